@@ -22,7 +22,7 @@ export interface Container {
   even: boolean;
   /** Seconds to decode before a time when no entry point can be looked up. */
   lead: number;
-  /** Returns the seconds to which ffmpeg rounds a seek, given those of a frame. */
+  /** Returns the seconds to which ffmpeg rounds a seek, from the seconds of a frame. */
   tick(frame: number): number;
   /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";

@@ -102,7 +102,7 @@ export interface MediaErrorOptions extends ErrorOptions {
   param?: string | undefined;
   /** Whether another attempt may succeed; by default this follows from the kind. */
   retryable?: boolean | undefined;
-  /** What distinguishes the error from others of its kind. */
+  /** Distinguishes the error from others of its kind. */
   reason?: ErrorReason | undefined;
   /** Why each encoder refused the work, when none can do it. */
   refusals?: readonly Refusal[] | undefined;

@@ -94,7 +94,7 @@ export interface Decision {
   /** Estimated seconds until the output is ready; null when unknown. */
   seconds: number | null;
   reason: DecisionReason;
-  /** The number of the job's outputs, including this one, that share one decoding on that encoder; absent for this one alone. */
+  /** The number of the job's outputs, including this one, that share one decoding on that encoder; absent for a single one. */
   together?: number;
   /** Why the encoders that the host prefers did not get the work. */
   refusals: Refusal[];

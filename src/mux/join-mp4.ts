@@ -28,7 +28,7 @@ interface Part {
   facts: CopiedPart;
 }
 
-// In all parts together, because their tables are in memory at once.
+// Over all parts, because their tables are in memory at once.
 const MAX_PICTURES = 2 ** 19;
 // Bytes of a first picture that contain its first slice.
 const MAX_FRONT = MIB / 4;
@@ -123,8 +123,8 @@ function withSync(samples: Mp4Samples): Mp4Samples {
 const WINDOW = 4 * MIB;
 
 /**
- * Returns a function that opens files for reading through one shared window: pictures are interleaved with sound, so that reading
- * them alone would take a request each.
+ * Returns a function that opens files for reading through one shared window: pictures are interleaved with sound, so reading only
+ * pictures would take a request each.
  */
 function createWindows(): (input: ByteReader) => ByteReader {
   let cached = { input: null as ByteReader | null, start: 0, end: 0, bytes: new Uint8Array(0) };
@@ -162,7 +162,7 @@ interface Mp4StitchOptions {
   signal?: AbortSignal | undefined;
 }
 
-// Most part indexes to read at once.
+// Maximum part indexes to read at once.
 const MAX_READS = 6;
 
 /**

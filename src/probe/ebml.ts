@@ -84,7 +84,7 @@ export const EBML = {
   chapter_language: 0x437c,
 } as const;
 
-// Most bytes of an element's header.
+// Maximum bytes of an element's header.
 const MAX_HEADER = 12;
 
 /** Parses an element's header; null when it is malformed or incomplete. */

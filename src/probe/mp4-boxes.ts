@@ -124,7 +124,7 @@ export interface TrackIndex {
   consistent: boolean;
 }
 
-// Most seconds by which a track may outlast its packets, including a late start.
+// Maximum seconds by which a track may outlast its packets, including a late start.
 const MAX_EXCESS = 60;
 
 /**

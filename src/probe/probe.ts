@@ -15,7 +15,7 @@ import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
 
-/** A file's URL and served type, given to the probe. */
+/** The URL and the served type of a file to probe. */
 export interface ProbeInput {
   url: string;
   /** Content-Type as served; never decisive, because servers are often wrong. */
@@ -25,7 +25,7 @@ export interface ProbeInput {
 /** Runs ffprobe on a file that mediabunny cannot read by ranges, and returns its JSON report for `parseFfprobe`. */
 export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
 
-/** Most bytes of a Source as JSON: a record holds seven, of inputs and outputs, and must fit a row of 2 MB. */
+/** Maximum bytes of a Source as JSON: a record contains seven, of inputs and outputs, and must fit into a row of 2 MB. */
 export const MAX_SOURCE_BYTES = 98_304;
 
 // 16 MiB in 64 places: several times the need of an ordinary file.

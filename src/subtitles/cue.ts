@@ -168,7 +168,7 @@ export interface TimedBlock {
   body: string;
 }
 
-/** Most characters of a cue, including tags; longer ones are unreadable and do not fit timed text in MP4. */
+/** Maximum characters of a cue, including tags; longer ones are unreadable and do not fit timed text in MP4. */
 export const MAX_CUE_LENGTH = 2 ** 14;
 
 const CLOCK = String.raw`(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,3}))?`;

@@ -13,7 +13,7 @@ import { runNative } from "../judge/native.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "./native-encode.ts";
 
-// Lossless, so that what is not drawn on is as it was.
+// Lossless, so that pixels without text stay the same.
 const TOOLS: Toolset = {
   ...NATIVE_TOOLS,
   video: { ...NATIVE_TOOLS.video, h264: { encoder: "libx264", args: ["-preset", "ultrafast"] } },
@@ -36,8 +36,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function brightest(input: string, text: string, options: VideoOptions, chunk_seconds: number) {
   const source = await probe(input);
   const extra = [{ object: "source", url: URL, kind: "data", format: "subrip", filesize: 99 } as const];
-  const asked = { ...options, subtitles: [{ url: URL, burn: true }] };
-  const plan = createPlan(source, "video", asked, { chunk_seconds, extra });
+  const request = { ...options, subtitles: [{ url: URL, burn: true }] };
+  const plan = createPlan(source, "video", request, { chunk_seconds, extra });
   expect(plan.further).toMatchObject([{ role: "subtitles" }, { role: "font", size: BURN_FONT.size }]);
   const home = await mkdtemp(join(folder, "job-"));
   const [bytes, font] = [new TextEncoder().encode(text), new Uint8Array(await readFile(FONT))];

@@ -9,14 +9,14 @@ import { argsOf, BT709, CLEAN, COPIED_SOUND, PIN, SILENT, tags, ticks } from "./
 
 const SOUND = "-noaccurate_seek -ss 1 -i IN -map 0:a:0 -filter:a atrim=start=0";
 test.for([
-  { format: "mp3", wanted: `-c:a libmp3lame -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f mp3` },
-  { format: "aac", wanted: `-c:a aac -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f adts` },
-  { format: "ogg", wanted: `-c:a libvorbis -b:a 96000 -maxrate:a 96000 -ac 2 -ar 44100 ${CLEAN} -f ogg` },
-  { format: "opus", wanted: `-c:a libopus -vbr constrained -b:a 96000 -ac 2 -ar 48000 ${CLEAN} -f opus` },
-  { format: "wav", wanted: `-c:a pcm_s16le -ac 2 -ar 44100 ${CLEAN} -f wav` },
-  { format: "flac", wanted: `-c:a flac -compression_level 5 -ac 2 -ar 44100 ${CLEAN} -f flac` },
-] as const)("audio: $format", ({ format, wanted }) => {
-  expect(argsOf(audioSource(), "audio", { format, start: 1 })).toBe(`${SOUND} ${wanted} OUT`);
+  { format: "mp3", expected: `-c:a libmp3lame -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f mp3` },
+  { format: "aac", expected: `-c:a aac -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f adts` },
+  { format: "ogg", expected: `-c:a libvorbis -b:a 96000 -maxrate:a 96000 -ac 2 -ar 44100 ${CLEAN} -f ogg` },
+  { format: "opus", expected: `-c:a libopus -vbr constrained -b:a 96000 -ac 2 -ar 48000 ${CLEAN} -f opus` },
+  { format: "wav", expected: `-c:a pcm_s16le -ac 2 -ar 44100 ${CLEAN} -f wav` },
+  { format: "flac", expected: `-c:a flac -compression_level 5 -ac 2 -ar 44100 ${CLEAN} -f flac` },
+] as const)("audio: $format", ({ format, expected }) => {
+  expect(argsOf(audioSource(), "audio", { format, start: 1 })).toBe(`${SOUND} ${expected} OUT`);
 });
 
 test.for([
@@ -33,12 +33,12 @@ test.for([
 );
 
 test.for([
-  { format: "mpegts", wanted: "-dts_delta_threshold 3600 -i IN " },
-  { format: "mpeg", wanted: "-dts_delta_threshold 3600 -i IN " },
-  { format: "ogg", wanted: "-dts_delta_threshold 3600 -i IN " },
-  { format: "mp4", wanted: "-i IN " },
-] as const)("gaps of $format stay as they are", ({ format, wanted }) => {
-  expect(argsOf(audioSource({ format }), "audio", { format: "mp3" }).startsWith(wanted)).toBe(true);
+  { format: "mpegts", expected: "-dts_delta_threshold 3600 -i IN " },
+  { format: "mpeg", expected: "-dts_delta_threshold 3600 -i IN " },
+  { format: "ogg", expected: "-dts_delta_threshold 3600 -i IN " },
+  { format: "mp4", expected: "-i IN " },
+] as const)("gaps of $format stay as they are", ({ format, expected }) => {
+  expect(argsOf(audioSource({ format }), "audio", { format: "mp3" }).startsWith(expected)).toBe(true);
 });
 
 test("audio: a copy, and FLAC from a lossy source", () => {
@@ -126,11 +126,11 @@ test.for([
 
 test("encodes a variable frame rate without B-frames and with each frame's own duration", () => {
   const uneven = { ...wide, fps: 23.4 };
-  const wanted =
+  const expected =
     "-g 600 -bf 0 -fps_mode vfr -enc_time_base:v 1:120000 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
-  expect(argsOf(uneven, "adaptive_video", {})).toContain(wanted);
+  expect(argsOf(uneven, "adaptive_video", {})).toContain(expected);
   const light = argsOf(uneven, "adaptive_video", {}, { toolset: WASM_TOOLS });
-  expect(light).toContain(wanted);
+  expect(light).toContain(expected);
   expect(light).toContain("ref=1:bframes=0");
 });
 
@@ -196,7 +196,7 @@ test.for([
   },
 );
 
-test("outputs of one run have graphs of their own, and tags as they were given", () => {
+test("outputs of one run have their own graphs, and keep their tags", () => {
   const title = "A trip [video]";
   const source = videoSource({ tags: { title } });
   const plan = createPlan(source, "video", { codec: "h265" }, {});

@@ -101,9 +101,9 @@ test("audio is a separate group as long as the video", async () => {
   ]);
   const seconds = media(`${BASE}audio/playlist.m3u8`).segments.map((segment) => segment.seconds);
   expect(Math.abs(seconds.reduce((sum, each) => sum + each, 0) - 7)).toBeLessThan(0.05);
-  const kept = `${path}.mkv`;
-  await runNative(["-y", "-i", path, "-map", "0:v", "-map", "0:a", "-c", "copy", kept]);
-  const { picture, sound } = await readFacts(kept);
+  const copy = `${path}.mkv`;
+  await runNative(["-y", "-i", path, "-map", "0:v", "-map", "0:a", "-c", "copy", copy]);
+  const { picture, sound } = await readFacts(copy);
   expect(picture?.times).toHaveLength(175);
   expect(sound).toMatchObject({ codec: "aac", channels: 2, sample_rate: 48_000 });
 });

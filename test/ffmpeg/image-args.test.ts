@@ -12,96 +12,101 @@ const JPEG = `scale=${STILL}:out_range=pc:out_color_matrix=bt601,format=yuvj420p
 const PNG = `scale=${STILL}:out_range=pc,format=rgb24,setsar=1`;
 const PALETTE = "split[look][use];[look]palettegen=reserve_transparent=";
 const CLIP = `split[look][use];[look]palettegen=max_colors=256:reserve_transparent=0[palette];[use][palette]paletteuse=dither=bayer:bayer_scale=5:diff_mode=rectangle`;
-const IMAGE: { name: string; got: string; wanted: string }[] = [
+const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "an animation that plays once, with one palette",
-    got: argsOf(videoSource(), "animation", { start: 2, end: 4, loop: 1, width: 320 }),
-    wanted: `${PIN} -noaccurate_seek -ss 2 -noautorotate -i IN ${pinned(`settb=1/120000,trim=end=1.9995,fps=12:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=24,scale=320:180:${STILL}:out_range=pc,format=bgra,setsar=1,${CLIP}`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop -1 -f gif OUT`,
+    actual: argsOf(videoSource(), "animation", { start: 2, end: 4, loop: 1, width: 320 }),
+    expected: `${PIN} -noaccurate_seek -ss 2 -noautorotate -i IN ${pinned(`settb=1/120000,trim=end=1.9995,fps=12:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=24,scale=320:180:${STILL}:out_range=pc,format=bgra,setsar=1,${CLIP}`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop -1 -f gif OUT`,
   },
   {
     name: "jpeg",
-    got: argsOf(imageSource(), "image", { format: "jpeg" }),
-    wanted: `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+    actual: argsOf(imageSource(), "image", { format: "jpeg" }),
+    expected: `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   },
   {
     name: "a rotated photo in full chroma",
-    got: argsOf(imageSource({ format: "jpeg", rotation: 90, pixel_format: "yuvj420p" }), "image", {
+    actual: argsOf(imageSource({ format: "jpeg", rotation: 90, pixel_format: "yuvj420p" }), "image", {
       quality: "very_high",
     }),
-    wanted: `-noautorotate -i IN ${graph(`transpose=clock,${JPEG.replace("420", "444")}`)} -c:v mjpeg -q:v 2 ${ONE} ${FILE}`,
+    expected: `-noautorotate -i IN ${graph(`transpose=clock,${JPEG.replace("420", "444")}`)} -c:v mjpeg -q:v 2 ${ONE} ${FILE}`,
   },
   {
     name: "a frame of a video",
-    got: argsOf(videoSource(), "image", { start: 3, format: "png", width: 320 }),
-    wanted: `-ss 2.961 -noautorotate -i IN ${graph(PNG.replace("scale=", "scale=320:180:"))} -c:v png -pred mixed ${ONE} ${FILE}`,
+    actual: argsOf(videoSource(), "image", { start: 3, format: "png", width: 320 }),
+    expected: `-ss 2.961 -noautorotate -i IN ${graph(PNG.replace("scale=", "scale=320:180:"))} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "the first frame",
-    got: argsOf(videoSource(), "image", {}),
-    wanted: `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+    actual: argsOf(videoSource(), "image", {}),
+    expected: `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   },
   {
     name: "a WebP under a picture of half its opacity, sized in premultiplied RGB",
-    got: argsOf(imageSource(), "image", {
+    actual: argsOf(imageSource(), "image", {
       ...{ format: "webp", width: 40 },
       overlay: { url: "https://example.com/a.png", width: "50%", opacity: 0.5, position: { x: 1, y: 2 } },
     }),
-    wanted: `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgb24,setsar=1[under];[1:v:0]trim=end_frame=1,format=gbrap,premultiply=inplace=1,scale=20:-1:${STILL},unpremultiply=inplace=1,colorchannelmixer=aa=0.5,format=rgba[over];[under][over]overlay=x=1:y=2:format=rgb,scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p`)} -c:v libwebp -quality 78 ${ONE} -loop 0 -f webp OUT`,
+    expected: `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgb24,setsar=1[under];[1:v:0]trim=end_frame=1,format=gbrap,premultiply=inplace=1,scale=20:-1:${STILL},unpremultiply=inplace=1,colorchannelmixer=aa=0.5,format=rgba[over];[under][over]overlay=x=1:y=2:format=rgb,scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p`)} -c:v libwebp -quality 78 ${ONE} -loop 0 -f webp OUT`,
   },
   {
     name: "a transparent picture, scaled",
-    got: argsOf(imageSource(CLEAR), "image", { width: 40 }),
-    wanted: `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    actual: argsOf(imageSource(CLEAR), "image", { width: 40 }),
+    expected: `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "a transparent picture, flattened on its background",
-    got: argsOf(imageSource(CLEAR), "image", { format: "jpeg", width: 40, height: 40, background: "#abc" }),
-    wanted: `-noautorotate -i IN ${graph(`format=rgba,split[over][under];[under]lutrgb=r=170:g=187:b=204:a=255[base];[base][over]overlay=format=rgb,scale=40:30:${STILL},format=rgb24,pad=40:40:0:5:0xaabbcc,${JPEG}`)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+    actual: argsOf(imageSource(CLEAR), "image", {
+      format: "jpeg",
+      width: 40,
+      height: 40,
+      background: "#abc",
+    }),
+    expected: `-noautorotate -i IN ${graph(`format=rgba,split[over][under];[under]lutrgb=r=170:g=187:b=204:a=255[base];[base][over]overlay=format=rgb,scale=40:30:${STILL},format=rgb24,pad=40:40:0:5:0xaabbcc,${JPEG}`)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   },
   {
     name: "transparent bars around an opaque picture",
-    got: argsOf(imageSource(), "image", { width: 40, height: 40, fit: "contain" }),
-    wanted: `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgba,pad=40:40:0:5:0x00000000,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    actual: argsOf(imageSource(), "image", { width: 40, height: 40, fit: "contain" }),
+    expected: `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgba,pad=40:40:0:5:0x00000000,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "webp",
-    got: argsOf(imageSource(), "image", { format: "webp", quality: "low" }),
-    wanted: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libwebp -quality 60 ${ONE} -loop 0 -f webp OUT`,
+    actual: argsOf(imageSource(), "image", { format: "webp", quality: "low" }),
+    expected: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libwebp -quality 60 ${ONE} -loop 0 -f webp OUT`,
   },
   {
     name: "transparent webp, by the wasm core",
-    got: argsOf(imageSource(CLEAR), "image", { format: "webp" }, { toolset: WASM_TOOLS }),
-    wanted: `-noautorotate -threads 1 -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuva420p,setsar=1`)} -c:v libwebp -quality 78 ${ONE} -threads 1 -loop 0 -f webp OUT`,
+    actual: argsOf(imageSource(CLEAR), "image", { format: "webp" }, { toolset: WASM_TOOLS }),
+    expected: `-noautorotate -threads 1 -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuva420p,setsar=1`)} -c:v libwebp -quality 78 ${ONE} -threads 1 -loop 0 -f webp OUT`,
   },
   {
     name: "gif",
-    got: argsOf(imageSource(), "image", { format: "gif" }),
-    wanted: `-noautorotate -i IN ${graph(`${PNG},${PALETTE}0:stats_mode=single[palette];[use][palette]paletteuse=new=1`)} -c:v gif ${ONE} -loop 0 -f gif OUT`,
+    actual: argsOf(imageSource(), "image", { format: "gif" }),
+    expected: `-noautorotate -i IN ${graph(`${PNG},${PALETTE}0:stats_mode=single[palette];[use][palette]paletteuse=new=1`)} -c:v gif ${ONE} -loop 0 -f gif OUT`,
   },
   {
     name: "animated gif",
-    got: argsOf(imageSource(GIF), "image", {}),
-    wanted: `-noautorotate -i IN ${graph(`${PNG.replace("rgb24", "rgba")},${PALETTE}1:stats_mode=single[palette];[use][palette]paletteuse=new=1:dither=bayer:bayer_scale=4`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f gif OUT`,
+    actual: argsOf(imageSource(GIF), "image", {}),
+    expected: `-noautorotate -i IN ${graph(`${PNG.replace("rgb24", "rgba")},${PALETTE}1:stats_mode=single[palette];[use][palette]paletteuse=new=1:dither=bayer:bayer_scale=4`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f gif OUT`,
   },
   {
     name: "animated webp",
-    got: argsOf(imageSource(GIF), "image", { format: "webp" }),
-    wanted: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuva420p,setsar=1`)} -c:v libwebp_anim -quality 78 -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f webp OUT`,
+    actual: argsOf(imageSource(GIF), "image", { format: "webp" }),
+    expected: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuva420p,setsar=1`)} -c:v libwebp_anim -quality 78 -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f webp OUT`,
   },
   {
     name: "avif",
-    got: argsOf(imageSource(), "image", { format: "avif" }),
-    wanted: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libaom-av1 -still-picture 1 -cpu-used 6 -crf 30 -b:v 0 ${ONE} -f avif OUT`,
+    actual: argsOf(imageSource(), "image", { format: "avif" }),
+    expected: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libaom-av1 -still-picture 1 -cpu-used 6 -crf 30 -b:v 0 ${ONE} -f avif OUT`,
   },
   {
     name: "HDR",
-    got: argsOf(videoSource(HDR), "image", { format: "png" }),
-    wanted: `-noautorotate -i IN ${graph(`${TONE_MAP},${PNG}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    actual: argsOf(videoSource(HDR), "image", { format: "png" }),
+    expected: `-noautorotate -i IN ${graph(`${TONE_MAP},${PNG}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
 ];
 
-test.for(IMAGE)("image: $name", ({ got, wanted }) => {
-  expect(got).toBe(wanted);
+test.for(IMAGE)("image: $name", ({ actual, expected }) => {
+  expect(actual).toBe(expected);
 });
 
 test.for([

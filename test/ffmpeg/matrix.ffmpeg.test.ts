@@ -72,11 +72,11 @@ test.concurrent.for(Object.entries(SOURCES))("encodes %s to video", async ([name
   expect([picture?.width, picture?.height]).toEqual(size);
   expect(picture).toMatchObject({ pixel_format: "yuv420p", pixel_aspect: "1:1", interlaced: false });
   const gaps = (times: number[] = []) => times.map((time) => time - (times[0] ?? 0));
-  const wanted = gaps((await readFacts(input)).picture?.times);
-  const got = gaps(picture?.times);
-  expect(got).toHaveLength(wanted.length);
-  for (const [index, time] of got.entries())
-    expect(Math.abs(time - (wanted[index] ?? 0))).toBeLessThan(0.002);
+  const expected = gaps((await readFacts(input)).picture?.times);
+  const actual = gaps(picture?.times);
+  expect(actual).toHaveLength(expected.length);
+  for (const [index, time] of actual.entries())
+    expect(Math.abs(time - (expected[index] ?? 0))).toBeLessThan(0.002);
 });
 
 const AUDIO = Object.keys(FORMATS.audio) as AudioFormat[];
@@ -88,9 +88,9 @@ test.concurrent.for(AUDIO)("encodes audio to %s", async (format, { expect }) => 
   expect(await readContainer(path)).toBe(format);
   const as = { channels: 2, sample_rate: 8000 };
   const after = ["-af", "atrim=0.5:1.25,asetpts=PTS-STARTPTS"];
-  const [got, wanted] = await Promise.all([readSound(path, as), readSound(input, { ...as, after })]);
-  expect(Math.abs(got.duration - 0.75)).toBeLessThan(0.06);
-  for (const echo of compareSound(got, wanted)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+  const [actual, expected] = await Promise.all([readSound(path, as), readSound(input, { ...as, after })]);
+  expect(Math.abs(actual.duration - 0.75)).toBeLessThan(0.06);
+  for (const echo of compareSound(actual, expected)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
 });
 
 test.concurrent.for(AUDIO)(

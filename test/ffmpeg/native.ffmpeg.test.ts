@@ -11,18 +11,18 @@ const HDR = { transfer: "smpte2084", primaries: "bt2020", pixel_format: "yuv420p
 const SDR = { transfer: "bt709", primaries: "bt709", pixel_format: "yuv420p" };
 
 test.concurrent.for([
-  { format: "mp4", codec: "h265", wanted: HDR },
-  { format: "mov", codec: "h265", wanted: HDR },
-  { format: "mp4", codec: "av1", wanted: HDR },
-  { format: "webm", codec: "vp9", wanted: SDR },
-  { format: "mp4", codec: "h264", wanted: SDR },
+  { format: "mp4", codec: "h265", expected: HDR },
+  { format: "mov", codec: "h265", expected: HDR },
+  { format: "mp4", codec: "av1", expected: HDR },
+  { format: "webm", codec: "vp9", expected: SDR },
+  { format: "mp4", codec: "h264", expected: SDR },
 ] as const)(
   "encodes HDR to $format as $codec, tone-mapped where needed",
-  async ({ format, codec, wanted }, { expect }) => {
+  async ({ format, codec, expected }, { expect }) => {
     const input = await clip("mp4_hdr", { seconds: 1 });
     const { path } = await encode(input, "video", { format, codec, width: 120 });
     const { picture } = await readFacts(path);
-    expect(picture).toMatchObject({ width: 120, height: 68, ...wanted });
+    expect(picture).toMatchObject({ width: 120, height: 68, ...expected });
     expect(picture?.times).toHaveLength(25);
     if (codec === "h265") expect(picture?.tag).toBe("hvc1");
   },
@@ -83,8 +83,11 @@ test("mixes 5.1 down to stereo MP3 with every channel audible", async () => {
   expect(sound).toMatchObject({ codec: "mp3", channels: 2 });
   const as = { channels: 2, sample_rate: 8000 };
   const down = ["-af", "pan=stereo|FL=FL+0.707*FC+0.707*BL|FR=FR+0.707*FC+0.707*BR"];
-  const [got, wanted] = await Promise.all([readSound(path, as), readSound(input, { ...as, after: down })]);
-  for (const echo of compareSound(got, wanted)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+  const [actual, expected] = await Promise.all([
+    readSound(path, as),
+    readSound(input, { ...as, after: down }),
+  ]);
+  for (const echo of compareSound(actual, expected)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
 });
 
 test("adaptive video from a 10-bit 4:4:4 source is 8-bit 4:2:0", async () => {

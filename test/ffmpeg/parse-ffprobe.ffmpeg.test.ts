@@ -105,9 +105,9 @@ const CLIPS: Partial<Record<ClipName, Partial<Source>>> = {
   gif_animated: { kind: "image", format: "gif", animated: true, fps: 25, duration: 2 },
 };
 
-test.concurrent.for(Object.entries(CLIPS))("describes %s", async ([name, wanted], { expect }) => {
+test.concurrent.for(Object.entries(CLIPS))("describes %s", async ([name, expected], { expect }) => {
   const source = await probe(await clip(name as ClipName));
-  expect(source).toMatchObject({ object: "source", url: "file:clip", ...wanted });
+  expect(source).toMatchObject({ object: "source", url: "file:clip", ...expected });
   // Unknown facts are absent, not undefined, so that JSON keeps the Source equal.
   expect(JSON.parse(JSON.stringify(source))).toEqual(source);
   expect(Object.keys(source).every((key) => source[key as keyof Source] !== undefined)).toBe(true);

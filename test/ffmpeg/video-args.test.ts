@@ -162,8 +162,8 @@ const VIDEO: [string, string, string][] = [
   ["the audio chunk", argsOf(LONG, "video", { width: 640 }, { chunk: 3 }), `-i IN ${COPIED_SOUND} ${MP4}`],
 ];
 
-test.for(VIDEO)("video: %s", ([, got, wanted]) => {
-  expect(got).toBe(wanted);
+test.for(VIDEO)("video: %s", ([, actual, expected]) => {
+  expect(actual).toBe(expected);
 });
 
 test.for([

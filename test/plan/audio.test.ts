@@ -40,83 +40,83 @@ const encode = (codec: AudioCodec, changes: object) => ({
 });
 
 test.for([
-  { codec: "mp3", from: source("flac", 6, 96_000), options: {}, wanted: { bitrate: 128_000 } },
+  { codec: "mp3", from: source("flac", 6, 96_000), options: {}, expected: { bitrate: 128_000 } },
   {
     codec: "mp3",
     from: source("flac", 2, 88_200),
     options: {},
-    wanted: { bitrate: 128_000, sample_rate: 44_100 },
+    expected: { bitrate: 128_000, sample_rate: 44_100 },
   },
   {
     codec: "mp3",
     from: source("pcm_s16le", 1, 37_800),
     options: {},
-    wanted: { bitrate: 128_000, channels: 1, sample_rate: 44_100 },
+    expected: { bitrate: 128_000, channels: 1, sample_rate: 44_100 },
   },
   {
     codec: "mp3",
     from: source("pcm_s16le", 1, 8000),
     options: { bitrate: 320_000 },
-    wanted: { bitrate: 64_000, channels: 1, sample_rate: 8000 },
+    expected: { bitrate: 64_000, channels: 1, sample_rate: 8000 },
   },
-  { codec: "aac", from: source("ac3", 6), options: { quality: "high" }, wanted: { bitrate: 192_000 } },
+  { codec: "aac", from: source("ac3", 6), options: { quality: "high" }, expected: { bitrate: 192_000 } },
   {
     codec: "aac",
     from: source("amr_nb", 1, 8000),
     options: {},
-    wanted: { bitrate: 48_000, channels: 1, sample_rate: 8000 },
+    expected: { bitrate: 48_000, channels: 1, sample_rate: 8000 },
   },
-  { codec: "opus", from: source("mp3", 2, 44_100), options: {}, wanted: { bitrate: 96_000 } },
+  { codec: "opus", from: source("mp3", 2, 44_100), options: {}, expected: { bitrate: 96_000 } },
   {
     codec: "opus",
     from: source("mp3", 1, 44_100),
     options: { bitrate: 320_000 },
-    wanted: { bitrate: 256_000, channels: 1 },
+    expected: { bitrate: 256_000, channels: 1 },
   },
   {
     codec: "vorbis",
     from: source("mp3", 2, 44_100),
     options: { bitrate: 320_000 },
-    wanted: { bitrate: 320_000, sample_rate: 44_100 },
+    expected: { bitrate: 320_000, sample_rate: 44_100 },
   },
   {
     codec: "vorbis",
     from: source("mp3", 2, 44_100),
     options: { bitrate: 32_000 },
-    wanted: { bitrate: 32_000, sample_rate: 24_000 },
+    expected: { bitrate: 32_000, sample_rate: 24_000 },
   },
   {
     codec: "vorbis",
     from: source("mp3", 1, 44_100),
     options: { bitrate: 320_000 },
-    wanted: { bitrate: 240_000, channels: 1, sample_rate: 44_100 },
+    expected: { bitrate: 240_000, channels: 1, sample_rate: 44_100 },
   },
   {
     codec: "vorbis",
     from: source("mp3", 1, 8000),
     options: {},
-    wanted: { bitrate: 42_000, channels: 1, sample_rate: 8000 },
+    expected: { bitrate: 42_000, channels: 1, sample_rate: 8000 },
   },
   {
     codec: "flac",
     from: source("aac", 6, 44_100),
     options: { bitrate: 64_000 },
-    wanted: { compression: 5, channels: 6, sample_rate: 44_100 },
+    expected: { compression: 5, channels: 6, sample_rate: 44_100 },
   },
   {
     codec: "flac",
     from: source("dsd", 2, 352_800),
     options: { quality: "very_high" },
-    wanted: { compression: 12, sample_rate: 192_000 },
+    expected: { compression: 12, sample_rate: 192_000 },
   },
   {
     codec: "pcm_s16le",
     from: source("aac", 12, 44_100),
     options: { quality: "low" },
-    wanted: { channels: 8, sample_rate: 44_100 },
+    expected: { channels: 8, sample_rate: 44_100 },
   },
-] as const)("encodes to $codec from $from with $options", ({ codec, from, options, wanted }) => {
-  expect(createAudioPlan(from, codec, { trimmed: false, ...options })).toEqual(encode(codec, wanted));
+] as const)("encodes to $codec from $from with $options", ({ codec, from, options, expected }) => {
+  expect(createAudioPlan(from, codec, { trimmed: false, ...options })).toEqual(encode(codec, expected));
 });
 
 test("assumes stereo at 48 kHz for a source without audio facts", () => {

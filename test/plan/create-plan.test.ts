@@ -169,7 +169,7 @@ test("plans adaptive video with its renditions and one chunk", () => {
   expect(plan.chunks).toEqual([{ index: 0, track: "all", start: 0, end: 4 }]);
 });
 
-test("the last picture of adaptive video is held while any of its sound goes on, in the last chunk", () => {
+test("the last picture of adaptive video freezes until its last sound ends, in the last chunk", () => {
   const stream = (kind: "video" | "audio", end: number, index: number) => ({
     ...{ index, kind, codec: kind === "video" ? "h264" : "aac", end },
   });
@@ -180,16 +180,16 @@ test("the last picture of adaptive video is held while any of its sound goes on,
     });
   const plan = (source: Source, options: AdaptiveVideoOptions = {}) =>
     createPlan(source, "adaptive_video", options, { chunk_seconds: 12 });
-  const held = plan(ends(30, 20, 100));
-  expect(held.held).toEqual({ from: 30, until: 100 });
-  const cuts = held.chunks.filter(({ track }) => track === "video").map(({ start, end }) => [start, end]);
+  const longest = plan(ends(30, 20, 100));
+  expect(longest.held).toEqual({ from: 30, until: 100 });
+  const cuts = longest.chunks.filter(({ track }) => track === "video").map(({ start, end }) => [start, end]);
   expect(cuts).toEqual([
     [0, 12],
     [12, null],
   ]);
   expect(plan(ends(30, 100), { start: 10, end: 40 }).held).toEqual({ from: 30, until: 40 });
   expect(plan(ends(30, 100), { start: 50 }).held).toEqual({ from: 50, until: 100 });
-  // Of the tracks that are kept.
+  // Only selected tracks count.
   for (const none of [
     plan(ends(30, 20, 100), { track: 0 }),
     plan(ends(30, 100), { end: 30 }),
@@ -343,7 +343,7 @@ test("a plan survives a round trip through JSON", () => {
 
 const CHAPTERS = [{ start: 2, end: 5, title: "Noon" }];
 
-test("a pass for chapters is planned only where the output shows any", () => {
+test("chapters are planned only if the output contains any", () => {
   const source = videoSource({ chapters: CHAPTERS });
   expect(createPlan(source, "video", {}).chapters).toBe(true);
   expect(createPlan(source, "video", { start: 4 }).chapters).toBe(true);

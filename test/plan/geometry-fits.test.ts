@@ -48,14 +48,14 @@ function check(stored: StoredPicture, options: Record<string, unknown>, rules: t
   }
   const { rotate, crop, scale, pad, width, height } = geometry;
   const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
-  const kept = crop ?? { x: 0, y: 0, ...turned };
-  const inner = scale ?? kept;
+  const part = crop ?? { x: 0, y: 0, ...turned };
+  const inner = scale ?? part;
   const outer = pad ?? inner;
   const label = JSON.stringify({ stored, requested, geometry });
-  expect(kept.x >= 0 && kept.x + kept.width <= turned.width, label).toBe(true);
-  expect(kept.y >= 0 && kept.y + kept.height <= turned.height, label).toBe(true);
+  expect(part.x >= 0 && part.x + part.width <= turned.width, label).toBe(true);
+  expect(part.y >= 0 && part.y + part.height <= turned.height, label).toBe(true);
   expect([outer.width, outer.height], label).toEqual([width, height]);
-  expect(Math.min(inner.width, inner.height, kept.width, kept.height), label).toBeGreaterThan(0);
+  expect(Math.min(inner.width, inner.height, part.width, part.height), label).toBeGreaterThan(0);
   if (pad) {
     expect(pad.x >= 0 && pad.x + inner.width <= pad.width, label).toBe(true);
     expect(pad.y >= 0 && pad.y + inner.height <= pad.height, label).toBe(true);

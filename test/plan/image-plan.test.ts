@@ -14,83 +14,83 @@ const small = (width: number, height: number) => ({
   coded_height: height,
 });
 
-const IMAGES: { name: string; source: Source; options: OptionsOf<"image">; wanted: object }[] = [
+const IMAGES: { name: string; source: Source; options: OptionsOf<"image">; expected: object }[] = [
   {
     name: "keeps its own format",
     source: imageSource(),
     options: {},
-    wanted: { format: "png", still: true, frames: 1, duration: null },
+    expected: { format: "png", still: true, frames: 1, duration: null },
   },
   {
     name: "turns BMP into JPEG",
     source: imageSource({ format: "bmp" }),
     options: {},
-    wanted: { format: "jpeg", image: { quality: 78, alpha: false } },
+    expected: { format: "jpeg", image: { quality: 78, alpha: false } },
   },
   {
     name: "takes one frame of a video",
     source: videoSource(),
     options: { start: 3 },
-    wanted: { format: "jpeg", still: false, start: 3, duration: null, frames: 1 },
+    expected: { format: "jpeg", still: false, start: 3, duration: null, frames: 1 },
   },
   {
     name: "keeps transparency in PNG",
     source: imageSource({ has_alpha: true }),
     options: {},
-    wanted: { image: { alpha: true, matte: null, quality: null } },
+    expected: { image: { alpha: true, matte: null, quality: null } },
   },
   {
     name: "writes opaque PNG without it",
     source: imageSource(),
     options: {},
-    wanted: { image: { alpha: false, matte: null } },
+    expected: { image: { alpha: false, matte: null } },
   },
   {
     name: "flattens JPEG on black",
     source: imageSource({ has_alpha: true }),
     options: { format: "jpeg" },
-    wanted: { image: { alpha: false, matte: "0x000000" } },
+    expected: { image: { alpha: false, matte: "0x000000" } },
   },
   {
     name: "flattens JPEG on its background",
     source: imageSource({ has_alpha: true }),
     options: { format: "jpeg", width: 50, height: 50, background: "#abc" },
-    wanted: { image: { matte: "0xaabbcc", geometry: { pad: { color: "0xaabbcc" } } } },
+    expected: { image: { matte: "0xaabbcc", geometry: { pad: { color: "0xaabbcc" } } } },
   },
   {
     name: "adds transparent bars",
     source: imageSource(),
     options: { width: 50, height: 50, fit: "contain" },
-    wanted: { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
+    expected: { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
   },
   {
     name: "adds black bars in AVIF, as not every encoder writes transparent AVIF",
     source: imageSource(),
     options: { format: "avif", width: 50, height: 50, fit: "contain" },
-    wanted: { image: { alpha: false, geometry: { pad: { color: "0x000000" } } } },
+    expected: { image: { alpha: false, geometry: { pad: { color: "0x000000" } } } },
   },
   {
     name: "adds colored bars",
     source: imageSource(),
     options: { width: 50, height: 50, background: "#abc" },
-    wanted: { image: { alpha: false, geometry: { pad: { color: "0xaabbcc" } } } },
+    expected: { image: { alpha: false, geometry: { pad: { color: "0xaabbcc" } } } },
   },
   {
     name: "tone-maps HDR",
     source: videoSource({ color: { hdr: true } }),
     options: { format: "webp", quality: "high" },
-    wanted: { image: { tone_map: true, quality: 87 } },
+    expected: { image: { tone_map: true, quality: 87 } },
   },
   {
     name: "allows odd sizes",
     source: imageSource(),
     options: { width: 33 },
-    wanted: { image: { geometry: { width: 33, height: 25 } } },
+    expected: { image: { geometry: { width: 33, height: 25 } } },
   },
 ];
 
-test.for(IMAGES)("image: $name", ({ source, options, wanted }) => {
-  expect(createPlan(source, "image", options)).toMatchObject(wanted);
+test.for(IMAGES)("image: $name", ({ source, options, expected }) => {
+  expect(createPlan(source, "image", options)).toMatchObject(expected);
 });
 
 test.for([
@@ -118,12 +118,12 @@ test("a video becomes a still GIF, and an animation becomes a video", () => {
   });
 });
 
-const ANIMATED: { name: string; source: Source; options: OptionsOf<"animation">; wanted: object }[] = [
+const ANIMATED: { name: string; source: Source; options: OptionsOf<"animation">; expected: object }[] = [
   {
     name: "has 12 frames per second and is 480 wide",
     source: videoSource({ duration: 10 }),
     options: {},
-    wanted: {
+    expected: {
       format: "gif",
       frames: 120,
       duration: 10,
@@ -135,36 +135,36 @@ const ANIMATED: { name: string; source: Source; options: OptionsOf<"animation">;
     name: "is no faster and no larger than its source",
     source: videoSource({ ...small(320, 180), fps: 8 }),
     options: {},
-    wanted: { image: { motion: { fps: 8 }, geometry: { width: 320 } } },
+    expected: { image: { motion: { fps: 8 }, geometry: { width: 320 } } },
   },
   {
     name: "keeps its shape when it is cut to it",
     source: videoSource(),
     options: { crop: "1:1" },
-    wanted: { image: { geometry: { width: 480, height: 480 } } },
+    expected: { image: { geometry: { width: 480, height: 480 } } },
   },
   {
     name: "is as tall as asked",
     source: videoSource(),
     options: { height: 90 },
-    wanted: { image: { geometry: { width: 160, height: 90 } } },
+    expected: { image: { geometry: { width: 160, height: 90 } } },
   },
   {
     name: "is a stretch",
     source: videoSource({ duration: 10 }),
     options: { start: 2, end: 4, fps: 10 },
-    wanted: { start: 2, end: 4, frames: 20 },
+    expected: { start: 2, end: 4, frames: 20 },
   },
   {
     name: "of a picture keeps its times",
     source: GIF,
     options: { format: "webp" },
-    wanted: { frames: 20, image: { animated: true, motion: { fps: null, loop: 0, palette: null } } },
+    expected: { frames: 20, image: { animated: true, motion: { fps: null, loop: 0, palette: null } } },
   },
 ];
 
-test.for(ANIMATED)("an animation $name", ({ source, options, wanted }) => {
-  expect(createPlan(source, "animation", options)).toMatchObject(wanted);
+test.for(ANIMATED)("an animation $name", ({ source, options, expected }) => {
+  expect(createPlan(source, "animation", options)).toMatchObject(expected);
 });
 
 test.for([
@@ -185,12 +185,12 @@ test.for([
   expect(() => createPlan(source, "animation", options)).toThrow(expect.objectContaining({ kind }));
 });
 
-test("the frames of a GIF wait in memory for its palette, and those of a WebP do not", () => {
-  const held = (format: "gif" | "webp") => {
+test("a GIF buffers its frames for the palette, and a WebP does not", () => {
+  const buffered = (format: "gif" | "webp") => {
     const source = videoSource({ duration: 10 });
     return estimateWork(createPlan(source, "animation", { format }), source).pixels_held;
   };
-  expect([held("gif"), held("webp")]).toEqual([120 * 480 * 270, 0]);
+  expect([buffered("gif"), buffered("webp")]).toEqual([120 * 480 * 270, 0]);
 });
 
 const SHEETS: { name: string; duration: number; options: OptionsOf<"storyboard">; sheet: object }[] = [

@@ -11,38 +11,38 @@ test.for([
     name: "1080p has five rungs",
     stored: plain(1920, 1080),
     options: {},
-    wanted: ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
+    expected: ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
   },
   {
     name: "portrait video is named by its short side",
     stored: plain(1080, 1920),
     options: {},
-    wanted: ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+    expected: ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
   },
   {
     name: "a rotated source has upright rungs",
     stored: { ...plain(1280, 720), rotate: 90 },
     options: {},
-    wanted: ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+    expected: ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
   },
   {
     name: "a source between two rungs adds its own",
     stored: plain(1000, 500),
     options: {},
-    wanted: ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
+    expected: ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
   },
   {
     name: "a source below the lowest rung has only its own",
     stored: plain(160, 90),
     options: {},
-    wanted: ["90p 160x90"],
+    expected: ["90p 160x90"],
   },
-  { name: "an odd source rounds to even", stored: plain(161, 91), options: {}, wanted: ["90p 160x90"] },
+  { name: "an odd source rounds to even", stored: plain(161, 91), options: {}, expected: ["90p 160x90"] },
   {
     name: "8K is scaled down to the highest rung",
     stored: plain(7680, 4320),
     options: {},
-    wanted: [
+    expected: [
       "2160p 3840x2160",
       "1440p 2560x1440",
       "1080p 1920x1080",
@@ -56,40 +56,40 @@ test.for([
     name: "a width caps the top",
     stored: plain(1920, 1080),
     options: { width: 640 },
-    wanted: ["360p 640x360", "240p 426x240"],
+    expected: ["360p 640x360", "240p 426x240"],
   },
   {
     name: "a height caps the top",
     stored: plain(1920, 1080),
     options: { height: 600 },
-    wanted: ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
+    expected: ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
   },
   {
     name: "a width never enlarges",
     stored: plain(640, 360),
     options: { width: 1920 },
-    wanted: ["360p 640x360", "240p 426x240"],
+    expected: ["360p 640x360", "240p 426x240"],
   },
   {
     name: "a cover box never enlarges",
     stored: plain(640, 360),
     options: { width: 1000, height: 1000, fit: "cover" },
-    wanted: ["360p 360x360", "240p 240x240"],
+    expected: ["360p 360x360", "240p 240x240"],
   },
   {
     name: "a contain box may be higher than its picture",
     stored: plain(640, 360),
     options: { width: 1000, height: 1000, fit: "contain" },
-    wanted: ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
+    expected: ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
   },
   {
     name: "wide pixels become square",
     stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
     options: {},
-    wanted: ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
+    expected: ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
   },
-] as const)("rungs: $name", ({ stored, options, wanted }) => {
-  expect(sizes(stored, options)).toEqual(wanted);
+] as const)("rungs: $name", ({ stored, options, expected }) => {
+  expect(sizes(stored, options)).toEqual(expected);
 });
 
 test("rungs share one rate factor, and each has its own bitrate limit", () => {

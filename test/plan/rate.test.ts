@@ -12,24 +12,24 @@ import {
 
 // From very_low to very_high.
 test.for([
-  { codec: "h264", wanted: [31, 27, 23, 20, 17] },
-  { codec: "h265", wanted: [36, 32, 28, 24, 21] },
-  { codec: "vp9", wanted: [43, 37, 32, 27, 22] },
-  { codec: "av1", wanted: [50, 43, 35, 30, 25] },
-] as const)("rate factors of $codec are $wanted", ({ codec, wanted }) => {
-  expect(QUALITIES.map((quality) => videoRate(codec, { quality }))).toEqual(wanted.map((crf) => ({ crf })));
+  { codec: "h264", expected: [31, 27, 23, 20, 17] },
+  { codec: "h265", expected: [36, 32, 28, 24, 21] },
+  { codec: "vp9", expected: [43, 37, 32, 27, 22] },
+  { codec: "av1", expected: [50, 43, 35, 30, 25] },
+] as const)("rate factors of $codec are $expected", ({ codec, expected }) => {
+  expect(QUALITIES.map((quality) => videoRate(codec, { quality }))).toEqual(expected.map((crf) => ({ crf })));
   expect(videoRate(codec, {})).toEqual({ crf: CRF[codec].medium });
   expect(videoRate(codec, { bitrate: 1_000_000, quality: "very_high" })).toEqual({ bitrate: 1_000_000 });
 });
 
 test.for([
-  { codec: "aac", wanted: [64, 96, 128, 192, 256] },
-  { codec: "mp3", wanted: [64, 96, 128, 192, 256] },
-  { codec: "opus", wanted: [48, 64, 96, 128, 192] },
-  { codec: "vorbis", wanted: [48, 64, 96, 128, 192] },
-] as const)("bitrates of $codec in kbit/s are $wanted", ({ codec, wanted }) => {
+  { codec: "aac", expected: [64, 96, 128, 192, 256] },
+  { codec: "mp3", expected: [64, 96, 128, 192, 256] },
+  { codec: "opus", expected: [48, 64, 96, 128, 192] },
+  { codec: "vorbis", expected: [48, 64, 96, 128, 192] },
+] as const)("bitrates of $codec in kbit/s are $expected", ({ codec, expected }) => {
   const kbps = QUALITIES.map((quality) => (audioBitrate(codec, { quality }) ?? 0) / 1000);
-  expect(kbps).toEqual(wanted);
+  expect(kbps).toEqual(expected);
   expect(audioBitrate(codec, {})).toBe(AUDIO_BITRATE[codec].medium);
   expect(audioBitrate(codec, { bitrate: 80_000, quality: "low" })).toBe(80_000);
 });
@@ -39,11 +39,11 @@ test.for(["flac", "pcm_s16le"] as const)("%s has no bitrate", (codec) => {
 });
 
 test.for([
-  { format: "jpeg", wanted: [40, 60, 78, 87, 94] },
-  { format: "webp", wanted: [40, 60, 78, 87, 94] },
-  { format: "avif", wanted: [45, 38, 30, 23, 16] },
-] as const)("qualities of $format are $wanted", ({ format, wanted }) => {
-  expect(QUALITIES.map((quality) => imageQuality(format, quality))).toEqual(wanted);
+  { format: "jpeg", expected: [40, 60, 78, 87, 94] },
+  { format: "webp", expected: [40, 60, 78, 87, 94] },
+  { format: "avif", expected: [45, 38, 30, 23, 16] },
+] as const)("qualities of $format are $expected", ({ format, expected }) => {
+  expect(QUALITIES.map((quality) => imageQuality(format, quality))).toEqual(expected);
   expect(imageQuality(format)).toBe(IMAGE_QUALITY[format].medium);
 });
 

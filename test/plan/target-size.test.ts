@@ -17,27 +17,27 @@ const streams = [
 ];
 
 test.for([
-  { name: "without audio", source: silent, options: {}, bytes: 1_009_000, wanted: { bitrate: 720_000 } },
+  { name: "without audio", source: silent, options: {}, bytes: 1_009_000, expected: { bitrate: 720_000 } },
   {
     name: "cut to half",
     source: silent,
     options: { start: 2, end: 7 },
     bytes: 506_500,
-    wanted: { start: 2, end: 7, bitrate: 720_000 },
+    expected: { start: 2, end: 7, bitrate: 720_000 },
   },
   {
     name: "with another codec",
     source: silent,
     options: { format: "webm" },
     bytes: 1_009_000,
-    wanted: { format: "webm", bitrate: 720_000 },
+    expected: { format: "webm", bitrate: 720_000 },
   },
   {
     name: "instead of a bitrate",
     source: silent,
     options: { bitrate: 5_000_000 },
     bytes: 1_009_000,
-    wanted: { bitrate: 720_000 },
+    expected: { bitrate: 720_000 },
   },
   // 46.875 packets of 9 bytes add 3375 bits per second to the 128000 of the audio.
   {
@@ -45,21 +45,21 @@ test.for([
     source: small({ streams }),
     options: {},
     bytes: 1_009_000,
-    wanted: { bitrate: 601_763 },
+    expected: { bitrate: 601_763 },
   },
   {
     name: "with audio of unknown bitrate",
     source: small(),
     options: {},
     bytes: 1_009_000,
-    wanted: { quality: "medium", bitrate: 601_763 },
+    expected: { quality: "medium", bitrate: 601_763 },
   },
   {
     name: "with audio of a requested quality",
     source: small(),
     options: { quality: "low" },
     bytes: 1_009_000,
-    wanted: { quality: "low", bitrate: 630_563 },
+    expected: { quality: "low", bitrate: 630_563 },
   },
   // Audio gets at most a fifth of the room.
   {
@@ -67,17 +67,17 @@ test.for([
     source: small(),
     options: {},
     bytes: 609_000,
-    wanted: { quality: "very_low", bitrate: 371_363 },
+    expected: { quality: "very_low", bitrate: 371_363 },
   },
   {
     name: "with the lowest audio quality",
     source: small(),
     options: {},
     bytes: 510_000,
-    wanted: { fps: 12.5, quality: "very_low", bitrate: 301_883 },
+    expected: { fps: 12.5, quality: "very_low", bitrate: 301_883 },
   },
-] as const)("chooses the bitrate for the size of a video $name", ({ source, options, bytes, wanted }) => {
-  const { bitrate, ...rest } = wanted;
+] as const)("chooses the bitrate for the size of a video $name", ({ source, options, bytes, expected }) => {
+  const { bitrate, ...rest } = expected;
   const fitted = optionsForSize("video", options as VideoOptions, source, bytes);
   expect(fitted).toEqual({ ...rest, target_size: bytes });
   expect(bitrateOf(fitted, source)).toBe(bitrate);
@@ -123,7 +123,7 @@ test("a size that is not whole becomes one that a request may have", () => {
   expect(optionsForSize("video", {}, silent, 8.2 * 123_456.7)).toEqual({ target_size: 1_012_344 });
 });
 
-test("never asks for more than twice the source's bitrate, above the minimum", () => {
+test("never exceeds twice the source's bitrate, above the minimum", () => {
   const source = small({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
   const plenty = 100_000_000;
   const most = (source: Source) => bitrateOf(optionsForSize("video", {}, source, plenty), source);
@@ -225,7 +225,7 @@ test.for([
     name: "a video of eleven minutes",
     facts: { duration: 680 },
     bytes: 20e6,
-    wanted: { height: 240, fps: 12.5, quality: "very_low" },
+    expected: { height: 240, fps: 12.5, quality: "very_low" },
     bitrate: 149_285,
   },
   {
@@ -236,27 +236,27 @@ test.for([
       duration: 120,
     },
     bytes: 20e6,
-    wanted: { width: 540, fps: 29.97, quality: "medium", target_size: 20e6 },
+    expected: { width: 540, fps: 29.97, quality: "medium", target_size: 20e6 },
     bitrate: 1_077_207,
   },
   {
     name: "a video of 10 seconds",
     facts: { duration: 10 },
     bytes: 20e6,
-    wanted: { quality: "medium" },
+    expected: { quality: "medium" },
     bitrate: 14_275_283,
   },
 ] as const)(
   "lowers picture size, frame rate and audio as needed to fit $name",
-  ({ facts, bytes, wanted, bitrate }) => {
+  ({ facts, bytes, expected, bitrate }) => {
     const source = videoSource(facts);
     const options = optionsForSize("video", {}, source, bytes);
-    expect(options).toMatchObject(wanted);
+    expect(options).toMatchObject(expected);
     expect(bitrateOf(options, source)).toBe(bitrate);
-    const made = forecast("video", options, source);
-    expect(made.quality).not.toBe("poor");
-    expect(made.bytes).toBeGreaterThan(0.88 * bytes);
-    expect(made.bytes).toBeLessThanOrEqual(bytes);
+    const prediction = forecast("video", options, source);
+    expect(prediction.quality).not.toBe("poor");
+    expect(prediction.bytes).toBeGreaterThan(0.88 * bytes);
+    expect(prediction.bytes).toBeLessThanOrEqual(bytes);
   },
 );
 

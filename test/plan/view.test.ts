@@ -22,8 +22,8 @@ const TURNED: [
   [{ flip: "vertical", rotate: 90 }, 90, { rotate: 0, turn: 270, mirror: true }],
 ];
 
-test.for(TURNED)("%j of a picture that players turn by %i", ([options, rotate, wanted]) => {
-  expect(createView(stored({ rotate }), options)).toMatchObject({ ...wanted, crop: null });
+test.for(TURNED)("%j of a picture that players turn by %i", ([options, rotate, expected]) => {
+  expect(createView(stored({ rotate }), options)).toMatchObject({ ...expected, crop: null });
 });
 
 test.for([
@@ -34,8 +34,8 @@ test.for([
   [{ flip: "vertical", rotate: 90 }, 90, { rotate: 180, turn: 270, mirror: false }],
 ] satisfies typeof TURNED)(
   "%j of a picture that players turn by %i and mirror",
-  ([options, rotate, wanted]) => {
-    expect(createView(stored({ rotate, mirror: true }), options)).toMatchObject({ ...wanted, crop: null });
+  ([options, rotate, expected]) => {
+    expect(createView(stored({ rotate, mirror: true }), options)).toMatchObject({ ...expected, crop: null });
   },
 );
 
@@ -44,35 +44,35 @@ const rect = (x: number, y: number, width: number, height: number) => ({ x, y, w
 const CROPPED: {
   options: GeometryOptions;
   more: Partial<StoredPicture>;
-  wanted: ReturnType<typeof rect> | null;
+  expected: ReturnType<typeof rect> | null;
 }[] = [
-  { options: { crop: "1:1" }, more: {}, wanted: rect(420, 0, 1080, 1080) },
-  { options: { crop: "1:1", position: "right" }, more: {}, wanted: rect(840, 0, 1080, 1080) },
-  { options: { crop: "2.39:1" }, more: {}, wanted: rect(0, 138, 1920, 803) },
-  { options: { crop: "16:9" }, more: {}, wanted: null },
-  { options: { crop: "9:16" }, more: { rotate: 90 }, wanted: null },
-  { options: { crop: "16:9", position: "bottom" }, more: { rotate: 90 }, wanted: rect(0, 1312, 1080, 608) },
-  { options: { crop: "1:1", rotate: 90, position: "top" }, more: {}, wanted: rect(0, 0, 1080, 1080) },
-  { options: { crop: { width: 100, height: 50 } }, more: {}, wanted: rect(0, 0, 100, 50) },
+  { options: { crop: "1:1" }, more: {}, expected: rect(420, 0, 1080, 1080) },
+  { options: { crop: "1:1", position: "right" }, more: {}, expected: rect(840, 0, 1080, 1080) },
+  { options: { crop: "2.39:1" }, more: {}, expected: rect(0, 138, 1920, 803) },
+  { options: { crop: "16:9" }, more: {}, expected: null },
+  { options: { crop: "9:16" }, more: { rotate: 90 }, expected: null },
+  { options: { crop: "16:9", position: "bottom" }, more: { rotate: 90 }, expected: rect(0, 1312, 1080, 608) },
+  { options: { crop: "1:1", rotate: 90, position: "top" }, more: {}, expected: rect(0, 0, 1080, 1080) },
+  { options: { crop: { width: 100, height: 50 } }, more: {}, expected: rect(0, 0, 100, 50) },
   {
     options: { crop: { x: "25%", y: 10, width: "50%", height: "50%" } },
     more: {},
-    wanted: rect(480, 10, 960, 540),
+    expected: rect(480, 10, 960, 540),
   },
-  { options: { crop: { width: "100%", height: "100%" } }, more: {}, wanted: null },
+  { options: { crop: { width: "100%", height: "100%" } }, more: {}, expected: null },
   // In stored pixels, of which 4 are as wide as 3 that are shown.
   {
     options: { crop: { x: 400, width: 800, height: 1080 } },
     more: { width: 1440, pixel_aspect: 4 / 3 },
-    wanted: rect(300, 0, 600, 1080),
+    expected: rect(300, 0, 600, 1080),
   },
 ];
 
-test.for(CROPPED)("$options keeps of $more the part $wanted", ({ options, more, wanted }) => {
-  expect(createView(stored(more), options).crop).toEqual(wanted);
+test.for(CROPPED)("$options keeps of $more the part $expected", ({ options, more, expected }) => {
+  expect(createView(stored(more), options).crop).toEqual(expected);
 });
 
-test("sizes go by the part that is kept, and cover cuts within it", () => {
+test("sizes derive from the cropped part, and cover crops within it", () => {
   const video = { even: true, alpha: false };
   const crop = { x: 100, y: 200, width: 800, height: 400 };
   expect(createGeometry(stored(), { crop }, video)).toMatchObject({

@@ -43,70 +43,73 @@ const SEARCHES: {
   name: string;
   options: OptionsOf<"image">;
   size: Size;
-  wanted: { share: number; quality: [number, number]; scale: [number, number]; tries: number };
+  expected: { share: number; quality: [number, number]; scale: [number, number]; tries: number };
 }[] = [
   {
     name: "what fits at once",
     options: { format: "jpeg", max_bytes: 500_000 },
     size: steady(400_000, 0.02, 78),
-    wanted: { share: 0.8, quality: [78, 78], scale: [1, 1], tries: 1 },
+    expected: { share: 0.8, quality: [78, 78], scale: [1, 1], tries: 1 },
   },
   {
     name: "a JPEG of lower quality",
     options: { format: "jpeg", max_bytes: 300_000 },
     size: steady(400_000, 0.02, 78),
-    wanted: { share: 0.9, quality: [58, 65], scale: [1, 1], tries: 4 },
+    expected: { share: 0.9, quality: [58, 65], scale: [1, 1], tries: 4 },
   },
   {
     name: "a WebP whose size falls slowly",
     options: { format: "webp", max_bytes: 320_000 },
     size: steady(400_000, 0.006, 78),
-    wanted: { share: 0.9, quality: [40, 48], scale: [1, 1], tries: 6 },
+    expected: { share: 0.9, quality: [40, 48], scale: [1, 1], tries: 6 },
   },
   {
     name: "an AVIF, whose scale is inverse",
     options: { format: "avif", max_bytes: 200_000 },
     size: steady(400_000, 0.07, 35),
-    wanted: { share: 0.9, quality: [44, 49], scale: [1, 1], tries: 5 },
+    expected: { share: 0.9, quality: [44, 49], scale: [1, 1], tries: 5 },
   },
   {
     name: "a JPEG in coarse steps",
     options: { format: "jpeg", max_bytes: 310_000 },
     size: coarse,
-    wanted: { share: 0.9, quality: [41, 60], scale: [1, 1], tries: 6 },
+    expected: { share: 0.9, quality: [41, 60], scale: [1, 1], tries: 6 },
   },
   {
     name: "a smaller JPEG",
     options: { format: "jpeg", max_bytes: 20_000 },
     size: steady(400_000, 0.02, 78),
-    wanted: { share: 0.85, quality: [40, 40], scale: [0.3, 0.35], tries: 6 },
+    expected: { share: 0.85, quality: [40, 40], scale: [0.3, 0.35], tries: 6 },
   },
   {
     name: "a smaller PNG",
     options: { format: "png", max_bytes: 100_000 },
     size: steady(400_000, 0),
-    wanted: { share: 0.85, quality: [0, 0], scale: [0.45, 0.5], tries: 6 },
+    expected: { share: 0.85, quality: [0, 0], scale: [0.45, 0.5], tries: 6 },
   },
   {
     name: "nothing lower than what is asked for",
     options: { format: "jpeg", quality: "very_low", max_bytes: 100_000 },
     size: steady(400_000, 0.02, 40),
-    wanted: { share: 0.85, quality: [40, 40], scale: [0.45, 0.5], tries: 5 },
+    expected: { share: 0.85, quality: [40, 40], scale: [0.45, 0.5], tries: 5 },
   },
 ];
 
-test.for(SEARCHES)("the search finds $name", ({ options, size, wanted }) => {
+test.for(SEARCHES)("the search finds $name", ({ options, size, expected }) => {
   const { best, tries } = search(options, size);
   if (!best) throw new Error("Nothing fits.");
   expect(best.bytes).toBeLessThanOrEqual(options.max_bytes ?? 0);
-  expect(best.bytes / (options.max_bytes ?? 0)).toBeGreaterThanOrEqual(wanted.share);
+  expect(best.bytes / (options.max_bytes ?? 0)).toBeGreaterThanOrEqual(expected.share);
   const quality = best.quality ?? 0;
-  expect([quality >= wanted.quality[0], quality <= wanted.quality[1]], `${quality}`).toEqual([true, true]);
-  expect([best.scale >= wanted.scale[0], best.scale <= wanted.scale[1]], `${best.scale}`).toEqual([
+  expect([quality >= expected.quality[0], quality <= expected.quality[1]], `${quality}`).toEqual([
     true,
     true,
   ]);
-  expect(tries).toBeLessThanOrEqual(wanted.tries);
+  expect([best.scale >= expected.scale[0], best.scale <= expected.scale[1]], `${best.scale}`).toEqual([
+    true,
+    true,
+  ]);
+  expect(tries).toBeLessThanOrEqual(expected.tries);
 });
 
 test("the search ends where nothing fits", () => {

@@ -36,7 +36,7 @@ test.each(ROWS)("a JPEG in $kind has its colors, and no alpha", async ({ kind, s
   }
 });
 
-test("what a decoder keeps of a progressive JPEG counts its black", () => {
+test("the buffers of a progressive JPEG count its black component", () => {
   const [coded_width, coded_height] = [6400, 4800];
   const source = imageSource({ format: "jpeg", coded_width, coded_height, pixel_format: "gbrap" });
   const refusal = refuseScans(progressiveJpeg(coded_width, coded_height), source);

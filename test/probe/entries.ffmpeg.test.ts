@@ -5,52 +5,55 @@ import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { probeFile } from "./probe-file.ts";
 
 // Where decoding must start to show pictures from 3.7 s and from 7 s.
-const FOUND = [
+const ENTRIES = [
   // Groups of two seconds, of which only the first starts with an IDR picture.
-  { name: "h264_open_gop", container: "mp4", wanted: [2, 6] },
-  { name: "h264_open_gop", container: "mkv", wanted: [2.021, 6.021] },
+  { name: "h264_open_gop", container: "mp4", expected: [2, 6] },
+  { name: "h264_open_gop", container: "mkv", expected: [2.021, 6.021] },
   // One refresh cycle earlier.
-  { name: "h264_intra_refresh", container: "mp4", wanted: [2.12, 4.16] },
-  { name: "h264_one_idr", container: "mp4", wanted: [0, 0] },
-  { name: "h264_mbaff", container: "mp4", wanted: [2, 6] },
-  { name: "hevc_rasl", container: "mp4", wanted: [2, 6] },
-  { name: "hevc_radl", container: "mkv", wanted: [2.021, 6.021] },
-  { name: "vp9_hidden", container: "webm", wanted: [3.007, 6.007] },
-  { name: "vp8_hidden", container: "webm", wanted: [3.007, 6.007] },
-  // One group earlier, as this codec's packets are not parsed.
-  { name: "mpeg2_open_gop", container: "mp4", wanted: [3, 6] },
+  { name: "h264_intra_refresh", container: "mp4", expected: [2.12, 4.16] },
+  { name: "h264_one_idr", container: "mp4", expected: [0, 0] },
+  { name: "h264_mbaff", container: "mp4", expected: [2, 6] },
+  { name: "hevc_rasl", container: "mp4", expected: [2, 6] },
+  { name: "hevc_radl", container: "mkv", expected: [2.021, 6.021] },
+  { name: "vp9_hidden", container: "webm", expected: [3.007, 6.007] },
+  { name: "vp8_hidden", container: "webm", expected: [3.007, 6.007] },
+  // One group earlier, because this codec's packets are not parsed.
+  { name: "mpeg2_open_gop", container: "mp4", expected: [3, 6] },
 ] as const;
 
-test.for(FOUND)("finds where to start decoding $name in $container", async ({ name, container, wanted }) => {
-  const path = await INTEGRITY_SOURCES[name].make(container);
-  const { source } = await probeFile(path);
-  const { signal } = new AbortController();
-  const found = await withEntries(await openFile(path), source, signal, ({ entry }) =>
-    Promise.all([3.7, 7].map(entry)),
-  );
-  expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
-});
+test.for(ENTRIES)(
+  "finds where to start decoding $name in $container",
+  async ({ name, container, expected }) => {
+    const path = await INTEGRITY_SOURCES[name].make(container);
+    const { source } = await probeFile(path);
+    const { signal } = new AbortController();
+    const times = await withEntries(await openFile(path), source, signal, ({ entry }) =>
+      Promise.all([3.7, 7].map(entry)),
+    );
+    expect(times.map((time) => Number(time?.toFixed(3)))).toEqual(expected);
+  },
+);
 
 test("finds nothing in an unreadable file", async () => {
   const { source } = await probeFile(await INTEGRITY_SOURCES.h264_open_gop.make("mp4"));
   const bytes = crypto.getRandomValues(new Uint8Array(5000));
   const reader = { size: 5000, read: async ({ start = 0, end = 0 }) => bytes.slice(start, end) };
-  const found = await withEntries(reader, source, new AbortController().signal, ({ entry }) => entry(3));
-  expect(found).toBeNull();
+  const time = await withEntries(reader, source, new AbortController().signal, ({ entry }) => entry(3));
+  expect(time).toBeNull();
 });
 
 test.for([
-  { name: "h264_open_gop", container: "mp4", wanted: [3.68, 3.72, 7] },
-  { name: "h264_open_gop", container: "mkv", wanted: [3.661, 3.701, 6.981] },
-  { name: "vp8_hidden", container: "webm", wanted: [3.687, 3.687, 6.967] },
+  { name: "h264_open_gop", container: "mp4", expected: [3.68, 3.72, 7] },
+  { name: "h264_open_gop", container: "mkv", expected: [3.661, 3.701, 6.981] },
+  { name: "vp8_hidden", container: "webm", expected: [3.687, 3.687, 6.967] },
 ] as const)(
   "finds the picture of $name in $container shown at a time",
-  async ({ name, container, wanted }) => {
+  async ({ name, container, expected }) => {
     const path = await INTEGRITY_SOURCES[name].make(container);
     const { source } = await probeFile(path);
-    const found = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>
+    const times = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>
       Promise.all([3.7, 3.72, 7].map(shown)),
     );
-    expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
+    expect(times.map((time) => Number(time?.toFixed(3)))).toEqual(expected);
   },
 );

@@ -56,8 +56,8 @@ test.for(Object.entries(CLIPS))(
       { size: 0, read: async () => new Uint8Array() },
       AbortSignal.any([]),
     );
-    const wanted = parseFfprobe(report, { url: source.url, filesize: (await stat(path)).size });
-    expect(extras(source)).toEqual(extras(wanted));
+    const expected = parseFfprobe(report, { url: source.url, filesize: (await stat(path)).size });
+    expect(extras(source)).toEqual(extras(expected));
     expect(source.chapters?.length).toBe(/^(crowded|chaptered)/.test(name) ? 2 : undefined);
   },
 );
@@ -69,18 +69,18 @@ const NERO = [
 
 // The track of titles is the last one, and its tables come before the file's own list.
 test.for([
-  { name: "samples beyond the file", box: "stco", at: 8, value: 0xffffff00, wanted: NERO },
-  { name: "titles of gigabytes", box: "stsz", at: 12, value: 0xf0000000, wanted: NERO },
-  { name: "titles that last for years", box: "stts", at: 12, value: 0xffffffff, wanted: undefined },
-  { name: "a list longer than its box", box: "chpl", at: 8, value: 0xffffffff, wanted: NERO },
-] as const)("reads a bounded list, or none, of chapters with $name", async ({ box, at, value, wanted }) => {
+  { name: "samples beyond the file", box: "stco", at: 8, value: 0xffffff00, expected: NERO },
+  { name: "titles of gigabytes", box: "stsz", at: 12, value: 0xf0000000, expected: NERO },
+  { name: "titles that last for years", box: "stts", at: 12, value: 0xffffffff, expected: undefined },
+  { name: "a list longer than its box", box: "chpl", at: 8, value: 0xffffffff, expected: NERO },
+] as const)("reads a bounded list, or none, of chapters with $name", async ({ box, at, value, expected }) => {
   const bytes = new Uint8Array(await readFile(await crowdedVideo("mp4")));
   const text = Buffer.from(bytes.buffer);
   new DataView(bytes.buffer).setUint32(text.lastIndexOf(box) + 4 + at, value);
   const noProbe = () => Promise.reject(new Error("The headers are enough."));
   const signal = AbortSignal.timeout(10_000);
   const source = await probeMedia(bytesReader(bytes), { url: "https://example.com/file" }, noProbe, signal);
-  if (wanted) expect(source.chapters).toEqual(wanted);
+  if (expected) expect(source.chapters).toEqual(expected);
   expect(JSON.stringify(source.chapters).length).toBeLessThan(1000);
 });
 
@@ -141,27 +141,27 @@ test("reads chapters of an MP3 with pictures and other texts, and the frames aft
     0,
     ...[21, 14, 7, 0].map((by) => (body.length >> by) & 0x7f),
   ]);
-  const found = await readId3(bytesReader(Buffer.concat([head, body])));
-  expect(found.chapters).toHaveLength(255);
-  expect(found.chapters.slice(0, 3)).toEqual([
+  const id3 = await readId3(bytesReader(Buffer.concat([head, body])));
+  expect(id3.chapters).toHaveLength(255);
+  expect(id3.chapters.slice(0, 3)).toEqual([
     { start: 0, end: 1, title: "Part" },
     { start: 1, end: 2, title: "Part" },
     { start: 2, end: 3, title: "" },
   ]);
-  expect(found.tags).toEqual([
+  expect(id3.tags).toEqual([
     ["TALB", "Album"],
     ["TIT2", "All"],
   ]);
 });
 
 test("chapters have times that JSON can hold", () => {
-  const found = [0, 1e300, Number.POSITIVE_INFINITY].map((start) => ({
+  const chapters = [0, 1e300, Number.POSITIVE_INFINITY].map((start) => ({
     start,
     end: Number.POSITIVE_INFINITY,
   }));
   expect(
     readChapters(
-      found.map((each) => ({ ...each, title: "" })),
+      chapters.map((each) => ({ ...each, title: "" })),
       2,
     ),
   ).toEqual([{ start: 0, end: 10_000_000, title: "" }]);

@@ -34,7 +34,7 @@ test("leaves out frames that are damaged or cut off", async () => {
   expect(await measureFlac(bytesReader(bytes.subarray(0, bytes.length - 1)))).toBeCloseTo(2.9, 9);
 });
 
-test("does not believe what the header says of frames", async () => {
+test("ignores the frame sizes that the header states", async () => {
   const bytes = Buffer.from(await readFile(await flac(44_100)));
   // The longest frame, in the block STREAMINFO.
   bytes.writeUIntBE(100, 15, 3);

@@ -34,13 +34,13 @@ test.concurrent.for(FOUND)(
   "finds the keyframes of $name without reading media",
   async ({ name, format }, { expect }) => {
     const path = await clip(name, { seconds: 7 });
-    const wanted = await keyframesOf(path);
+    const expected = await keyframesOf(path);
     const reader = await diskReader(path);
     const times = await readKeyframes(reader, sourceOf(format), signal);
     expect(times.length).toBeGreaterThan(2);
-    expect(times).toHaveLength(wanted.length);
+    expect(times).toHaveLength(expected.length);
     for (const [index, time] of times.entries())
-      expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
+      expect(Math.abs(time - (expected[index] ?? -1))).toBeLessThan(0.0011);
     expect(reader.reads()).toBeLessThan(12);
   },
 );
@@ -50,12 +50,12 @@ test("finds keyframes at their displayed times when an edit list delays the vide
     ..."-f lavfi -i sine=d=6 -itsoffset 1.5 -f lavfi -i testsrc2=s=160x90:r=25:d=4".split(" "),
     ..."-map 1:v -map 0:a -fps_mode passthrough -c:v libx264 -g 25 -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
-  const wanted = await keyframesOf(path);
-  expect(wanted[0]).toBeCloseTo(1.5, 1);
+  const expected = await keyframesOf(path);
+  expect(expected[0]).toBeCloseTo(1.5, 1);
   const times = await readKeyframes(await diskReader(path), sourceOf("mp4"), signal);
   for (const [index, time] of times.entries())
-    expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
-  expect(times).toHaveLength(wanted.length);
+    expect(Math.abs(time - (expected[index] ?? -1))).toBeLessThan(0.0011);
+  expect(times).toHaveLength(expected.length);
 });
 
 test.for([

@@ -164,7 +164,7 @@ test("the ends of an MP4 that starts late count from its first picture or sound,
   ).toEqual([30, 30, 30]);
 });
 
-test("keeps what headers tell beside the sound of HE-AAC, also in a second track", async () => {
+test("keeps the other header facts of HE-AAC, also in a second track", async () => {
   const [video, sound] = [await clip("mp4"), await heAacClip("aac")];
   const maps = ["-map", "0:v", "-map", "0:a", "-map", "1:a", "-c", "copy"];
   const path = await makeClip("mp4", ["-i", video, "-i", sound, ...maps, "-bsf:a:1", "aac_adtstoasc"]);
@@ -177,7 +177,7 @@ test("keeps what headers tell beside the sound of HE-AAC, also in a second track
   ]);
 });
 
-test("what headers state of low AAC counts where ffprobe fails for good, and only there", async () => {
+test("header facts of low-rate AAC apply only if ffprobe fails for good", async () => {
   const reader = await diskReader(await heAacClip("m4a"));
   const probeWith = (kind: ErrorKind) => {
     const failing = () => Promise.reject(new MediaError(kind, "No core."));

@@ -49,8 +49,8 @@ test.for(PLAIN)("reports $name as ffprobe does", async ({ make }) => {
   // Without an extension, which ffprobe would guess by.
   const path = join(folder, "input");
   await writeFile(path, bytes);
-  const wanted = await nativeFfprobe(path)(bytesReader(bytes), signal);
-  expect(parseFfprobe(report, origin)).toEqual(parseFfprobe(wanted, origin));
+  const expected = await nativeFfprobe(path)(bytesReader(bytes), signal);
+  expect(parseFfprobe(report, origin)).toEqual(parseFfprobe(expected, origin));
 });
 
 const UNUSUAL: { name: string; make: () => Promise<Uint8Array> }[] = [

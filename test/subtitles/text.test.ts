@@ -6,21 +6,21 @@ import { readTimedText, writeTimedText } from "../../src/subtitles/timed-text.ts
 import { threeLetters } from "../../src/util/language.ts";
 
 test.for([
-  { text: "plain", wanted: "plain", settings: "" },
-  { text: "<I>a</i> <b class=x>b</B>", wanted: "<i>a</i> <b>b</b>", settings: "" },
-  { text: "<b>never closed", wanted: "<b>never closed</b>", settings: "" },
-  { text: "</i>never opened", wanted: "never opened", settings: "" },
-  { text: "<b><i>both</b> one</i>", wanted: "<b><i>both</i></b><i> one</i>", settings: "" },
-  { text: "I <3 you & <John>", wanted: "I &lt;3 you &amp; &lt;John&gt;", settings: "" },
-  { text: "<script>alert(1)</script>", wanted: "&lt;script&gt;alert(1)&lt;/script&gt;", settings: "" },
-  { text: "a --> b", wanted: "a --&gt; b", settings: "" },
-  { text: "{\\an8}top", wanted: "top", settings: "line:0" },
-  { text: "{\\an2}bottom", wanted: "bottom", settings: "" },
-  { text: "one\r\n\r\n \r\ntwo\r\n", wanted: "one\ntwo", settings: "" },
-  { text: "&lt;i&gt; &amp;amp; &#228;&#x1F600;", wanted: "&lt;i&gt; &amp;amp; ä😀", settings: "" },
-  { text: "&#xD800;&nothing;", wanted: "&amp;#xD800;&amp;nothing;", settings: "" },
-] as const)("SubRip $text", ({ text, wanted, settings }) => {
-  expect(readSubripText(text)).toEqual({ text: wanted, settings });
+  { text: "plain", expected: "plain", settings: "" },
+  { text: "<I>a</i> <b class=x>b</B>", expected: "<i>a</i> <b>b</b>", settings: "" },
+  { text: "<b>never closed", expected: "<b>never closed</b>", settings: "" },
+  { text: "</i>never opened", expected: "never opened", settings: "" },
+  { text: "<b><i>both</b> one</i>", expected: "<b><i>both</i></b><i> one</i>", settings: "" },
+  { text: "I <3 you & <John>", expected: "I &lt;3 you &amp; &lt;John&gt;", settings: "" },
+  { text: "<script>alert(1)</script>", expected: "&lt;script&gt;alert(1)&lt;/script&gt;", settings: "" },
+  { text: "a --> b", expected: "a --&gt; b", settings: "" },
+  { text: "{\\an8}top", expected: "top", settings: "line:0" },
+  { text: "{\\an2}bottom", expected: "bottom", settings: "" },
+  { text: "one\r\n\r\n \r\ntwo\r\n", expected: "one\ntwo", settings: "" },
+  { text: "&lt;i&gt; &amp;amp; &#228;&#x1F600;", expected: "&lt;i&gt; &amp;amp; ä😀", settings: "" },
+  { text: "&#xD800;&nothing;", expected: "&amp;#xD800;&amp;nothing;", settings: "" },
+] as const)("SubRip $text", ({ text, expected, settings }) => {
+  expect(readSubripText(text)).toEqual({ text: expected, settings });
 });
 
 test.for([
@@ -91,13 +91,13 @@ test("overlapping cues become consecutive ones, and a crowd of them is kept", ()
 });
 
 test.for([
-  { language: "de", wanted: "deu" },
-  { language: "en-US", wanted: "eng" },
-  { language: "nl", wanted: "nld" },
-  { language: "ger", wanted: "ger" },
-  { language: "zz", wanted: "und" },
-  { language: undefined, wanted: "und" },
-  { language: "not a language", wanted: "und" },
-] as const)("three letters for $language are $wanted", ({ language, wanted }) => {
-  expect(threeLetters(language)).toBe(wanted);
+  { language: "de", expected: "deu" },
+  { language: "en-US", expected: "eng" },
+  { language: "nl", expected: "nld" },
+  { language: "ger", expected: "ger" },
+  { language: "zz", expected: "und" },
+  { language: undefined, expected: "und" },
+  { language: "not a language", expected: "und" },
+] as const)("three letters for $language are $expected", ({ language, expected }) => {
+  expect(threeLetters(language)).toBe(expected);
 });

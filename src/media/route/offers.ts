@@ -90,7 +90,7 @@ interface NativeTime {
 // Seconds. Shorter chunks have too much overhead; longer ones lose too much when an encoder is lost.
 const CHUNK_LENGTHS = { min: 20, max: 120, step: 2 } as const;
 
-/** Returns how many video jobs one encoder with so many processors runs at once, and the threads of each. */
+/** Returns the number of video jobs that an encoder with `cores` processors runs at once, and the threads of each. */
 export function slotsFor(cores: number): { slots: number; threads: number } {
   const slots = Math.max(1, Math.floor(cores / 2));
   return { slots, threads: Math.max(1, Math.ceil(cores / slots)) };

@@ -17,7 +17,7 @@ const sound = { kind: "audio", options: { format: "mp3" } } as const;
 const copy = { kind: "video", options: {} } as const;
 const impossible = { kind: "video", options: { start: 100 } } as const;
 
-// Decides each output of a job, as each of its tasks does.
+// Decides each output of a job as its task would.
 function decideJob(outputs: readonly EncodeRequest[], natives = 1): Promise<Decision[]> {
   const instances = Array.from({ length: natives }, (_, at) => ({
     name: `native-${at}`,
@@ -27,8 +27,8 @@ function decideJob(outputs: readonly EncodeRequest[], natives = 1): Promise<Deci
   const offers = createOffers({ light, native, instances: natives, cores: 2, max_in_flight: 8 });
   const hosts = { encoders: [light, native], offers };
   const decided = outputs.map(async (output) => {
-    const beside = outputs.filter((other) => other !== output);
-    const { decision } = await decideEncode(hosts, FILM, output, {}, beside);
+    const siblings = outputs.filter((other) => other !== output);
+    const { decision } = await decideEncode(hosts, FILM, output, {}, siblings);
     return decision;
   });
   return Promise.all(decided);
@@ -57,14 +57,14 @@ test.each<{ name: string; outputs: EncodeRequest[]; natives: number; expected: s
     natives: 1,
     expected: ["native", "native"],
   },
-  { name: "one beside a copy", outputs: [large, copy], natives: 1, expected: ["light", "light"] },
+  { name: "one next to a copy", outputs: [large, copy], natives: 1, expected: ["light", "light"] },
   { name: "without a native encoder", outputs: [large, small], natives: 0, expected: ["light", "light"] },
 ])("$name", async ({ outputs, natives, expected }) => {
   const decisions = await decideJob(outputs, natives);
   expect(decisions.map(({ encoder }) => encoder)).toEqual(expected);
 });
 
-test("the reason counts all that waits for the light encoder", async () => {
+test("the reason counts the work of all outputs on the light encoder", async () => {
   const decisions = await decideJob([large, small]);
   expect(decisions.map(describeDecision)).toEqual(["Faster here: 15 s, not 21 s.", "About 7 s of work."]);
   const [first, second] = await decideJob([large, small, still, sound]);

@@ -9,56 +9,56 @@ function times(count: number, first = 0): number[] {
   return Array.from({ length: count }, (_, index) => first + index * 0.04);
 }
 
-function tally(held: readonly number[], decoded: readonly number[], rules: Partial<CountRules> = {}) {
-  return countPictures({ times: held, timed: true }, decoded, { ...RULES, ...rules });
+function count(times: readonly number[], decoded: readonly number[], rules: Partial<CountRules> = {}) {
+  return countPictures({ times, timed: true }, decoded, { ...RULES, ...rules });
 }
 
 test("nothing is missing when every packet has a picture, in any order", () => {
-  expect(tally([0, 0.12, 0.04, 0.08], times(4))).toEqual({ ...NOTHING, decoded: 4 });
+  expect(count([0, 0.12, 0.04, 0.08], times(4))).toEqual({ ...NOTHING, decoded: 4 });
 });
 
-test("reports a missing picture in the middle without asking for an earlier start", () => {
+test("reports a missing picture in the middle, which no earlier start would fix", () => {
   const decoded = times(10).toSpliced(6, 1);
-  expect(tally(times(10), decoded)).toEqual({
+  expect(count(times(10), decoded)).toEqual({
     ...{ decoded: 9, missing: 1, missing_at: 0.24, late_start: false, unreadable: 0 },
   });
 });
 
 test("reports pictures before the first decoded one as missing for a late start", () => {
-  expect(tally(times(10), times(7, 0.12))).toEqual({
+  expect(count(times(10), times(7, 0.12))).toEqual({
     ...{ decoded: 7, missing: 3, missing_at: 0, late_start: true, unreadable: 0 },
   });
 });
 
 test("counts pictures before the first decoded one as unreadable at the start of the source", () => {
-  expect(tally(times(10), times(7, 0.12), { from_start: true })).toEqual({
+  expect(count(times(10), times(7, 0.12), { from_start: true })).toEqual({
     ...{ decoded: 7, missing: 0, missing_at: null, late_start: false, unreadable: 3 },
   });
 });
 
 test("counts all pictures as missing when none was decoded, even at the start of the source", () => {
-  expect(tally(times(3), [], { from_start: true })).toMatchObject({ decoded: 0, missing: 3, unreadable: 0 });
+  expect(count(times(3), [], { from_start: true })).toMatchObject({ decoded: 0, missing: 3, unreadable: 0 });
 });
 
 test("a picture at another time than its packet is not missing, even beside one that is", () => {
   const decoded = times(10).with(1, 0.06);
-  expect(tally(times(10), decoded)).toEqual({ ...NOTHING, decoded: 10 });
-  expect(tally(times(10), decoded.toSpliced(6, 1))).toMatchObject({ decoded: 9, missing: 1 });
+  expect(count(times(10), decoded)).toEqual({ ...NOTHING, decoded: 10 });
+  expect(count(times(10), decoded.toSpliced(6, 1))).toMatchObject({ decoded: 9, missing: 1 });
 });
 
 test("ignores packets and pictures outside the span, which includes its start but not its end", () => {
   const around = times(30, -0.4);
-  expect(tally(around, around.slice(10), { length: 0.4 })).toEqual({ ...NOTHING, decoded: 10 });
+  expect(count(around, around.slice(10), { length: 0.4 })).toEqual({ ...NOTHING, decoded: 10 });
 });
 
 test("counts two packets of the same time as one picture", () => {
-  expect(tally([0, 0.04, 0.04, 0.08], times(3))).toEqual({ ...NOTHING, decoded: 3 });
+  expect(count([0, 0.04, 0.04, 0.08], times(3))).toEqual({ ...NOTHING, decoded: 3 });
 });
 
 test("tolerates a container that rounds times to milliseconds", () => {
   const thirds = times(60).map((time) => (time * 25) / 30);
   expect(
-    tally(
+    count(
       thirds.map((time) => Math.round(time * 1000) / 1000),
       thirds,
     ),
@@ -67,10 +67,10 @@ test("tolerates a container that rounds times to milliseconds", () => {
 
 test("does not count the second field of a picture", () => {
   const fields = times(10).flatMap((time) => [time, time + 0.02]);
-  expect(tally(fields, times(10), { fields: true })).toEqual({ ...NOTHING, decoded: 10 });
-  expect(tally(fields, times(10))).toMatchObject({ missing: 10 });
+  expect(count(fields, times(10), { fields: true })).toEqual({ ...NOTHING, decoded: 10 });
+  expect(count(fields, times(10))).toMatchObject({ missing: 10 });
   const lost = times(10).toSpliced(4, 1);
-  expect(tally(fields, lost, { fields: true })).toMatchObject({ decoded: 9, missing: 2, missing_at: 0.16 });
+  expect(count(fields, lost, { fields: true })).toMatchObject({ decoded: 9, missing: 2, missing_at: 0.16 });
 });
 
 test("counts packets without presentation times, with some slack for reordering", () => {
@@ -82,11 +82,11 @@ test("counts packets without presentation times, with some slack for reordering"
 });
 
 test("counts the picture on screen at the start once", () => {
-  const held = [-0.8, -0.3, 0.1];
-  expect(tally(held, [-0.8, -0.3, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
+  const packets = [-0.8, -0.3, 0.1];
+  expect(count(packets, [-0.8, -0.3, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
   // The cut moved its time to the start.
-  expect(tally(held, [0, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
-  expect(tally(held, [0.1], { shown: -0.3 })).toEqual({
+  expect(count(packets, [0, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
+  expect(count(packets, [0.1], { shown: -0.3 })).toEqual({
     ...{ decoded: 1, missing: 1, missing_at: 0, late_start: true, unreadable: 0 },
   });
 });
