@@ -311,8 +311,8 @@ function extraFiles(options: object, sources: readonly Source[] = []): { further
     const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
     return { role, format, size: filesize, pixels: width * height };
   });
-  const further = [...files, ...burnFiles(options, sources)];
-  return further.length > 0 ? { further } : {};
+  const all = [...files, ...burnFiles(options, sources)];
+  return all.length > 0 ? { further: all } : {};
 }
 
 function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {

@@ -129,8 +129,8 @@ export function listDropped(plan: Plan, source: Source, metadata: MetadataMode =
   return [
     ...listOwn(plan, source, metadata),
     ...others.flatMap((part) =>
-      listOwn(planOfPart(plan, part.source), part.source, metadata).map((lost) => ({
-        ...lost,
+      listOwn(planOfPart(plan, part.source), part.source, metadata).map((entry) => ({
+        ...entry,
         part: part.input,
       })),
     ),
@@ -202,8 +202,8 @@ function isAlone({ image, waveform }: Plan): boolean {
 }
 
 // The other videos may not have been probed yet.
-function joins({ further = [] }: Plan): boolean {
-  return further.some(({ role }) => role === "concat");
+function joins({ further: files = [] }: Plan): boolean {
+  return files.some(({ role }) => role === "concat");
 }
 
 function mixedChannels(plan: Plan, source: Source): Dropped[] {

@@ -94,8 +94,8 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const free = codec === "vorbis" && needs.sample_rate === undefined;
   const fitted = free ? fitSampleRate(bitrate, out) : out;
   const [lowest, highest] = bitrateBounds(codec, fitted.channels, fitted.sample_rate);
-  const within = Math.max(lowest, Math.min(bitrate, highest));
-  return { mode: "encode", codec, bitrate: within, compression: null, ...fitted };
+  const clamped = Math.max(lowest, Math.min(bitrate, highest));
+  return { mode: "encode", codec, bitrate: clamped, compression: null, ...fitted };
 }
 
 /**

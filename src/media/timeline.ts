@@ -114,9 +114,9 @@ export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { s
 /** Returns a plan cut according to hints; joined videos stay whole. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat) return plan;
-  const { kind, start, end, video, audio, sounds, held, speed = 1 } = plan;
+  const { kind, start, end, video, audio, sounds, held: freeze, speed = 1 } = plan;
   // A freeze belongs to the chunk of the last picture.
-  const duration = held ? held.from - start : sourceSeconds(plan);
+  const duration = freeze ? freeze.from - start : sourceSeconds(plan);
   const needs = {
     start,
     end,
@@ -230,17 +230,17 @@ export function trackEnd({ streams = [] }: Source, kind: "video" | "audio", inde
 /** Returns how many times a chunk's last picture is repeated during the freeze, and the seconds between repetitions. */
 export function freezePictures(
   { fps = DEFAULT_FPS }: Source,
-  { held, end }: Plan,
+  { held: freeze, end }: Plan,
   chunk: Chunk,
 ): { count: number; seconds: number } {
   const seconds = 1 / Math.max(MIN_FPS, exactFps(fps));
-  if (!held || chunk.track === "audio" || chunk.end !== end) return { count: 0, seconds };
-  return { count: Math.max(1, Math.round((held.until - held.from) / seconds)), seconds };
+  if (!freeze || chunk.track === "audio" || chunk.end !== end) return { count: 0, seconds };
+  return { count: Math.max(1, Math.round((freeze.until - freeze.from) / seconds)), seconds };
 }
 
 // Every segment must begin with a picture.
 const MIN_FPS = 1;
 
-function freezeEnd({ held, end }: Plan, span: { start: number; end: number | null }): number | null {
-  return held && span.end === end ? held.until - span.start : null;
+function freezeEnd({ held: freeze, end }: Plan, span: { start: number; end: number | null }): number | null {
+  return freeze && span.end === end ? freeze.until - span.start : null;
 }

@@ -85,12 +85,12 @@ export function matteFor(source: Source, background: string | undefined): string
 
 /** Returns whether video can be copied by default: no option changes it, and every player accepts it as it is. */
 export function copiesPictures(source: Source, codec: VideoCodec, options: VideoOptions): boolean {
-  const changes = CHANGES.some((name) => options[name] !== undefined) || needsFeature(options);
+  const changes = ENCODE_OPTIONS.some((name) => options[name] !== undefined) || needsFeature(options);
   return !changes && isPlain(source, codec);
 }
 
 // Options that are planned centrally and need pictures encoded.
-const CHANGES = [
+const ENCODE_OPTIONS = [
   "quality",
   "bitrate",
   "fps",

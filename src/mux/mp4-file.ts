@@ -46,12 +46,12 @@ export function planFile(
   };
 }
 
-interface Placed {
+interface TrackChunk {
   track: number;
   chunk: Mp4Chunk;
 }
 
-function interleave(tracks: readonly Mp4Build[]): Placed[] {
+function interleave(tracks: readonly Mp4Build[]): TrackChunk[] {
   const all = tracks.flatMap(({ chunks, start, first }, track) => {
     const late = Math.max(0, start) / first.ticks;
     return chunks.map((chunk) => ({ track, chunk, at: chunk.at + late }));
@@ -61,24 +61,24 @@ function interleave(tracks: readonly Mp4Build[]): Placed[] {
 
 function writeFront(
   tracks: readonly [Mp4Build, ...Mp4Build[]],
-  order: readonly Placed[],
+  order: readonly TrackChunk[],
   user_data: Bytes,
 ): Bytes {
   const [{ first }] = tracks;
   const type = writeType(first.quicktime, String.fromCharCode(...first.entry.subarray(4, 8)));
   const index = createIndex(tracks, user_data);
   const bytes = tracks.reduce((sum, track) => sum + track.bytes, 0);
-  const places = new Map<Mp4Chunk, number>();
-  const placeOf = (chunk: Mp4Chunk) => places.get(chunk) ?? 0;
-  const size = (wide: boolean) => lengthOf(type) + lengthOf(index.write(placeOf, wide)) + (wide ? 16 : 8);
+  const offsets = new Map<Mp4Chunk, number>();
+  const offsetOf = (chunk: Mp4Chunk) => offsets.get(chunk) ?? 0;
+  const size = (wide: boolean) => lengthOf(type) + lengthOf(index.write(offsetOf, wide)) + (wide ? 16 : 8);
   const wide = size(true) + bytes > MAX_UINT32;
   let at = size(wide);
   for (const { chunk } of order) {
-    places.set(chunk, at);
+    offsets.set(chunk, at);
     at += chunk.bytes;
   }
   const mdat = wide ? [u32(1), letters("mdat"), u64(bytes + 16)] : [u32(bytes + 8), letters("mdat")];
-  return [...type, ...index.write(placeOf, wide), ...mdat];
+  return [...type, ...index.write(offsetOf, wide), ...mdat];
 }
 
 const RATE = u32(0x10000);
@@ -99,7 +99,7 @@ function writeType(quicktime: boolean, codec: string): Bytes {
 /** The index of a file; the chunks' offsets depend on its size, so they are passed in when it is written. */
 export interface Mp4Index {
   /** Writes the index with the file offset of each chunk, in 64 bits when `wide`. */
-  write(placeOf: (chunk: Mp4Chunk) => number, wide: boolean): Bytes;
+  write(offsetOf: (chunk: Mp4Chunk) => number, wide: boolean): Bytes;
 }
 
 /** Completes the tables of finished tracks, pictures first; the index ends with the user data. */
@@ -110,7 +110,8 @@ function createIndex(tracks: readonly Mp4Build[], user_data: Bytes): Mp4Index {
   const rest = [RATE, u16(0x100, 0), u32(0, 0), MATRIX, u32(0, 0, 0, 0, 0, 0, tracks.length + 1)];
   const mvhd = timed("mvhd", 0, [ticks], longest, rest);
   return {
-    write: (placeOf, wide) => box("moov", mvhd, ...parts.map((part) => part.write(placeOf, wide)), user_data),
+    write: (offsetOf, wide) =>
+      box("moov", mvhd, ...parts.map((part) => part.write(offsetOf, wide)), user_data),
   };
 }
 
@@ -127,13 +128,13 @@ function closeTrack(build: Mp4Build, id: number, movieTicks: number): Mp4Index &
   const tables = sampleTables(build);
   return {
     length,
-    write(placeOf, wide) {
-      const places = createTable();
-      for (const place of chunks.map(placeOf)) {
-        if (wide) places.push(Math.floor(place / 2 ** 32));
-        places.push(place % 2 ** 32);
+    write(offsetOf, wide) {
+      const offsets = createTable();
+      for (const offset of chunks.map(offsetOf)) {
+        if (wide) offsets.push(Math.floor(offset / 2 ** 32));
+        offsets.push(offset % 2 ** 32);
       }
-      const each = [u32(chunks.length), ...places.bytes()];
+      const each = [u32(chunks.length), ...offsets.bytes()];
       const stbl = box("stbl", ...tables, fullBox(wide ? "co64" : "stco", 0, 0, each));
       const minf = box("minf", header, data, dinf, stbl);
       return box("trak", tkhd, writeEdits(edits), box("mdia", mdhd, hdlr, minf));

@@ -201,12 +201,12 @@ function readSync(view: DataView, { start, end }: Box, packets: number): Uint8Ar
 function readExtents({ moov, stbl, input }: Mp4Track, sizes: Uint32Array): [number, number][] | null {
   const stsc = findBox(moov, stbl, "stsc");
   const wide = findBox(moov, stbl, "co64");
-  const places = wide ?? findBox(moov, stbl, "stco");
-  if (!stsc || !places) return null;
+  const chunkOffsets = wide ?? findBox(moov, stbl, "stco");
+  if (!stsc || !chunkOffsets) return null;
   const each = wide ? 8 : 4;
   const extents: [number, number][] = [];
   let [sample, entry, run] = [0, stsc.start + 8, 0];
-  for (let chunk = 1, at = places.start + 8; at + each <= places.end; chunk++, at += each) {
+  for (let chunk = 1, at = chunkOffsets.start + 8; at + each <= chunkOffsets.end; chunk++, at += each) {
     for (; entry + 12 <= stsc.end && moov.getUint32(entry) <= chunk; entry += 12) {
       run = moov.getUint32(entry + 4);
       if (moov.getUint32(entry + 8) !== 1) return null;

@@ -103,13 +103,13 @@ export interface TextTrak {
   track: SubtitleTrack | null;
   samples: TextSamples;
   /** Offset of the first sample in the file. */
-  place: number;
+  offset: number;
   /** Timescale of the movie. */
   movie: number;
   quicktime: boolean;
 }
 
-export function writeTextTrak({ id, track, samples, place, movie, quicktime }: TextTrak): Bytes {
+export function writeTextTrak({ id, track, samples, offset, movie, quicktime }: TextTrak): Bytes {
   const ms = samples.durations.reduce((sum, each) => sum + each, 0);
   const toMovieTicks = (each: number) => Math.round((each / TICKS) * movie);
   const [delay, length] = [toMovieTicks(samples.delay), toMovieTicks(ms)];
@@ -137,7 +137,7 @@ export function writeTextTrak({ id, track, samples, place, movie, quicktime }: T
   const data = quicktime ? handlerBox(true, "dhlr", "url ", letters("DataHandler")) : [];
   const dinf = box("dinf", fullBox("dref", 0, 0, [u32(1)], fullBox("url ", 0, 1)));
   const entry = track ? timedEntry(track) : TITLE_ENTRY;
-  const minf = box("minf", header, data, dinf, writeTables(entry, samples, place));
+  const minf = box("minf", header, data, dinf, writeTables(entry, samples, offset));
   const title = track?.title ? box("udta", box("name", [new TextEncoder().encode(track.title)])) : [];
   const hdlr = handlerBox(quicktime, "mhlr", track ? "sbtl" : "text", cutText(label, MAX_NAME));
   return box("trak", tkhd, edts, box("mdia", mdhd, hdlr, minf), title);
@@ -174,14 +174,14 @@ function timedEntry({ forced }: SubtitleTrack): Bytes {
   ]);
 }
 
-function writeTables(entry: Bytes, { sizes, durations }: TextSamples, place: number): Bytes {
+function writeTables(entry: Bytes, { sizes, durations }: TextSamples, offset: number): Bytes {
   return box(
     "stbl",
     fullBox("stsd", 0, 0, [u32(1), ...entry]),
     fullBox("stts", 0, 0, [u32(durations.length), table(durations.flatMap((each) => [1, each]))]),
     fullBox("stsc", 0, 0, [u32(1, 1, sizes.length, 1)]),
     fullBox("stsz", 0, 0, [u32(0, sizes.length), table(sizes)]),
-    fullBox("co64", 0, 0, [u32(1), u64(place)]),
+    fullBox("co64", 0, 0, [u32(1), u64(offset)]),
   );
 }
 
@@ -234,10 +234,10 @@ export async function addToMp4(
   const list = chapters.length > 0 ? writeNeroList(chapters) : [];
 
   const write = (shift: number, large: boolean): Bytes => {
-    let place = range.end + shift - lengthOf(bytes);
+    let offset = range.end + shift - lengthOf(bytes);
     const traks = texts.map((text) => {
-      const trak = writeTextTrak({ ...text, place, movie, quicktime });
-      place += lengthOf(text.samples.bytes);
+      const trak = writeTextTrak({ ...text, offset, movie, quicktime });
+      offset += lengthOf(text.samples.bytes);
       return trak;
     });
     const next = u32(first + texts.length);

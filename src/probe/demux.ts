@@ -298,11 +298,11 @@ async function readExtras(
   const metadata = await input.getMetadataTags();
   const texts = Object.entries(metadata.raw ?? {}).flatMap(([name, value]) => {
     const text = Array.isArray(value) ? value.join(";") : value;
-    return typeof text === "string" ? [ownTag(format, name, text)] : [];
+    return typeof text === "string" ? [nameTag(format, name, text)] : [];
   });
   const fields: (readonly [string, string | undefined])[] = [
-    ["track", ofTotal(metadata.trackNumber, metadata.tracksTotal)],
-    ["disc", ofTotal(metadata.discNumber, metadata.discsTotal)],
+    ["track", withTotal(metadata.trackNumber, metadata.tracksTotal)],
+    ["disc", withTotal(metadata.discNumber, metadata.discsTotal)],
     ["lyrics", metadata.lyrics],
     ["comment", metadata.comment],
   ];
@@ -338,7 +338,7 @@ function withExtras(
   };
 }
 
-function ownTag(format: string, name: string, text: string): readonly [name: string, value: string] {
+function nameTag(format: string, name: string, text: string): readonly [name: string, value: string] {
   // Vorbis comments call a comment a description.
   if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
   return format === "wav" ? [name, asUtf8(text)] : [name, text];
@@ -360,7 +360,7 @@ function coverStream(mime: string): Extras["streams"][number] {
   return { kind: "cover", codec: codec?.[0] ?? null };
 }
 
-function ofTotal(number: number | undefined, total: number | undefined): string | undefined {
+function withTotal(number: number | undefined, total: number | undefined): string | undefined {
   if (number === undefined) return undefined;
   return total === undefined ? String(number) : `${number}/${total}`;
 }

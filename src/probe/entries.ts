@@ -58,7 +58,7 @@ export async function withEntries<T>(
   const open = async () => {
     const readable = await openSource(reader, source.format, signal);
     if (!readable) return null;
-    const bounded = boundReader(inBlocks(readable), BOUNDS, signal);
+    const bounded = boundReader(blockReader(readable), BOUNDS, signal);
     input = new Input({
       formats: ALL_FORMATS,
       source: new CustomSource({
@@ -74,7 +74,7 @@ export async function withEntries<T>(
     const pictures = track && (await createFinder(track, origin, source));
     return {
       ...(pictures ?? { entry: unknown, shown: unknown }),
-      heard: createListener(input, origin, await delayOf(readable, source)),
+      heard: createSoundFinder(input, origin, await delayOf(readable, source)),
     };
   };
   const quietly = async <R>(work: () => Promise<R | null>) => {
@@ -105,7 +105,7 @@ async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Sourc
   return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
 }
 
-function createListener(input: Input, origin: number, delay: number): Finder["heard"] {
+function createSoundFinder(input: Input, origin: number, delay: number): Finder["heard"] {
   return async (time, track = 0) => {
     const sound = (await input.getAudioTracks())[track];
     const at = origin + delay + time + EPSILON_SOUND;
@@ -135,13 +135,13 @@ async function createFinder(
   const entry: Find = async (time) => {
     let key = await sink.getKeyPacket(origin + time + EPSILON_SECONDS);
     // For an unknown codec, start one group of pictures earlier.
-    if (!codec) key = key && ((await sink.getKeyPacket(before(key))) ?? key);
+    if (!codec) key = key && ((await sink.getKeyPacket(justBefore(key))) ?? key);
     for (let left = MAX_TRIES; key && left > 0; left--) {
       const at = key.timestamp - origin;
       const lead = codec ? await leadOf(key) : 0;
       if (lead !== null && at + lead * frame <= time + EPSILON_SECONDS)
         return Math.max(0, Math.min(at, time));
-      key = await sink.getKeyPacket(before(key));
+      key = await sink.getKeyPacket(justBefore(key));
     }
     // With no earlier keyframe, decode from the very start, which is always correct.
     return key ? null : 0;
@@ -154,7 +154,7 @@ async function createFinder(
     if (packet && isHidden(packet)) {
       const next = await sink.getNextPacket(packet, options);
       const sharesTime = next && next.timestamp <= packet.timestamp;
-      packet = sharesTime ? next : await sink.getPacket(before(packet), options);
+      packet = sharesTime ? next : await sink.getPacket(justBefore(packet), options);
     }
     const at = packet && packet.timestamp - origin;
     return at === null || at < 0 ? null : Math.min(at, time);
@@ -171,7 +171,7 @@ const BLOCK = 256 * KIB;
 const CACHED_BLOCKS = 8;
 
 // mediabunny reads transport streams packet by packet; blocks save requests.
-function inBlocks(reader: ByteReader): ByteReader {
+function blockReader(reader: ByteReader): ByteReader {
   const blocks = new Map<number, Promise<Uint8Array>>();
   const load = (index: number, signal?: AbortSignal) => {
     const cached = blocks.get(index);
@@ -194,7 +194,7 @@ function inBlocks(reader: ByteReader): ByteReader {
   };
 }
 
-function before({ timestamp }: EncodedPacket): number {
+function justBefore({ timestamp }: EncodedPacket): number {
   return timestamp - EPSILON_SECONDS;
 }
 

@@ -100,8 +100,12 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
       return unsynchronised ? resynchronise(bytes) : bytes;
     };
     if (name === "APIC" || name === "PIC") {
-      const few = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
-      id3.covers.push({ mime: mimeOf(name, few), common, read: async () => pictureIn(name, await read()) });
+      const prefix = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
+      id3.covers.push({
+        mime: mimeOf(name, prefix),
+        common,
+        read: async () => pictureIn(name, await read()),
+      });
     } else if (name === "CHAP") {
       // A chapter may have a picture after its title.
       const chapter = readChapter(await read(MAX_TEXT), version);
@@ -175,14 +179,16 @@ function readChapter(bytes: Uint8Array, version: number): FileChapter | null {
 }
 
 function decode(bytes: Uint8Array, encoding: number): string[] {
-  const texts = new TextDecoder(ENCODINGS[encoding] ?? "latin1").decode(swapped(bytes, encoding)).split("\0");
+  const texts = new TextDecoder(ENCODINGS[encoding] ?? "latin1")
+    .decode(toLittleEndian(bytes, encoding))
+    .split("\0");
   return texts.map((text) => text.replace(/^\ufeff/, ""));
 }
 
 const ENCODINGS = ["latin1", "utf-16le", "utf-16le", "utf-8"] as const;
 
 // Every platform decodes little-endian.
-function swapped(bytes: Uint8Array, encoding: number): Uint8Array {
+function toLittleEndian(bytes: Uint8Array, encoding: number): Uint8Array {
   const big = encoding === 2 || (encoding === 1 && bytes[0] === 0xfe && bytes[1] === 0xff);
   if (!big) return bytes;
   return bytes.map((_, at) => bytes[at % 2 === 0 ? at + 1 : at - 1] ?? 0);

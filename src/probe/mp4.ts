@@ -352,13 +352,15 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
   const shared = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
   const sizes = shared > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => shared } : listed;
   const wide = stbl && findBox(moov, stbl, "co64");
-  const places = wide ? table("co64", 8) : table("stco", 4);
+  const chunkOffsets = wide ? table("co64", 8) : table("stco", 4);
   const samples: Sample[] = [];
   const { delay, until } = readDelay(moov, trak);
   let [time, row, left] = [0, 0, times.rows > 0 ? times.value(0) : 0];
-  for (let chunk = 0, run = 0; chunk < places.rows && scale > 0; chunk++) {
+  for (let chunk = 0, run = 0; chunk < chunkOffsets.rows && scale > 0; chunk++) {
     while (run + 1 < runs.rows && runs.value(run + 1) <= chunk + 1) run++;
-    let at = wide ? places.value(chunk) * 2 ** 32 + places.value(chunk, 4) : places.value(chunk);
+    let at = wide
+      ? chunkOffsets.value(chunk) * 2 ** 32 + chunkOffsets.value(chunk, 4)
+      : chunkOffsets.value(chunk);
     const inside = runs.rows > 0 ? runs.value(run, 4) : 0;
     for (let count = 0; count < inside; count++) {
       while (left === 0 && row + 1 < times.rows) left = times.value(++row);

@@ -23,16 +23,16 @@ const BLOCK = 64 * KIB;
 
 /** Bounds the reads of a file, so that a crafted file cannot make a probe read all of it; repeated reads of a block count once. */
 export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): BoundedReader {
-  const seen = new Set<number>();
+  const blocksRead = new Set<number>();
   let jumps = 0;
   let reads = 0;
   let failed = false;
   let failure: unknown;
   const count = (start: number, end: number) => {
     for (let block = Math.floor(start / BLOCK); block * BLOCK < end; block++) {
-      if (seen.has(block)) continue;
-      if (!seen.has(block - 1)) jumps++;
-      seen.add(block);
+      if (blocksRead.has(block)) continue;
+      if (!blocksRead.has(block - 1)) jumps++;
+      blocksRead.add(block);
     }
   };
   return {
@@ -41,7 +41,7 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
     async read(range, readSignal) {
       count(range.start, Math.min(range.end, reader.size));
       reads++;
-      if (reads > bounds.reads || seen.size > bounds.blocks || jumps > bounds.jumps) {
+      if (reads > bounds.reads || blocksRead.size > bounds.blocks || jumps > bounds.jumps) {
         throw new OutOfBounds("The probe has read enough.");
       }
       if (failed) throw failure;

@@ -106,7 +106,7 @@ function readWebp(view: DataView, size: number): StillReport | null {
   if (view.getUint32(4, true) + 8 !== size) return null;
   const isPlain = latinText(view, 12, 4) === "VP8 ";
   const isProfiled = latinText(view, 12, 4) === "VP8X" && view.getUint8(20) === 0x20;
-  const at = isPlain ? 12 : isProfiled ? behindProfile(view) : -1;
+  const at = isPlain ? 12 : isProfiled ? afterProfile(view) : -1;
   if (at < 0 || latinText(view, at, 4) !== "VP8 " || at + 8 + view.getUint32(at + 4, true) > size)
     return null;
   // RFC 6386, 9.1: a keyframe, and its start code.
@@ -117,7 +117,7 @@ function readWebp(view: DataView, size: number): StillReport | null {
   return width && height ? reportOf("webp_pipe", { codec_name: "webp", width, height, ...color }, {}) : null;
 }
 
-function behindProfile(view: DataView): number {
+function afterProfile(view: DataView): number {
   if (latinText(view, 30, 4) !== "ICCP") return -1;
   const length = view.getUint32(34, true);
   return 38 + length + (length & 1);

@@ -63,7 +63,7 @@ function costOf(text: string, { start }: SvgRoot, depth = 0): number {
 function costOfPicture(url: string, depth: number): number {
   const [, type = "", data = ""] = /^([^,]*),([\s\S]*)$/.exec(url) ?? [];
   if (depth > MAX_NESTING || !/^data:\s*image\/svg/i.test(type)) return Number.POSITIVE_INFINITY;
-  const text = /;\s*base64\s*$/i.test(type) ? decodeBase64(unescaped(data)) : unescaped(data);
+  const text = /;\s*base64\s*$/i.test(type) ? decodeBase64(resolveEscapes(data)) : resolveEscapes(data);
   const root = findSvgRoot(text);
   return root ? costOf(text, root, depth) : Number.POSITIVE_INFINITY;
 }
@@ -152,7 +152,7 @@ function svgCost(text: string, start: number, costOfPicture: (url: string) => nu
       const outer = open.at(-1) ?? { part: root, inherited: [] };
       const part = partOf(reading, outer.part, byId);
       part.weight += weigh(reading.pictures);
-      const { ids, inherited } = repeatedBy(reading, outer.inherited, sheet);
+      const { ids, inherited } = referencesOf(reading, outer.inherited, sheet);
       for (const id of ids) {
         part.repeats ??= new Map();
         part.repeats.set(id, (part.repeats.get(id) ?? 0) + 1);
@@ -185,7 +185,7 @@ function partOf({ name, id, crossed }: Reading, outer: Part, byId: Map<string, P
   return part;
 }
 
-function repeatedBy({ name, names, ids, painted }: Reading, outer: readonly string[], { rules }: Sheet) {
+function referencesOf({ name, names, ids, painted }: Reading, outer: readonly string[], { rules }: Sheet) {
   // A link draws nothing.
   const repeated = new Set([...(name === "a" ? [] : ids), ...outer]);
   const own = new Set(painted);
@@ -313,7 +313,7 @@ function readTag(tag: string): Reading {
     crossed: 0,
   };
   for (const [, attribute = "", double, single] of tag.matchAll(ATTRIBUTE)) {
-    const value = unreferenced(double ?? single ?? "");
+    const value = resolveReferences(double ?? single ?? "");
     if (attribute === "id") {
       reading.id = keyOf(value);
       reading.names.push(`#${reading.id}`);
@@ -323,7 +323,7 @@ function readTag(tag: string): Reading {
       const ids = idsIn(value);
       reading.ids.push(...ids);
       reading.painted.push(
-        ...(INHERITED.test(attribute) ? ids : paintedIn(attribute === "style" ? value : "")),
+        ...(INHERITED.test(attribute) ? ids : inheritedIds(attribute === "style" ? value : "")),
       );
       reading.pictures.push(...picturesIn(value));
       if (SHAPED.test(attribute)) reading.crossed = Math.max(reading.crossed, crossingsOf(value));
@@ -342,27 +342,27 @@ function picturesIn(value: string): string[] {
   return value.split(/(?=data:)/i).filter((each) => TEXT.test(each));
 }
 
-function paintedIn(declarations: string): string[] {
+function inheritedIds(declarations: string): string[] {
   return declarations.split(";").flatMap((each) => {
     const [property = "", ...value] = each.split(":");
-    return INHERITED.test(unescaped(property)) ? idsIn(value.join(":")) : [];
+    return INHERITED.test(resolveEscapes(property)) ? idsIn(value.join(":")) : [];
   });
 }
 
 function idsIn(value: string): string[] {
   if (!/[#\\%]/.test(value)) return [];
-  return [...unescaped(value).matchAll(/#([^\s"'()<>;,]*)/g)].map(([, id = ""]) => id || OTHER);
+  return [...resolveEscapes(value).matchAll(/#([^\s"'()<>;,]*)/g)].map(([, id = ""]) => id || OTHER);
 }
 
 const OTHER = "?";
 
 /** Returns an id in the form to compare references with: up to a character that could end one. */
 function keyOf(id: string): string {
-  return /^[^\s"'()<>;,]*/.exec(unescaped(id))?.[0] || OTHER;
+  return /^[^\s"'()<>;,]*/.exec(resolveEscapes(id))?.[0] || OTHER;
 }
 
 // Resolves character references and XML's five entities.
-function unreferenced(value: string): string {
+function resolveReferences(value: string): string {
   if (!value.includes("&")) return value;
   return value.replace(
     /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi,
@@ -376,7 +376,7 @@ function unreferenced(value: string): string {
 const NAMED = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" } as const;
 
 /** Resolves the escapes of style sheets and URLs. */
-function unescaped(value: string): string {
+function resolveEscapes(value: string): string {
   if (!/[\\%]/.test(value)) return value;
   const styled = value.replace(/\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi, (_, hex, other) =>
     hex === undefined ? other : letter(Number.parseInt(hex, 16)),
@@ -411,9 +411,9 @@ function readSheets(text: string, start: number): Sheet | null {
     },
     onEnd() {
       if (depth === 0 || --depth > 0) return;
-      sheet.pictures.push(...picturesIn(unreferenced(css)));
+      sheet.pictures.push(...picturesIn(resolveReferences(css)));
       sheet.crossed = Math.max(sheet.crossed, crossingsOf(css));
-      count += addRules(unreferenced(css), sheet.rules, MAX_NAMED - count);
+      count += addRules(resolveReferences(css), sheet.rules, MAX_NAMED - count);
       css = "";
     },
   });
@@ -435,7 +435,7 @@ function addRules(css: string, rules: Sheet["rules"], max: number): number {
     const body = outer.pop() ?? "";
     const ids = idsIn(body);
     if (ids.length === 0) continue;
-    const painted = paintedIn(body);
+    const painted = inheritedIds(body);
     const names = new Set(body.includes("--") || outer.length === 0 ? ["*"] : outer.flatMap(simpleSelectors));
     added += names.size * ids.length;
     if (added > max) return added;
@@ -454,7 +454,9 @@ function simpleSelectors(selectors: string): string[] {
   return selectors.split(",").flatMap((each) => {
     const plain = each.replace(/\[[^\]]*\]?|::?[\w-]+(?:\([^)]*\)?)?/g, "");
     const names = plain.match(/[.#]?[^\s.#>+~*()&[\]]+|\*/g) ?? ["*"];
-    return names.map((name) => (/^[.#]/.test(name) ? `${name[0]}${keyOf(name.slice(1))}` : unescaped(name)));
+    return names.map((name) =>
+      /^[.#]/.test(name) ? `${name[0]}${keyOf(name.slice(1))}` : resolveEscapes(name),
+    );
   });
 }
 

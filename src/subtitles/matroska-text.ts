@@ -46,7 +46,7 @@ interface TextEntry {
   expand(bytes: Uint8Array): Promise<Uint8Array>;
   list: CueList;
   /** Cues without a stated duration. */
-  open: Set<Cue>;
+  openEnded: Set<Cue>;
 }
 
 /** Reads the cues of text tracks in a Matroska or WebM file; skips everything else. */
@@ -98,20 +98,20 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
 };
 
 // Like players, shows a cue without a stated duration until the next one that starts after it.
-function withEnds({ list, open }: TextEntry): Cue[] {
+function withEnds({ list, openEnded }: TextEntry): Cue[] {
   // A stack, built from the last cue on, of those that may be next.
   const later: Cue[] = [];
   const cues = list.cues.toReversed().map((cue) => {
     while ((later.at(-1)?.start ?? Number.POSITIVE_INFINITY) <= cue.start) later.pop();
     const next = later.at(-1);
     later.push(cue);
-    return open.has(cue) ? { ...cue, end: Math.min(cue.end, next?.start ?? cue.end) } : cue;
+    return openEnded.has(cue) ? { ...cue, end: Math.min(cue.end, next?.start ?? cue.end) } : cue;
   });
   return cues.reverse();
 }
 
 async function addCue(
-  { expand, read, list, open }: TextEntry,
+  { expand, read, list, openEnded }: TextEntry,
   time: Pick<Cue, "start" | "end">,
   { duration, bytes, more }: Block,
 ): Promise<void> {
@@ -122,7 +122,7 @@ async function addCue(
   const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
   list.add(time, cue, size);
   const added = list.cues.at(-1);
-  if (duration === null && cue && added) open.add(added);
+  if (duration === null && cue && added) openEnded.add(added);
 }
 
 async function readHead(reader: ByteReader, streams: readonly number[]) {
@@ -163,7 +163,7 @@ function readEntries(
     const read = READERS[codec ? new TextDecoder().decode(codec).replace(/\0+$/, "") : ""];
     const expand = readEncoding(contentOf(bytes, EBML.encodings));
     if (!streams.includes(stream) || !read || !expand) return [];
-    const entry = { stream, read, expand, list: createCueList(budget), open: new Set<Cue>() };
+    const entry = { stream, read, expand, list: createCueList(budget), openEnded: new Set<Cue>() };
     return [[field(bytes, EBML.track_number), entry]];
   });
 }

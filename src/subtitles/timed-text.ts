@@ -118,7 +118,7 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
     const stream = places.get(readTrackId(moov, trak));
     if (stream === undefined || !streams.includes(stream)) continue;
     const list = createCueList(budget);
-    const selection = shownUntil(samplesOf(moov, trak, index.start), until);
+    const selection = selectSamples(samplesOf(moov, trak, index.start), until);
     for (const group of groupSamples(selection.samples())) {
       onWait();
       const [first, last] = [group[0] as Sample, group.at(-1) as Sample];
@@ -135,7 +135,7 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
 };
 
 // The samples with text that begin before a time; `whole` becomes false when they exceed the limits.
-function shownUntil(all: Iterable<Sample>, until: number) {
+function selectSamples(all: Iterable<Sample>, until: number) {
   let whole = true;
   return {
     whole: () => whole,
@@ -182,19 +182,19 @@ function* samplesOf(moov: DataView, trak: Box, from: number): Generator<Sample, 
   const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
   const boxOf = (kind: string) => stbl && findBox(moov, stbl, kind);
   const [stts, stsz, stsc] = [boxOf("stts"), boxOf("stsz"), boxOf("stsc")];
-  const places = boxOf("stco") ?? boxOf("co64");
-  if (!stts || !stsz || !stsc || !places || ticks === 0 || stsz.end - stsz.start < 12) return;
+  const chunkOffsets = boxOf("stco") ?? boxOf("co64");
+  if (!stts || !stsz || !stsc || !chunkOffsets || ticks === 0 || stsz.end - stsz.start < 12) return;
   const shift = readShift(moov, trak, ticks) - from;
-  const wide = places.kind === "co64";
+  const wide = chunkOffsets.kind === "co64";
   const [shared, count] = [moov.getUint32(stsz.start + 4), moov.getUint32(stsz.start + 8)];
   let [time, left, run] = [0, 0, stts.start + 8];
   let [sample, entry] = [0, stsc.start + 8];
-  const chunks = Math.floor((places.end - places.start - 8) / (wide ? 8 : 4));
+  const chunks = Math.floor((chunkOffsets.end - chunkOffsets.start - 8) / (wide ? 8 : 4));
   for (let chunk = 1; chunk <= chunks && sample < count; chunk++) {
     while (entry + 24 <= stsc.end && moov.getUint32(entry + 12) <= chunk) entry += 12;
     if (entry + 12 > stsc.end) return;
-    const place = places.start + 8 + (chunk - 1) * (wide ? 8 : 4);
-    let at = wide ? Number(moov.getBigUint64(place)) : moov.getUint32(place);
+    const entryAt = chunkOffsets.start + 8 + (chunk - 1) * (wide ? 8 : 4);
+    let at = wide ? Number(moov.getBigUint64(entryAt)) : moov.getUint32(entryAt);
     for (let index = moov.getUint32(entry + 4); index > 0 && sample < count; index--, sample++) {
       while (left === 0) {
         if (run + 8 > stts.end) return;

@@ -236,7 +236,7 @@ test("an index of more samples than a call has arguments is written", () => {
   const track = { cues };
   const samples = textSamples(track, 1_500_000);
   expect(samples.sizes.length).toBe(300_000);
-  const trak = writeTextTrak({ id: 3, track, samples, place: 2 ** 33, movie: 1000, quicktime: false });
+  const trak = writeTextTrak({ id: 3, track, samples, offset: 2 ** 33, movie: 1000, quicktime: false });
   expect(trak.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(300_000 * 12);
 });
 

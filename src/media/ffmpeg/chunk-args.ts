@@ -131,14 +131,14 @@ function videoTrack(
   const until = shownEnd(source, plan, chunk);
   if (video.mode === "copy") {
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
-    return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];
+    return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastDurationArgs(plan, source, until)];
   }
   const graph = videoGraph(source, video, trim, toolset, over);
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 
 // ffmpeg copies the packet durations of an MP4's index; in a fragmented one it does not know that of the last packet.
-function lastingArgs(plan: Plan, source: Source, until: number | null): string[] {
+function lastDurationArgs(plan: Plan, source: Source, until: number | null): string[] {
   const indexed = (source.format === "mp4" || source.format === "mov") && !source.fragmented;
   // When only a part is copied, its last packet's own duration applies.
   const isPart = plan.start > 0 || plan.end !== null;

@@ -53,7 +53,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
   const kind = name.image ? "image" : video ? "video" : "audio";
   const duration = asNumber(format.duration) ?? asNumber(video?.duration) ?? asNumber(audio?.duration);
   const chapters = chaptersOf(asList(report.chapters), duration, originOf(name.format, format));
-  return clean({
+  return withoutUndefined({
     object: "source",
     url: file.url,
     kind,
@@ -86,7 +86,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
   const stored = { width: coded_width, height: coded_height, pixel_aspect, rotate };
   const pixel_format = asText(video.pix_fmt);
   const fps = asRatio(video.avg_frame_rate) ?? asRatio(video.r_frame_rate);
-  return clean({
+  return withoutUndefined({
     ...displayedSize(stored),
     coded_width,
     coded_height,
@@ -152,7 +152,7 @@ function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
   const kind = asText(stream.codec_type);
   const cover = isCover(stream);
   const language = asText(asRecord(stream.tags).language);
-  return clean({
+  return withoutUndefined({
     index: asNumber(stream.index) ?? 0,
     kind: cover ? "cover" : kind === "video" || kind === "audio" || kind === "subtitle" ? kind : "data",
     codec: codecOf(stream),
@@ -167,7 +167,7 @@ function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
 
 function subtitleFacts({ tags, disposition, bit_rate }: Report): Partial<SourceStream> {
   const has = asRecord(disposition);
-  return clean({
+  return withoutUndefined({
     title: asText(asRecord(tags).title),
     bitrate: asNumber(bit_rate) ?? asNumber(asRecord(tags).BPS),
     default: has.default === 1 ? (true as const) : undefined,
@@ -180,7 +180,7 @@ function colorFacts(video: Report): SourceColor {
   const pixels = asText(video.pix_fmt) ?? "";
   const range = asText(video.color_range);
   const limited = range === "tv" ? "limited" : undefined;
-  return clean({
+  return withoutUndefined({
     primaries: specified(video.color_primaries),
     transfer,
     space: specified(video.color_space),
@@ -203,11 +203,11 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
 function clockwise(video: Report, frame: Report): number {
   const orientation = Number(asRecord(frame.tags).Orientation);
   const exif = orientation >= 1 ? (EXIF[orientation] ?? 0) : undefined;
-  return matrixTurn(video) ?? asNumber(asRecord(video.tags).rotate) ?? exif ?? matrixTurn(frame) ?? 0;
+  return matrixRotation(video) ?? asNumber(asRecord(video.tags).rotate) ?? exif ?? matrixRotation(frame) ?? 0;
 }
 
 // ffprobe counts counterclockwise.
-function matrixTurn(report: Report): number | undefined {
+function matrixRotation(report: Report): number | undefined {
   const sides = asList(report.side_data_list).map((side) => asNumber(asRecord(side).rotation));
   const turn = sides.find((each) => each !== undefined);
   return turn === undefined ? undefined : -turn;
@@ -255,7 +255,7 @@ function specified(value: unknown): string | undefined {
 }
 
 // Unknown fields must be absent, not undefined.
-function clean<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
+function withoutUndefined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }
 
@@ -329,8 +329,12 @@ const RENAMED: Readonly<Record<string, string>> = {
 };
 
 /** Names a format by ffprobe's demuxer, the file's brand and its codecs; null when it is not media. */
-function nameFormat(reader: string, brand: string | undefined, codecs: readonly string[]): FormatName | null {
-  const names = reader.split(",");
+function nameFormat(
+  demuxer: string,
+  brand: string | undefined,
+  codecs: readonly string[],
+): FormatName | null {
+  const names = demuxer.split(",");
   const [first = ""] = names;
   if (names.some((name) => REFUSED.has(name))) return null;
   if (names.includes("mp4")) return BRANDS[brand ?? ""] ?? { format: "mp4", image: false };

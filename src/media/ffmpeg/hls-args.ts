@@ -95,12 +95,12 @@ export function hlsArgs(
 
 // Players stall where one track ends unless they have buffered the others to their ends.
 function silenceAfter(
-  { video, start, end, held, sound_track = 0 }: Plan,
+  { video, start, end, held: freeze, sound_track = 0 }: Plan,
   { sound_from }: Chunk,
   source: Source,
 ): string[] {
   if (!video) return [];
-  const pictureEnd = held?.until ?? trackEnd(source, "video") ?? 0;
+  const pictureEnd = freeze?.until ?? trackEnd(source, "video") ?? 0;
   const soundEnd = trackEnd(source, "audio", sound_track);
   const until = Math.min(end ?? pictureEnd, pictureEnd);
   // Audio whose end is unknown may be as long as the video.
@@ -154,8 +154,8 @@ function videoCodec(
   const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
   // Before another chunk the filter would give the last packet the decoding time of the next chunk's first.
   const isLast = chunk.end === plan.end;
-  const lasting = until === null || !isLast ? [] : [lastFrameDuration(plan, source, until)];
-  const timing = timingArgs(source, video, even ? lasting : [frameDurations(until)]);
+  const lastFilters = until === null || !isLast ? [] : [lastFrameDuration(plan, source, until)];
+  const timing = timingArgs(source, video, even ? lastFilters : [frameDurations(until)]);
   const bFrames = even && (source.fps ?? 0) > SLOW_FPS;
   const length = isLast ? (until ?? outputSeconds(plan, chunk)) : null;
   return [

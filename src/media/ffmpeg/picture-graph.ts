@@ -64,7 +64,11 @@ export function scalingFilters(source: Source, scaling: Scaling): string[] {
   const { crop, scale } = scaling.geometry;
   const filters = crop ? [`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`] : [];
   if (scaling.tone.length > 0) {
-    filters.push(...(scale ? [scaleFilter(scaling, scale)] : []), ...scaling.tone, ...finish(scaling, null));
+    filters.push(
+      ...(scale ? [scaleFilter(scaling, scale)] : []),
+      ...scaling.tone,
+      ...outputFilters(scaling, null),
+    );
   } else if (scale && scaling.alpha) {
     // Premultiplying keeps the colors of transparent pixels from bleeding into edges.
     const scaled = [
@@ -73,11 +77,11 @@ export function scalingFilters(source: Source, scaling: Scaling): string[] {
       scaleFilter(scaling, scale),
       "unpremultiply=inplace=1",
     ];
-    filters.push(...scaled, ...finish(scaling, null));
+    filters.push(...scaled, ...outputFilters(scaling, null));
   } else {
     const plain = !isRgb(source) && source.color?.range !== "full" && scaling.matrix === null;
     if (plain && !scale && !scaling.geometry.pad) filters.push(`format=${scaling.pixels}`);
-    else filters.push(...finish(scaling, scale));
+    else filters.push(...outputFilters(scaling, scale));
   }
   return [...filters, "setsar=1"];
 }
@@ -88,7 +92,7 @@ export function colorFilters(scaling: Scaling): string[] {
 }
 
 // Padding in color needs a canvas without chroma subsampling; the output format comes last.
-function finish(scaling: Scaling, scale: Size | null): string[] {
+function outputFilters(scaling: Scaling, scale: Size | null): string[] {
   const { geometry, canvas, pixels } = scaling;
   const { pad } = geometry;
   const color = colorsOf(scaling);
@@ -236,13 +240,13 @@ export function videoArgs(
   const source = atSpeed(input, plan);
   const tool = rateControlArgs(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
-  const lasting = until === null || video.fps !== null ? [] : [lastFrameDuration(plan, source, until)];
+  const lastFilters = until === null || video.fps !== null ? [] : [lastFrameDuration(plan, source, until)];
   // Packets queued before the header is written reach bitstream filters in the encoder's time base (5.1), so it must be the file's.
-  const clock = plan.format === "webm" && lasting.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
+  const clock = plan.format === "webm" && lastFilters.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
     ...["-g", String(Math.max(1, Math.round(fps * KEYFRAME_SECONDS)))],
-    ...timingArgs(source, video, lasting, clock),
+    ...timingArgs(source, video, lastFilters, clock),
     ...colorArgs(videoColor(source, video)),
     ...timescaleArgs(plan),
   ];
@@ -285,9 +289,9 @@ export function lastFrameDuration(plan: Plan, source: Source, until: number): st
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
   // A regular last frame keeps the repeated duration, except as the second of two, where ffmpeg gives it a single tick (5.1). An
   // animation's average rate says nothing about its last picture.
-  const isUsual = `gt(N,1)*lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
-  const usual = source.kind === "image" ? "0" : isUsual;
-  const plain = `gt(NEXT_DTS,DTS)+${usual}+lte(${end},PTS)`;
+  const isRegular = `gt(N,1)*lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
+  const regular = source.kind === "image" ? "0" : isRegular;
+  const plain = `gt(NEXT_DTS,DTS)+${regular}+lte(${end},PTS)`;
   const short = `if(gt(${end},PTS)*lt(${end}-PTS,${frame}-1),${end}-PTS,DURATION)`;
   const choose = (otherwise: string, last: string) =>
     `'st(0,max(ld(0),PTS));if(${plain},${otherwise},${last})'`;

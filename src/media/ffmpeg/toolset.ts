@@ -222,8 +222,8 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   const decodes = image !== null || video?.mode === "encode";
   const codec = source.codecs?.video ?? "";
   if (decodes && toolset.unreadable.includes(codec)) return { code: "input_codec", codec };
-  const undecoded = decodes ? refuseDecoding(plan, source, toolset.decoded) : null;
-  if (undecoded) return undecoded;
+  const decodeRefusal = decodes ? refuseDecoding(plan, source, toolset.decoded) : null;
+  if (decodeRefusal) return decodeRefusal;
   if (video?.mode === "encode" && !toolset.video[video.codec]) {
     return { code: "output_codec", codec: video.codec };
   }
@@ -236,11 +236,11 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
     return { code: "output_codec", codec: audio.codec };
   }
-  const undone = refuseFeatures(plannedOf(plan), {
+  const featureRefusal = refuseFeatures(plannedOf(plan), {
     ...filterContext(source, toolset.engine),
     lacks: toolset.lacks,
   });
-  if (undone) return undone;
+  if (featureRefusal) return featureRefusal;
   const unreadable = plan.concat?.find(
     ({ source: { codecs }, video: each }) => each && toolset.unreadable.includes(codecs?.video ?? ""),
   );

@@ -19,7 +19,7 @@ import type { Offer } from "./offers.ts";
 const KEEP_SECONDS = 8;
 
 /**
- * Chooses the encoder for an uncut plan: the first offer without a refusal, unless it takes long and another is estimated to finish
+ * Chooses the encoder for an uncut plan: the first able one, unless it takes long and another is estimated to finish
  * sooner. Throws `encoder_unavailable` with every refusal when no encoder can do it.
  */
 export function decide(plan: Plan, offers: readonly Offer[]): Decision {
