@@ -1,7 +1,8 @@
-import { ALL_FORMATS, CustomSource, Input, type MetadataTags, RichImageData } from "mediabunny";
+import { type MetadataTags, RichImageData } from "mediabunny";
 import type { Plan } from "../media/plan.ts";
 import { COVER_CODECS, type Tags, tagPlace } from "../media/tags.ts";
 import { readId3 } from "../probe/mp3.ts";
+import { openUncached } from "../probe/open-source.ts";
 import { boundReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 
@@ -36,13 +37,7 @@ export async function readMetadata(
 /** Reads the first cover in a format that outputs support; null when there is none. */
 export async function readCover(reader: ByteReader, signal: AbortSignal): Promise<Cover | null> {
   const bounded = boundReader(reader, BOUNDS, signal);
-  const source = new CustomSource({
-    getSize: () => bounded.size,
-    read: (start, end) => bounded.read({ start, end }),
-    handleUnhandledError: () => {},
-    maxCacheSize: 0,
-  });
-  const input = new Input({ source, formats: ALL_FORMATS });
+  const input = openUncached(bounded);
   try {
     // mediabunny (1.61) misreads unsynchronised ID3 tags.
     for (const { mime, read } of (await readId3(bounded)).covers) {

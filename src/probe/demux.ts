@@ -1,8 +1,7 @@
 import {
   ADTS,
-  CustomSource,
   FLAC,
-  Input,
+  type Input,
   type InputAudioTrack,
   type InputFormat,
   type InputTrack,
@@ -39,6 +38,7 @@ import type { MatroskaExtras } from "./matroska-extras.ts";
 import { readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
+import { openUncached } from "./open-source.ts";
 import { type FileStart, withinBounds } from "./reader.ts";
 
 export interface Demuxed {
@@ -118,16 +118,7 @@ async function withInput<T>(
   formats: InputFormat[],
   use: (input: Input) => Promise<T>,
 ): Promise<T> {
-  const input = new Input({
-    formats,
-    source: new CustomSource({
-      getSize: () => reader.size,
-      read: (start, end) => reader.read({ start, end }),
-      handleUnhandledError: () => {},
-      // Uncached, every read counts towards the bounds, which stop an endless loop over a malformed file.
-      maxCacheSize: 0,
-    }),
-  });
+  const input = openUncached(reader, formats);
   try {
     return await use(input);
   } finally {

@@ -1,11 +1,4 @@
-import {
-  ALL_FORMATS,
-  CustomSource,
-  type EncodedPacket,
-  EncodedPacketSink,
-  Input,
-  type InputVideoTrack,
-} from "mediabunny";
+import { type EncodedPacket, EncodedPacketSink, type Input, type InputVideoTrack } from "mediabunny";
 import { EPSILON_SECONDS } from "../media/clock.ts";
 import { containerOf } from "../media/containers.ts";
 import type { Source } from "../media/source.ts";
@@ -15,7 +8,7 @@ import { h264Entry, isShown } from "./codec-headers.ts";
 import { readCueTimes } from "./matroska.ts";
 import { readMp3Delay } from "./mp3.ts";
 import { readMovieIndex, readSyncTimes } from "./mp4.ts";
-import { openSource } from "./open-source.ts";
+import { openSource, openUncached } from "./open-source.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 
 /** Finds a position in a source by a time, both in seconds; null when unknown. */
@@ -59,16 +52,7 @@ export async function withEntries<T>(
     const readable = await openSource(reader, source.format, signal);
     if (!readable) return null;
     const bounded = boundReader(blockReader(readable), BOUNDS, signal);
-    input = new Input({
-      formats: ALL_FORMATS,
-      source: new CustomSource({
-        getSize: () => bounded.size,
-        read: (start, end) => bounded.read({ start, end }, signal),
-        handleUnhandledError: () => {},
-        // Uncached, every read counts towards the bounds, which stop an endless loop over a malformed file.
-        maxCacheSize: 0,
-      }),
-    });
+    input = openUncached(bounded);
     const track = await input.getPrimaryVideoTrack();
     const origin = Math.max(0, await input.getFirstTimestamp());
     const pictures = track && (await createFinder(track, origin, source));

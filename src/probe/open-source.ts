@@ -1,3 +1,4 @@
+import { ALL_FORMATS, CustomSource, Input, type InputFormat } from "mediabunny";
 import type { ByteReader } from "../runs/ports.ts";
 import { hideDamage } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
@@ -24,4 +25,18 @@ export async function openSource(
   const usable =
     index && !index.fragmented && [...index.tracks.values()].every(({ consistent }) => consistent);
   return usable ? boundReader(index.reader, bounds, signal) : null;
+}
+
+/**
+ * Opens a file in mediabunny without a cache: every read then counts towards the bounds of `reader`, which stop an endless loop over a
+ * malformed file. Dispose of the result.
+ */
+export function openUncached(reader: ByteReader, formats: InputFormat[] = ALL_FORMATS): Input {
+  const source = new CustomSource({
+    getSize: () => reader.size,
+    read: (start, end) => reader.read({ start, end }),
+    handleUnhandledError: () => {},
+    maxCacheSize: 0,
+  });
+  return new Input({ source, formats });
 }
