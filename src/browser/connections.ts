@@ -1,4 +1,3 @@
-import { MediaError } from "../media/errors.ts";
 import { createS3Bucket, type S3Bucket } from "../storage/s3/bucket.ts";
 import type { S3Connection } from "../storage/s3/s3-connection.ts";
 import {
@@ -10,6 +9,7 @@ import {
 } from "../storage/s3/s3-sign.ts";
 import { sleep } from "../util/async.ts";
 import { GIB } from "../util/bytes.ts";
+import { type ConnectionUser, errors } from "./media-worker/errors.ts";
 
 /** A connection in the media worker: with keys, or without them when the page signs each request. */
 export interface ConnectionSettings {
@@ -27,7 +27,7 @@ export interface Connections {
    * Throws `connection_required` when none is available, `connection_not_found` for an unknown id; `param` names the
    * offending field.
    */
-  check(id: string | null, param: string, what: string): void;
+  check(id: string | null, param: string, user: ConnectionUser): void;
   signer(bucket: string, id: string | null): S3Signer;
   /** Returns a bucket, and the largest file to upload in one request; null for the default limit. Throws as `check` does. */
   bucket(name: string, id: string | null): { bucket: S3Bucket; singleBytes: number | null };
@@ -45,25 +45,21 @@ export function createConnections(
   settings: readonly ConnectionSettings[],
   ask: (id: string, request: PresignRequest) => Promise<SignedRequest>,
 ): Connections {
-  function find(id: string | null, param: string, what: string): ConnectionSettings {
-    const found = settings.find((each) => (id === null ? each.is_default : each.id === id));
-    if (found) return found;
-    if (id !== null)
-      throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
-    const message = `${what} needs a connection: give the client one, as connections: [{ … }].`;
-    throw new MediaError("connection_required", message, { param });
+  function find(id: string | null, param: string, user: ConnectionUser): ConnectionSettings {
+    const connection = settings.find((each) => (id === null ? each.is_default : each.id === id));
+    if (connection) return connection;
+    throw id === null ? errors.connectionRequired({ param, user }) : errors.connectionNotFound({ param });
   }
-  const signerOf = (bucket: string, found: ConnectionSettings) =>
-    found.keys
-      ? createS3Signer(found.keys, bucket)
-      : createAskingSigner(bucket, (request) => ask(found.id, request));
+  const signerOf = (bucket: string, { id, keys }: ConnectionSettings) =>
+    keys ? createS3Signer(keys, bucket) : createAskingSigner(bucket, (request) => ask(id, request));
   return {
-    check: (id, param, what) => void find(id, param, what),
+    check: (id, param, user) => void find(id, param, user),
     signer: (bucket, id) => signerOf(bucket, find(id, "input", `s3://${bucket}`)),
     bucket(name, id) {
-      const found = find(id, "output", `s3://${name}`);
-      const bucket = createS3Bucket(signerOf(name, found), { reconnect: createReconnect(), tries: TRIES });
-      return { bucket, singleBytes: found.parts ? null : MAX_SINGLE_BYTES };
+      const connection = find(id, "output", `s3://${name}`);
+      const signer = signerOf(name, connection);
+      const bucket = createS3Bucket(signer, { reconnect: createReconnect(), tries: TRIES });
+      return { bucket, singleBytes: connection.parts ? null : MAX_SINGLE_BYTES };
     },
   };
 }

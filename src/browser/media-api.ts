@@ -1,6 +1,6 @@
 import type { ListOptions, Page } from "../client/client.ts";
 import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
-import { MediaError } from "../media/errors.ts";
+import type { MediaError } from "../media/errors.ts";
 import type { Size } from "../media/picture-geometry.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
@@ -9,6 +9,7 @@ import type { RunError, Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
+import { errors } from "./errors.ts";
 
 /** A record of either type. */
 export type Run = Task | Step;
@@ -191,8 +192,7 @@ export const DRAW_MS = 20_000;
 
 /** Returns the error of an SVG that takes, or would take, longer than {@link DRAW_MS}. */
 export function slowDrawing(): MediaError {
-  const message = `The SVG takes longer than ${DRAW_MS / 1000} seconds to draw.`;
-  return new MediaError("timeout", message, { retryable: false });
+  return errors.slowDrawing({ seconds: DRAW_MS / 1000 });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ErrorReason } from "../media/error-reason.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../media/errors.ts";
 import type { Refusal } from "../media/refusal.ts";
+import { errors } from "./errors.ts";
 import type { PageResponse } from "./media-api.ts";
 
 /** Either end of a channel between a page and its worker: a `Worker`, or the worker's own scope. */
@@ -81,7 +82,7 @@ export function serveOver<A extends Api, E>(port: Port, api: A): (event: E) => v
   const answer = async (id: number, name: string, args: unknown[]): Promise<void> => {
     try {
       const method: unknown = Object.hasOwn(api, name) ? Reflect.get(api, name) : undefined;
-      if (typeof method !== "function") throw new MediaError("internal_error", `There is no call ${name}.`);
+      if (typeof method !== "function") throw errors.callUnknown({ name });
       port.postMessage({ rpc: "value", id, value: await method(...args) } satisfies Message<E>);
     } catch (thrown) {
       const { kind, message, param, retryable, reason, refusals, cause } = toMediaError(thrown);
@@ -112,14 +113,9 @@ function cloneFault(args: readonly unknown[], cause: unknown): MediaError {
   for (const arg of args) {
     const found = findFault(arg, "", new Set());
     if (!found) continue;
-    const { path, value } = found;
-    const message = `${path || "The request"} ${faultOf(value)}; a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.`;
-    return new MediaError("request_invalid", message, { cause, ...(path && { param: path }) });
+    return errors.valueUnsendable({ ...found, cause });
   }
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new MediaError("internal_error", `The browser could not hand the request to its worker: ${why}`, {
-    cause,
-  });
+  return errors.requestUnsent({ cause });
 }
 
 function findFault(
@@ -145,17 +141,6 @@ function isClonable(value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function faultOf(value: unknown): string {
-  if (typeof value === "function" || typeof value === "symbol") return `is a ${typeof value}`;
-  if (value instanceof ArrayBuffer)
-    return "is a detached ArrayBuffer, whose bytes were transferred elsewhere";
-  if (ArrayBuffer.isView(value))
-    return "is a view of a detached ArrayBuffer, whose bytes were transferred elsewhere";
-  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  if (tag !== "Object" && tag !== "Array") return `is a ${tag}, which cannot be sent to a worker`;
-  return "is not a plain object, but for example a Proxy of a framework's state; pass a plain copy";
 }
 
 /** Returns the response to the media worker: the result of `work`, or its error, which `toError` converts to a MediaError. */

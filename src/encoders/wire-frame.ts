@@ -1,4 +1,5 @@
-import { type ErrorKind, MediaError } from "../media/errors.ts";
+import type { ErrorKind } from "../media/errors.ts";
+import { errors } from "./errors.ts";
 
 /** MIME type of a message written by {@link writeFrame}. */
 export const FRAME_MIME = "application/vnd.framewright.frame";
@@ -69,7 +70,7 @@ export function readFrames(
       if (rest.length === 0) {
         const { value, done } = await reader.read();
         if (done && mayEnd && at === 0) return null;
-        if (done) throw new MediaError(broken, "The message ends too early.");
+        if (done) throw errors.frameCutOff({ kind: broken });
         rest = value;
       }
       const part = rest.subarray(0, length - at);
@@ -85,12 +86,12 @@ export function readFrames(
       const head = await read(4, true);
       if (!head) return null;
       const length = new DataView(head.buffer, head.byteOffset, 4).getUint32(0, true);
-      if (length > MAX_HEADER) throw new MediaError(broken, "The message is no frame.");
+      if (length > MAX_HEADER) throw errors.notFrame({ kind: broken });
       const text = new TextDecoder().decode((await read(length)) ?? undefined);
       try {
         return JSON.parse(text) as unknown;
       } catch {
-        throw new MediaError(broken, "The message is no frame.");
+        throw errors.notFrame({ kind: broken });
       }
     },
     bytes: async (length) => (await read(length)) ?? new Uint8Array(),

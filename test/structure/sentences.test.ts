@@ -5,10 +5,29 @@ import { findSentences, findUnusedErrors } from "./sentences.ts";
 import { readSources, type SourceFile } from "./source-files.ts";
 
 // Folders whose errors stand in catalogues.
-const FOLDERS = ["src/media", "src/mux", "src/probe", "src/subtitles", "worker"];
+const FOLDERS = [
+  "src/browser",
+  "src/encoders",
+  "src/media",
+  "src/mux",
+  "src/probe",
+  "src/subtitles",
+  "worker",
+];
 const CATALOGUES = [
-  "src/media/plan-errors.ts",
+  "src/browser/errors.ts",
+  "src/browser/media-worker/errors.ts",
+  "src/browser/page/errors.ts",
+  "src/encoders/errors.ts",
+  "src/encoders/images/errors.ts",
+  "src/encoders/light/errors.ts",
+  "src/encoders/native/errors.ts",
+  "src/encoders/run/errors.ts",
+  "src/encoders/wasm/errors.ts",
+  "src/encoders/wasm/page-errors.ts",
+  "src/encoders/webcodecs/errors.ts",
   "src/media/ffmpeg/errors.ts",
+  "src/media/plan-errors.ts",
   "src/mux/errors.ts",
   "src/probe/errors.ts",
   "src/subtitles/errors.ts",

@@ -1,7 +1,7 @@
 import type { ChunkJob, EncodedFile, Encoder } from "../../encoders/encoder.ts";
 import { startLiving } from "../../encoders/wasm/worker-protocol.ts";
-import { MediaError } from "../../media/errors.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
+import { errors } from "../media-worker/errors.ts";
 import { type Caller, callOver, type Port, serveOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
@@ -44,7 +44,7 @@ export function runIsolated(
     };
     worker.addEventListener("error", (event) => {
       event.preventDefault();
-      seat.caller.fail(new MediaError("worker_lost", `The ${seat.name} encoder broke down.`));
+      seat.caller.fail(errors.encoderCrashed({ encoder: seat.name }));
     });
     return seat;
   }
@@ -57,8 +57,10 @@ export function runIsolated(
       reject(reason);
     };
     const aborted = () => end(signal.reason);
-    const message = `The ${seat.name} encoder was silent for ${silenceSeconds} seconds.`;
-    const timer = setTimeout(() => end(new MediaError("stalled", message)), silenceSeconds * 1000);
+    const timer = setTimeout(
+      () => end(errors.encoderSilent({ encoder: seat.name, seconds: silenceSeconds })),
+      silenceSeconds * 1000,
+    );
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });
     work.then(resolve, end);

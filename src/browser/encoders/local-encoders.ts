@@ -9,7 +9,6 @@ import { createWasmPool, type WasmPool } from "../../encoders/wasm/wasm-pool.ts"
 import type { SoundEncoder } from "../../encoders/webcodecs/sound.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
 import { decodedPlan, decodedSource, drawnPlan, needsDecoder } from "../../media/decoded-pictures.ts";
-import { MediaError } from "../../media/errors.ts";
 import { BOUNDS } from "../../media/formats.ts";
 import type { Plan } from "../../media/index.ts";
 import { sourceSeconds } from "../../media/plan.ts";
@@ -20,6 +19,7 @@ import { sizeSvg } from "../../probe/svg-root.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { MediaSettings } from "../media-api.ts";
+import { errors } from "../media-worker/errors.ts";
 import type { PageRequests } from "../media-worker/page-requests.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
@@ -71,7 +71,7 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
 }
 
 function none(): never {
-  throw new RangeError("The work is done in a worker.");
+  throw errors.notHere();
 }
 
 function preferFast(pool: WasmPool): SoundEncoder {
@@ -127,7 +127,7 @@ function readDecoded(
     if (isVector(job.source)) return drawVector(job, draw);
     const files = await decoder.encode({ ...job, onProgress: () => {} });
     const [file] = Array.isArray(files) ? files : [];
-    if (!file) throw new MediaError("encode_failed", "The decoder returned no picture.");
+    if (!file) throw errors.pictureMissing();
     return new Blob([file.bytes as Uint8Array<ArrayBuffer>], { type: file.mime });
   }
 

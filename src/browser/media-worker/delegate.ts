@@ -9,6 +9,7 @@ import { requestOf, type Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { MediaApi, MediaEvent, Run } from "../media-api.ts";
+import { fallbackFaults } from "./errors.ts";
 import type { RunRecords } from "./run-records.ts";
 
 /** Delegates tasks that no local encoder can do to the fallback, which the page reaches; the records stay here. */
@@ -40,14 +41,8 @@ const PIECE = "delegated";
 
 type Fault = Omit<RunError, "step_id">;
 
-const WORDS: Readonly<Record<FallbackFault, string>> = {
-  standalone_step: "The fallback was not asked: it runs tasks, and this step stands alone.",
-  missing: "This page has no fallback to ask.",
-  failed: "The fallback did not do it:",
-};
-
 function withFallback(error: Fault, fallback: FallbackFault, detail = ""): Fault {
-  return { ...error, message: `${error.message} ${WORDS[fallback]}${detail}`, fallback };
+  return { ...error, message: `${error.message} ${fallbackFaults[fallback]}${detail}`, fallback };
 }
 
 function unavailable(refusals: Refusal[]): Fault {

@@ -8,6 +8,7 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/async.ts";
 import type { Run } from "../media-api.ts";
 import type { Delegation } from "./delegate.ts";
+import { errors } from "./errors.ts";
 import { type RunRecords, type RunStores, typeOf } from "./run-records.ts";
 
 export interface ExecuteRunTools {
@@ -34,11 +35,9 @@ export async function executeRun(tools: ExecuteRunTools, id: string, signal: Abo
     else if (isFinished(after)) await tools.tidy(after);
   } catch (thrown) {
     // Failures outside the steps, such as a full store, must not leave the run hanging.
-    const broken = new MediaError("internal_error", "The run broke off; create it again.");
-    const error = thrown instanceof MediaError ? thrown : broken;
-    if (error === broken) console.error(thrown);
+    if (!(thrown instanceof MediaError)) console.error(thrown);
     const record = await stores.get(typeOf(id), id).catch(() => null);
-    const failure = runErrorOf(error);
+    const failure = runErrorOf(thrown instanceof MediaError ? thrown : errors.runBroken());
     // The store may be unable to return the record; a standalone step needs only its id.
     const event: RunEvent = record
       ? failOpenStep(record, failure)
@@ -107,9 +106,7 @@ function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal):
 
 function toRunError(thrown: unknown): MediaError {
   if (thrown instanceof Error && thrown.name === "QuotaExceededError") {
-    return new MediaError("storage_full", "The browser has no room left for the files of this task.", {
-      cause: thrown,
-    });
+    return errors.storageFull({ cause: thrown });
   }
   const error = toMediaError(thrown);
   if (error.cause !== undefined && error.kind === "internal_error") console.error(error.cause);

@@ -1,11 +1,11 @@
 import { nameOf, openFile } from "../../client/media-input.ts";
 import type { WaitingFile } from "../../client/update.ts";
-import { MediaError } from "../../media/errors.ts";
 import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";
 import type { InputRecord } from "../../stores/indexeddb-schema.ts";
 import type { LocalFile, Run } from "../media-api.ts";
+import { errors } from "./errors.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {
@@ -96,13 +96,11 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
     },
     async replace(run_id, file) {
       const row = await rows.get(run_id);
-      if (!row)
-        throw new MediaError("invalid_input", "The run has no file from the visitor.", { param: "file" });
+      if (!row) throw errors.noVisitorFile();
       const blob = await openFile(file);
       const { sha256 } = await fingerprintOf(blob);
       if (blob.size !== row.size || sha256 !== row.fingerprint) {
-        const message = `This is not the file that the run began with: ${row.name} of ${row.size} bytes.`;
-        throw new MediaError("invalid_input", message, { param: "file" });
+        throw errors.fileDiffers({ name: row.name, bytes: row.size });
       }
       await put(run_id, file, blob, sha256);
     },

@@ -1,9 +1,8 @@
 import type { Page } from "../../client/client.ts";
 import { nameOf } from "../../client/media-input.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
-import { MediaError, toMediaError } from "../../media/errors.ts";
+import { toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
-import { errorFor } from "../../media/reasons.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
 import { createJobTasks, type Job } from "../../runs/job.ts";
 import {
@@ -20,6 +19,7 @@ import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import type { LocalFile, MediaApi, Run } from "../media-api.ts";
+import { errors } from "./errors.ts";
 import {
   extraFileId,
   fileUrl,
@@ -74,7 +74,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   async function find(id: string): Promise<{ job: JobRecord; tasks: Task[] }> {
     const job = await stores.jobs.get(String(id));
     const tasks = job ? await tasksOf(job) : [];
-    if (!job || tasks.length === 0) throw new MediaError("job_not_found", "There is no job with that id.");
+    if (!job || tasks.length === 0) throw errors.notFound("job");
     return { job, tasks };
   }
 
@@ -96,13 +96,12 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   /** Gives a task its input once the task that it waits for has ended, and throws if that failed; resolves to false before. */
   async function release({ id, input }: Task, after: string): Promise<boolean> {
     const before = await readTask(after);
-    const found = releaseAfter(before && { ended: endOf(before), output: outputOf(before) });
-    if (!found) return false;
-    if ("ended" in found)
-      throw errorFor("input_not_found", { code: "after", task: after, ended: found.ended });
-    const made = found.input ?? input;
-    if (made !== input)
-      await records.replace(id, (task) => ({ ...task, input: made, updated_at: Date.now() }) as Task);
+    const released = releaseAfter(before && { ended: endOf(before), output: outputOf(before) });
+    if (!released) return false;
+    if ("ended" in released) throw errors.inputTaskEnded({ task: after, end: released.ended });
+    const output = released.input ?? input;
+    if (output !== input)
+      await records.replace(id, (task) => ({ ...task, input: output, updated_at: Date.now() }) as Task);
     return true;
   }
 
@@ -161,8 +160,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     async cancelJob(id) {
       const { tasks } = await find(id);
       const open = tasks.filter((task) => !isFinished(task));
-      if (open.length === 0)
-        throw new MediaError("job_finished", "The job is finished and cannot be cancelled.");
+      if (open.length === 0) throw errors.notCancellable("job");
       const depth = ({ job }: Task): number => {
         const before = tasks.find((task) => task.id === job?.after);
         return before ? 1 + depth(before) : 0;
@@ -174,8 +172,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     },
     async removeJob(id) {
       const { tasks } = await find(id);
-      if (!tasks.every(isFinished))
-        throw new MediaError("job_running", "The job still runs; cancel it first.");
+      if (!tasks.every(isFinished)) throw errors.running("job");
       for (const task of tasks) await unless(["task_not_found"], tools.remove("task", task.id));
       await tidy(id);
     },

@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../../media/errors.ts";
+import { toMediaError } from "../../media/errors.ts";
 import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../media/formats.ts";
 import { type JobRequest, parseJobRequest } from "../../runs/job-request.ts";
@@ -12,6 +12,7 @@ import {
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
+import { errors } from "./errors.ts";
 import { extraFileIndex, isOpfsPath } from "./local-files.ts";
 
 // Stands for local inputs, so that one parser handles all requests.
@@ -71,7 +72,7 @@ export function parseLocalStep(body: unknown, local: string | null, rules: Local
   if (local === null) checkInput(request.input.url, "input.url", rules);
   if (request.kind === "upload") {
     const { url, connection_id = null } = request.options;
-    rules.connections.check(connection_id, "options.connection_id", "An upload");
+    rules.connections.check(connection_id, "options.connection_id", "upload");
     parseS3Url(url);
   }
   if (local === null) return request;
@@ -108,7 +109,7 @@ function checkExtraInputs(request: { options?: unknown }, rules: LocalRules, at 
 
 function checkOutput({ output }: TaskRequest, rules: LocalRules, at = ""): void {
   if (output === undefined) return;
-  rules.connections.check(null, `${at}output`, "An S3 output");
+  rules.connections.check(null, `${at}output`, "output");
   parseS3Url(output);
 }
 
@@ -118,19 +119,17 @@ function isLocal(url: string): boolean {
 
 // A page may close at any time, and its visitor could forge the events.
 function refuseWebhook({ webhook_url }: { webhook_url?: string | undefined }): void {
-  if (webhook_url === undefined) return;
-  const message = "webhook_url is for the service; a page observes its own tasks with on().";
-  throw new MediaError("request_invalid", message, { param: "webhook_url" });
+  if (webhook_url !== undefined) throw errors.webhookUnsupported();
 }
 
 function checkInput(url: string, param: string, rules: LocalRules): void {
   if (/^s3:/i.test(url)) {
-    rules.connections.check(null, param, "An s3:// input");
+    rules.connections.check(null, param, "input");
     return;
   }
   try {
     checkHost(url, rules);
   } catch (thrown) {
-    throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
+    throw errors.inputRefused({ param, message: toMediaError(thrown).message });
   }
 }

@@ -3,7 +3,6 @@ import { nameOf } from "../../client/media-input.ts";
 import { outputSource } from "../../client/methods.ts";
 import type { WaitingFile } from "../../client/update.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
-import { MediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import { createIds, isId } from "../../runs/ids.ts";
 import { RunOver } from "../../runs/pipeline.ts";
@@ -22,6 +21,7 @@ import type {
 } from "../media-api.ts";
 import { createCleanup, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
 import { createDelegation } from "./delegate.ts";
+import { errors } from "./errors.ts";
 import { executeRun } from "./execute-run.ts";
 import {
   createInputFiles,
@@ -195,20 +195,16 @@ export function createMediaHost(
       null) as Task | null;
   }
 
-  async function refuseInner(type: RecordType, id: string, verb: "cancel" | "delete"): Promise<void> {
+  async function refuseInner(type: RecordType, id: string, method: "cancel" | "delete"): Promise<void> {
     const task = type === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
-    if (!task) return;
-    const message = `The step belongs to a task; ${verb} that: tasks.${verb}("${task.id}").`;
-    throw new MediaError("request_invalid", message);
+    if (task) throw errors.stepOfTask({ taskId: task.id, method });
   }
 
   async function cancel(type: RecordType, id: string): Promise<Run> {
     await refuseInner(type, id, "cancel");
     await records.get(type, id);
     const record = await records.apply(id, { type: "cancelled" });
-    if (!record) {
-      throw new MediaError(`${type}_finished`, `The ${type} is finished and cannot be cancelled.`);
-    }
+    if (!record) throw errors.notCancellable(type);
     // A delegated task is cancelled even if no tab follows it.
     const remote = (await delegation.find(id))?.remote ?? null;
     if (remote !== null) tell({ type: "unfollow", id, remote });
@@ -239,7 +235,7 @@ export function createMediaHost(
     cancel,
     async retry(id) {
       const before = (await records.get("task", id)) as Task;
-      if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
+      if (!isFinished(before)) throw errors.running("task");
       const request = { ...requestOf(before), input: await jobs.inputOf(before) };
       const input_id = inputIdOf(before);
       const local = (await files.has(input_id)) || isOpfsPath(request.input);
@@ -278,16 +274,10 @@ export function createMediaHost(
     waiting: async (id) => waitingFile(await find(id)),
     async resume(id, file) {
       const record = await find(id);
-      if (isFinished(record)) {
-        throw new MediaError(`${record.object}_finished`, `The ${record.object} is finished.`);
-      }
+      if (isFinished(record)) throw errors.finished(record.object);
       const input_id = inputIdOf(record);
       if (file) await files.replace(input_id, file);
-      else if (!(await files.find(input_id))) {
-        throw new MediaError("input_unreachable", "The file of the run cannot be read.", {
-          retryable: false,
-        });
-      }
+      else if (!(await files.find(input_id))) throw errors.fileUnreadable();
       for (const each of await jobs.sharing(record)) {
         turns.join(each);
         records.tell({ type: "resumed", id: each });

@@ -4,6 +4,7 @@ import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts"
 import { within } from "../../util/async.ts";
 import { createSlotQueue } from "../../util/slot-queue.ts";
 import { DRAW_MS, type MediaApi, type MediaEvent, type PageResponse, slowDrawing } from "../media-api.ts";
+import { errors } from "./errors.ts";
 
 /** The media worker's requests to the page. */
 export interface PageRequests extends Pick<MediaApi, "signed" | "drawn"> {
@@ -21,7 +22,7 @@ const SIGN_MS = 60_000;
 /** Creates the media worker's requests to the page, which `tell` sends. */
 export function createPageRequests(tell: (event: MediaEvent) => void): PageRequests {
   const signing = createRequests<SignedRequest>(SIGN_MS, () => {
-    throw new MediaError("upload_failed", "The page returned no signed URL within a minute.");
+    throw errors.lateSignature();
   });
   const drawing = createRequests<Blob>(DRAW_MS, () => {
     throw slowDrawing();

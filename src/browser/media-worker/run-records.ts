@@ -7,6 +7,7 @@ import type { ListQuery } from "../../runs/lists.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";
 import { channelOf, type RecordType, type Run, type RunState } from "../media-api.ts";
+import { errors } from "./errors.ts";
 
 export type Notice =
   | ({ type: "changed" } & RunState)
@@ -105,7 +106,7 @@ export function createRunRecords(
 
   async function get(type: RecordType, id: string): Promise<Run> {
     const record = typeOf(id) === type ? await stores.get(type, id) : null;
-    if (!record) throw notFound(type);
+    if (!record) throw errors.notFound(type);
     return record;
   }
 
@@ -131,9 +132,7 @@ export function createRunRecords(
     async remove(type, id, clear) {
       await withLock(id, async () => {
         const record = await get(type, id);
-        if (!isFinished(record)) {
-          throw new MediaError(`${type}_running`, `The ${type} still runs; cancel it first.`);
-        }
+        if (!isFinished(record)) throw errors.running(type);
         await clear();
         await stores.delete(record);
         const steps = record.object === "task" ? record.steps : [];
@@ -151,10 +150,6 @@ function change(record: Run, event: RunEvent): Run {
 
 export function typeOf(id: string): RecordType {
   return String(id).startsWith("step_") ? "step" : "task";
-}
-
-function notFound(type: RecordType): MediaError {
-  return new MediaError(`${type}_not_found`, `There is no ${type} with that id.`);
 }
 
 export interface RunStores {

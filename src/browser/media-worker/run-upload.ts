@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import type { Source } from "../../media/source.ts";
 import type { StepContext } from "../../runs/ports.ts";
 import { runFolder } from "../../runs/steps/media-keys.ts";
@@ -12,6 +11,7 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import { throttle } from "../../util/async.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
+import { errors } from "./errors.ts";
 
 export interface StoredBlob {
   /** Path relative to the output folder. */
@@ -66,7 +66,7 @@ export function createRunUploads(
   return {
     async run(record, source, files, main, { run_id, durably, progress }) {
       const destination = destinationOf(record);
-      if (!destination) throw new MediaError("internal_error", "The run has no destination.");
+      if (!destination) throw errors.destinationMissing();
       const { bucket: name, key } = parseS3Url(destination.url);
       return durably("upload", async (signal) => {
         const { bucket, singleBytes } = connections.bucket(name, destination.connection_id);

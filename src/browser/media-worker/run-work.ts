@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import type { ByteReader, StepContext, StepWork, Storage, StoredInfo } from "../../runs/ports.ts";
@@ -23,6 +22,7 @@ import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
+import { errors } from "./errors.ts";
 import {
   extraFileIndex,
   findExtraFiles,
@@ -68,7 +68,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const storage = own_files.size > 0 ? withOwnFiles(tools.storage, own_files) : tools.storage;
   const open = async (key: string): Promise<ByteReader> => {
     const file = await storage.file(key);
-    if (!file) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
+    if (!file) throw errors.objectMissing({ key });
     return createBlobReader(file);
   };
   const own = blob ? { url: input, blob } : null;
@@ -204,7 +204,7 @@ function createLocalInputs({ own, files, storage, urls, connections, open }: Loc
 }
 
 function openBlob(blob: Blob | null, url: string): OpenInput {
-  if (!blob) throw new MediaError("input_not_found", "The file no longer exists.");
+  if (!blob) throw errors.fileMissing();
   const reader = createBlobReader(blob);
   const mime = blob.type || null;
   const file: HttpFile = {
@@ -252,7 +252,7 @@ async function storedFiles(
     });
   }
   const file = await storage.file(at);
-  if (!file) throw new MediaError("upload_failed", "The file to upload is no longer in storage.");
+  if (!file) throw errors.uploadFileMissing();
   return { found: [toBlob(main, file)], main };
 }
 

@@ -1,7 +1,7 @@
-import { MediaError } from "../../media/errors.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import { DRAW_MS, type PageResponse, slowDrawing } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
+import { errors } from "./errors.ts";
 
 /**
  * Draws an SVG into a PNG of a size in pixels. An image element draws it, which runs no scripts and loads no external resources.
@@ -15,12 +15,7 @@ export function drawSvg(
 ): Promise<PageResponse<Blob>> {
   return answerOf(
     async () => {
-      if (typeof Image === "undefined") {
-        throw new MediaError(
-          "encoder_unavailable",
-          "Only a page can draw an SVG, and this client runs in a worker.",
-        );
-      }
+      if (typeof Image === "undefined") throw errors.drawingUnavailable();
       const image = new Image();
       try {
         image.src = await dataUrl(file);
@@ -33,8 +28,7 @@ export function drawSvg(
         image.removeAttribute("src");
       }
     },
-    (cause) =>
-      new MediaError("input_unsupported", "The SVG is damaged, or this browser cannot draw it.", { cause }),
+    (cause) => errors.svgUnreadable({ cause }),
   );
 }
 
@@ -49,8 +43,7 @@ function drawerOf(image: CanvasImageSource, canvas: OffscreenCanvas): DrawPart {
         ? canvas
         : new OffscreenCanvas(Math.ceil(part.width * scale), Math.ceil(part.height * scale));
     const context = target.getContext("2d", { willReadFrequently: true });
-    if (!context)
-      throw new MediaError("out_of_memory", "The browser has no memory for the pixels of the SVG.");
+    if (!context) throw errors.pixelMemoryMissing();
     const [x, y] = step === 0 ? [0, 0] : [part.x, part.y];
     context.save();
     context.setTransform(scale, 0, 0, scale, -x * scale, -y * scale);

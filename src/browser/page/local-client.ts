@@ -38,9 +38,10 @@ import {
 } from "../media-api.ts";
 import { callOver, createLazyWorker } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
+import { errors } from "./errors.ts";
 import { type Follower, followTasks } from "./follow.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
-import { askToRead, keepStorage, pageFault, workerFault } from "./page-support.ts";
+import { askToRead, keepStorage, pageFault } from "./page-support.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 import { createChangeWatch } from "./watch-changes.ts";
 
@@ -97,7 +98,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     started.addEventListener("error", (event) => {
       if (opened) return;
       event.preventDefault();
-      fail(workerFault(event.message ?? "its file could not be loaded"));
+      fail(errors.workerUnstarted({ reason: event.message ?? "its file could not be loaded" }));
     });
     api.open({ ...settingsOf(options), connections: connections.settings }).then(
       () => {
@@ -238,7 +239,8 @@ function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
     const file = new URL("media-worker.js", new URL(String(workers).replace(/\/*$/, "/"), location.href));
     return new Worker(file, { type: "module", name: title });
   } catch (thrown) {
-    throw workerFault(thrown instanceof Error ? thrown.message.replace(/\.$/, "") : String(thrown), thrown);
+    const reason = thrown instanceof Error ? thrown.message.replace(/\.$/, "") : String(thrown);
+    throw errors.workerUnstarted({ reason, cause: thrown });
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Output, ReadOptions } from "../../client/client.ts";
 import { saveTo } from "../../client/output.ts";
-import { MediaError } from "../../media/errors.ts";
 import { replaceEntries } from "../../media/ffmpeg/manifest-entries.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import { untilAborted } from "../../util/async.ts";
 import type { RunFiles } from "../media-api.ts";
+import { errors } from "./errors.ts";
 
 /** The output of a run in this browser. */
 export interface LocalOutput extends Output {
@@ -43,13 +43,12 @@ export function createLocalOutput(id: string, { source, files }: RunFiles, urls:
   // The fallback may name the main file differently.
   const playlist = files.find(({ name }) => name.endsWith(".m3u8") && !name.includes("/"));
   const main = files.find(({ name }) => name === nameOf(source.url)) ?? playlist ?? files[0];
-  if (!main) throw missing();
+  if (!main) throw errors.outputMissing();
   const urlOf = (name: string, blob: () => Blob) => urls.of(`${id}/${name}`, blob);
 
   async function playlistUrl(name: string): Promise<string> {
-    const found = files.find((each) => each.name === name);
-    if (!found) throw new MediaError("media_not_found", "A file of the output no longer exists.");
-    const { file } = found;
+    const { file } = files.find((each) => each.name === name) ?? {};
+    if (!file) throw errors.outputFileMissing();
     if (!/\.(m3u8|mpd)$/.test(name)) return urlOf(name, () => file);
     const folder = name.slice(0, name.lastIndexOf("/") + 1);
     const text = await replaceEntries(await file.text(), (uri) => playlistUrl(folder + uri));
@@ -76,14 +75,9 @@ async function readable(file: File): Promise<File> {
     .slice(0, 1)
     .arrayBuffer()
     .catch((cause: unknown) => {
-      throw missing(cause);
+      throw errors.outputMissing({ cause });
     });
   return file;
-}
-
-function missing(cause?: unknown): MediaError {
-  const message = "This file no longer exists; outputs are kept for a limited time.";
-  return new MediaError("media_not_found", message, { cause });
 }
 
 function nameOf(url: string): string {

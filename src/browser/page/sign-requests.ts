@@ -1,9 +1,9 @@
-import { MediaError } from "../../media/errors.ts";
 import type { S3Connection } from "../../storage/s3/s3-connection.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "../connections.ts";
 import type { PageResponse } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
+import { errors } from "./errors.ts";
 
 /**
  * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed
@@ -65,17 +65,14 @@ export function createPageConnections(given: readonly LocalConnection[] = []): P
   return {
     settings,
     sign: (id, request) =>
-      answerOf(async () => {
-        const answer = await functions.get(id)?.(request);
-        if (typeof answer === "string") return { url: answer, headers: {} };
-        if (answer) return { url: answer.url, headers: { ...answer.headers } };
-        throw new MediaError("upload_failed", "The page returned no signed URL.");
-      }, notSigned),
+      answerOf(
+        async () => {
+          const answer = await functions.get(id)?.(request);
+          if (typeof answer === "string") return { url: answer, headers: {} };
+          if (answer) return { url: answer.url, headers: { ...answer.headers } };
+          throw errors.signedUrlMissing();
+        },
+        (cause) => errors.unsigned({ cause }),
+      ),
   };
-}
-
-function notSigned(cause: unknown): MediaError {
-  return new MediaError("upload_failed", "The page could not get the storage request signed.", {
-    cause,
-  });
 }

@@ -9,9 +9,10 @@ import {
   type Watch,
   type WatchedRun,
 } from "../../client/watch.ts";
-import { MediaError, toMediaError } from "../../media/errors.ts";
+import { type MediaError, toMediaError } from "../../media/errors.ts";
 import { isFinished } from "../../runs/transitions.ts";
 import type { Run, RunState } from "../media-api.ts";
+import { errors } from "./errors.ts";
 
 /** A {@link Watch} that receives changes and does not poll. */
 export interface ChangeWatch extends Watch<Run> {
@@ -72,8 +73,7 @@ export function createChangeWatch(read: (id: string) => Promise<RunState>): Chan
       }
     },
     removed(id) {
-      const object = id.startsWith("step_") ? "step" : "task";
-      end(id, new MediaError(`${object}_not_found`, `The ${object} ${id} was deleted.`));
+      end(id, errors.runDeleted({ object: id.startsWith("step_") ? "step" : "task", id }));
     },
     close() {
       closed = true;

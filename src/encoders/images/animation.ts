@@ -1,5 +1,5 @@
-import { MediaError } from "../../media/errors.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { errors } from "../errors.ts";
 import type { Frame } from "./png.ts";
 
 // ffmpeg 5.1 lets the last frame of a GIF last as long as the one before, and of a WebP as long as the mean.
@@ -116,7 +116,7 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
       rest = rest.subarray(at);
     },
     flush(controller) {
-      if (rest.length > 0) throw new MediaError("encode_failed", "The encoded animation is damaged.");
+      if (rest.length > 0) throw errors.animationDamaged();
       const units = Math.round(seconds * clock) - before;
       if (frames > 0 && lastFrame[0]) write(lastFrame[0], Math.min(longest, Math.max(1, units)));
       for (const part of lastFrame) controller.enqueue(part);
@@ -150,39 +150,35 @@ interface WebpAnimation {
 // Far more than any real animation has; a file of tiny frames could contain millions.
 const MAX_FRAMES = 50_000;
 
-const damaged = () => new MediaError("input_unsupported", "The input is damaged or cut off.");
-
 /** Reads an animated WebP (RFC 9649). Throws `input_unsupported` when it is damaged, `input_too_large` for too many frames. */
 export function readAnimation(file: Uint8Array): WebpAnimation {
   const view = viewOf(file);
   let canvas: { width: number; height: number } | null = null;
   const frames: WebpFrame[] = [];
-  if (view.byteLength < 12) throw damaged();
+  if (view.byteLength < 12) throw errors.inputDamaged();
   // Ignore bytes after the container.
   const whole = Math.min(view.byteLength, 8 + view.getUint32(4, true));
   for (const { name, start, end } of chunksOf(view, 12, whole)) {
     if (name === "VP8X") canvas = { width: uint24(view, start + 4) + 1, height: uint24(view, start + 7) + 1 };
     if (name === "ANMF") frames.push(readFrame(file, view, start, end));
-    if (frames.length > MAX_FRAMES) {
-      throw new MediaError("input_too_large", `An animated WebP may have ${MAX_FRAMES} frames.`);
-    }
+    if (frames.length > MAX_FRAMES) throw errors.tooManyFrames({ max: MAX_FRAMES });
   }
-  if (!canvas || frames.length === 0) throw damaged();
+  if (!canvas || frames.length === 0) throw errors.inputDamaged();
   const { width, height } = canvas;
   if (frames.some((frame) => frame.x + frame.width > width || frame.y + frame.height > height))
-    throw damaged();
+    throw errors.inputDamaged();
   return { width, height, frames };
 }
 
 function readFrame(file: Uint8Array, view: DataView, start: number, end: number): WebpFrame {
-  if (end - start < 16) throw damaged();
+  if (end - start < 16) throw errors.inputDamaged();
   const [width, height] = [uint24(view, start + 6) + 1, uint24(view, start + 9) + 1];
   const flags = view.getUint8(start + 15);
   const parts = [...chunksOf(view, start + 16, end)].filter(({ name }) => /^(ALPH|VP8 |VP8L)$/.test(name));
   const pictures = parts.map((part) =>
     file.subarray(part.start - 8, part.end + ((part.end - part.start) & 1)),
   );
-  if (parts.length === 0) throw damaged();
+  if (parts.length === 0) throw errors.inputDamaged();
   return {
     x: 2 * uint24(view, start),
     y: 2 * uint24(view, start + 3),
@@ -234,7 +230,7 @@ function* chunksOf(
     const name = String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)));
     const start = at + 8;
     const end = start + view.getUint32(at + 4, true);
-    if (end > to) throw damaged();
+    if (end > to) throw errors.inputDamaged();
     yield { name, start, end };
     at = end + ((end - start) & 1);
   }
@@ -254,7 +250,7 @@ export async function* composeFrames(animation: WebpAnimation, decode: DecodeSti
   for (const frame of frames) {
     const pixels = await decode(frame);
     if (pixels?.length !== frame.width * frame.height * 4) {
-      throw new MediaError("input_unsupported", "The input is damaged or cut off.");
+      throw errors.inputDamaged();
     }
     if (frame.blends) eachRow(frame, width, (to, from, length) => blend(canvas, to, pixels, from, length));
     else eachRow(frame, width, (to, from, length) => canvas.set(pixels.subarray(from, from + length), to));

@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
 import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
@@ -7,6 +6,7 @@ import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable, createDecoders } from "../webcodecs/input.ts";
 import { DECODED, drawImage } from "./draw-image.ts";
+import { errors } from "./errors.ts";
 
 /** Options of {@link createAvifEncoder}. */
 export interface AvifOptions {
@@ -61,7 +61,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image } = plan;
-      if (!image) throw new MediaError("encode_failed", "There is no picture to encode.");
+      if (!image) throw errors.nothingToEncode();
       const [codec, drawn] = await Promise.all([
         load(),
         drawImage({ plan, image, source }, input, signal),
@@ -147,7 +147,7 @@ async function loadAvif(
     });
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const encoded = instance.encode(bytes, width, height, { ...FIXED, ...settings });
-    if (!encoded) throw new MediaError("encode_failed", "The AVIF encoder could not encode the picture.");
+    if (!encoded) throw errors.avifUnencoded();
     return encoded;
   };
 }
@@ -155,13 +155,10 @@ async function loadAvif(
 async function compile(url: string | URL): Promise<WebAssembly.Module> {
   try {
     const response = await fetch(url);
-    if (!response.ok) throw new RangeError(`HTTP ${response.status}`);
+    if (!response.ok) throw errors.badStatus({ status: response.status });
     // compileStreaming needs a content type that not every server sends.
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (cause) {
-    throw new MediaError("encoder_unavailable", "The AVIF encoder could not be loaded.", {
-      cause,
-      retryable: true,
-    });
+    throw errors.avifUnloaded({ cause });
   }
 }

@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
 import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
@@ -9,6 +8,7 @@ import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable } from "../webcodecs/input.ts";
 import { drawImage } from "./draw-image.ts";
+import { errors } from "./errors.ts";
 
 /** The browser's own image encoders. */
 export interface CanvasEncoder extends Encoder {
@@ -58,9 +58,7 @@ export function createCanvasEncoder(): CanvasEncoder {
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image, format } = plan;
-      if (!image || !isWritten(format)) {
-        throw new MediaError("encode_failed", "There is no picture to encode.");
-      }
+      if (!image || !isWritten(format)) throw errors.nothingToEncode();
       const { canvas } = await drawImage({ plan, image, source }, input, signal).catch(
         async (thrown: unknown) => {
           signal.throwIfAborted();
@@ -72,7 +70,7 @@ export function createCanvasEncoder(): CanvasEncoder {
       onProgress?.(0.5);
       const { mime } = FORMATS.image[format];
       const blob = await canvas.convertToBlob({ type: mime, quality: (image.quality ?? 0) / 100 });
-      if (blob.type !== mime) throw new MediaError("encode_failed", `This browser wrote no ${format}.`);
+      if (blob.type !== mime) throw errors.formatUnwritten({ format });
       const bytes = new Uint8Array(await blob.arrayBuffer());
       signal.throwIfAborted();
       return [{ ...outputFile(plan, chunk), bytes }];
@@ -126,7 +124,7 @@ const ALTERED = { code: "canvas_altered" } as const;
 function open(): OffscreenCanvasRenderingContext2D {
   const canvas = new OffscreenCanvas(SIDE * COLORS.length, SIDE);
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (!context) throw new RangeError("There is no canvas to draw on.");
+  if (!context) throw errors.noCanvas();
   return context;
 }
 

@@ -1,5 +1,4 @@
 import type { DecodedFormat } from "../../media/decoded-pictures.ts";
-import { MediaError } from "../../media/errors.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Source } from "../../media/source.ts";
 import { type HeifLayers, readLayers } from "../../probe/heif.ts";
@@ -7,6 +6,7 @@ import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import { composeFrames, readAnimation } from "./animation.ts";
 import type { Drawn } from "./draw-image.ts";
+import { errors } from "./errors.ts";
 import { type Frame, writeApng } from "./png.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
@@ -27,9 +27,7 @@ export async function decodePicture(blob: Blob, source: Source): Promise<Encoded
   const format = decodedFormat(source);
   if (isAnimation(source)) return source.format === "avif" ? decodeFrames(blob) : decodeWebp(blob);
   const context = (await drawByBrowser(blob, source)) ?? (await drawByLibheif(blob, source));
-  if (!context) {
-    throw new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.");
-  }
+  if (!context) throw errors.pictureUnreadable();
   const file = { name: `decoded.${format}`, mime: `image/${format}` };
   const { canvas } = context;
   if (format === "bmp") {
@@ -57,9 +55,7 @@ async function decodeWebp(blob: Blob): Promise<EncodedFile> {
 async function decodeFrames(blob: Blob): Promise<EncodedFile> {
   const decoder = new ImageDecoder({ data: await blob.arrayBuffer(), type: "image/avif" });
   const damaged = (cause: unknown) => {
-    throw new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.", {
-      cause,
-    });
+    throw errors.pictureUnreadable({ cause });
   };
   try {
     await decoder.tracks.ready.catch(damaged);
@@ -165,7 +161,7 @@ function unpremultiply(data: Uint8ClampedArray): void {
 
 function openCanvas(width: number, height: number): Drawn {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (!context) throw new MediaError("encoder_unavailable", "This browser has no canvas to draw on.");
+  if (!context) throw errors.noCanvas();
   return context;
 }
 
@@ -235,9 +231,6 @@ async function load(): Promise<Create> {
     const module: { default: Create } = await import("libheif-js/libheif-wasm/libheif-bundle.mjs");
     return module.default;
   } catch (cause) {
-    throw new MediaError("encoder_unavailable", "The decoder of HEIC could not be loaded.", {
-      cause,
-      retryable: true,
-    });
+    throw errors.heicDecoderUnloaded({ cause });
   }
 }

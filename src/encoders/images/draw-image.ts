@@ -1,11 +1,11 @@
 import { uprightGeometry } from "../../media/decoded-pictures.ts";
-import { MediaError } from "../../media/errors.ts";
 import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";
 import { drawPicture } from "../webcodecs/painter.ts";
+import { errors } from "./errors.ts";
 
 /** Still formats that browsers decode. */
 export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
@@ -32,7 +32,7 @@ async function drawStill(
   signal: AbortSignal,
 ): Promise<Drawn> {
   const bitmap = await createImageBitmap(await blobOf(reader, signal)).catch((cause: unknown) => {
-    throw new MediaError("input_unsupported", "This browser cannot decode the picture.", { cause });
+    throw errors.pictureUndecoded({ cause });
   });
   try {
     const { width, height } = bitmap;
@@ -66,7 +66,6 @@ async function drawFrame(
   try {
     const { track, origin } = await openPicturesOf(input);
     const sample = await sampleAt(track, origin + plan.start + MOMENT);
-    if (!sample) throw new MediaError("input_no_video", "The source has no readable pictures.");
     const frame = sample.toVideoFrame();
     sample.close();
     try {
@@ -86,7 +85,7 @@ async function drawFrame(
 function paint({ geometry }: ImagePlan, draw: (context: Drawn) => void): Drawn {
   const { width, height } = geometry;
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (!context) throw new MediaError("encoder_unavailable", "This browser has no canvas to draw on.");
+  if (!context) throw errors.noCanvas();
   draw(context);
   return context;
 }

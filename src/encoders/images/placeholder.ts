@@ -1,9 +1,9 @@
 import { unzlibSync } from "fflate";
 import { rgbaToThumbHash } from "thumbhash";
-import { MediaError } from "../../media/errors.ts";
 import type { ProbeOptions } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { concatBytes, toBase64, toHex, viewOf } from "../../util/bytes.ts";
+import { errors } from "../errors.ts";
 import { PNG_SIGNATURE } from "./png.ts";
 
 /** The facts of a {@link Source} that stand in for its picture. */
@@ -57,8 +57,7 @@ function decodePng(png: Uint8Array): Pixels {
   const view = viewOf(png);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];
   const channels = CHANNELS[png[25] ?? 0];
-  if (png[24] !== 8 || channels === undefined || png[28] !== 0)
-    throw new MediaError("internal_error", "The small picture is a PNG of another type.");
+  if (png[24] !== 8 || channels === undefined || png[28] !== 0) throw errors.thumbnailUnread();
   const packed: Uint8Array[] = [];
   for (let at = PNG_SIGNATURE.length; at + 12 <= png.length; ) {
     const size = view.getUint32(at);

@@ -19,6 +19,7 @@ import {
   rangeAfterMiss,
   type SyncFile,
 } from "../wasm/core-files.ts";
+import { errors } from "../wasm/errors.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 import { createPeakMeter } from "../waveform/peak-meter.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";
@@ -192,9 +193,7 @@ function afterMiss(
   const need = rangeAfterMiss(offset, job.size, loaded, readAhead(job, offset));
   if (need) return { need };
   if (facts) return fromFacts(facts, job);
-  const most = Math.round(readAhead(job, offset).total / MIB);
-  const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
-  throw new MediaError(kind, `More than ${most} MB of the input would have to be in memory at once.`);
+  throw errors.largeInput({ job: job.kind, maxBytes: readAhead(job, offset).total });
 }
 
 function headerOf(file: SyncFile): HeaderFacts | null {

@@ -1,7 +1,7 @@
-import { MediaError } from "../../media/errors.ts";
 import { ffprobeArgs } from "../../media/ffmpeg/ffprobe.ts";
 import { type PictureFacts, readHeif, readSequence } from "../../probe/heif.ts";
 import { latinText, viewOf } from "../../util/bytes.ts";
+import { errors } from "../errors.ts";
 import { shownFor, uint24 } from "../images/animation.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
@@ -62,12 +62,7 @@ function probe(core: WasmCore, args: readonly string[]): FfprobeReport {
   const { report, log } = core.ffprobe(args);
   const { format, streams } = (report ?? {}) as Partial<FfprobeReport>;
   if (report && format && streams && streams.length > 0) return { ...report, format, streams };
-  throw new MediaError("input_unsupported", `The input is not media that can be read here${reason(log)}.`);
-}
-
-function reason(log: readonly string[]): string {
-  if (log.some((line) => line.includes("moov atom not found"))) return ": it is damaged or cut off";
-  return "";
+  throw errors.notMedia({ isCutOff: log.some((line) => line.includes("moov atom not found")) });
 }
 
 // Raw streams do not state their duration, so count their packets.
@@ -93,7 +88,7 @@ function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
 /** Returns a report from the header alone. Throws `input_unsupported` when the file ends before its pictures do. */
 export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
   const { format_name, codec_name, width, height, frames, rotation, size: least = 0, ...more } = facts;
-  if (size < least) throw new MediaError("input_unsupported", "The input is damaged or cut off.");
+  if (size < least) throw errors.inputDamaged();
   const stream = { index: 0, codec_type: "video", codec_name, width, height, nb_frames: String(frames) };
   const isobmff = /^(avif|heic)$/.test(format_name);
   const format = isobmff
@@ -237,11 +232,11 @@ const HEAD = 24;
 function readMotion(read: (start: number, end: number) => Uint8Array, size: number): MotionFacts {
   let [frames, milliseconds] = [0, 0];
   const end = 8 + viewOf(read(0, 12)).getUint32(4, true);
-  if (end > size) throw cutOff();
+  if (end > size) throw errors.inputDamaged();
   for (let at = 12; at + 8 <= end; ) {
     const view = viewOf(read(at, Math.min(end, at + HEAD)));
     const length = view.getUint32(4, true);
-    if (at + 8 + length > end) throw cutOff();
+    if (at + 8 + length > end) throw errors.inputDamaged();
     if (view.getUint32(0) === ANMF && view.byteLength === HEAD) {
       frames++;
       milliseconds += shownFor(uint24(view, 20));
@@ -252,7 +247,3 @@ function readMotion(read: (start: number, end: number) => Uint8Array, size: numb
 }
 
 const ANMF = 0x414e4d46;
-
-function cutOff(): MediaError {
-  return new MediaError("input_unsupported", "The input is damaged or cut off.");
-}

@@ -3,6 +3,7 @@ import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import type { Page } from "../wasm/core-files.ts";
 import { type FrameReader, frameHead } from "../wire-frame.ts";
+import { errors } from "./errors.ts";
 import { type LightAnswer, type LightJob, wholeSize } from "./light-job.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 
@@ -40,7 +41,7 @@ export interface LightHealth {
 export async function readLightRequest(frames: FrameReader, most: number): Promise<LightRequest> {
   const request = parseRequest(await frames.json());
   const total = request.ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (total > most) throw new MediaError("payload_too_large", `At most ${most} bytes of input are taken.`);
+  if (total > most) throw errors.largeRequest({ maxBytes: most });
   return request;
 }
 
@@ -65,7 +66,7 @@ function parseRequest(json: unknown): LightRequest {
     !Array.isArray(ranges) ||
     !ranges.every(fits)
   ) {
-    throw new MediaError("request_invalid", "The message is no job of the light encoder.");
+    throw errors.notJob();
   }
   return { job, ranges };
 }

@@ -10,6 +10,7 @@ import { takeSound } from "../copy.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { secondsOf } from "../wasm/wasm-costs.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "../wire-frame.ts";
+import { errors } from "./errors.ts";
 import {
   chooseLevel,
   coreOf,
@@ -108,8 +109,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         return reply;
       }
     }
-    const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
-    throw new MediaError(kind, "The input's layout would require reading from too many places.");
+    throw errors.scatteredInput({ job: job.kind });
   }
 
   async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {
@@ -148,8 +148,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       ended.abort();
       if (signal.aborted) throw signal.reason;
       if (fault) throw fault;
-      if (thrown instanceof MediaError) throw thrown;
-      throw new MediaError("worker_lost", "The light encoder went away during the work.", { cause: thrown });
+      throw thrown instanceof MediaError ? thrown : errors.lost({ cause: thrown });
     } finally {
       silence.clear();
     }
@@ -189,7 +188,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     },
     async probe(input, signal, onWait = () => {}) {
       const { done } = await run({ kind: "probe", size: input.size }, { input, signal, onWait });
-      if (!done.report) throw new MediaError("probe_failed", "The light encoder returned no report.");
+      if (!done.report) throw errors.reportMissing();
       return done.report;
     },
   };
@@ -224,12 +223,12 @@ async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Pro
 async function receive(response: Response, onSign: () => void) {
   if (!response.body || response.headers.get("Content-Type") !== FRAME_MIME) {
     await response.body?.cancel();
-    throw new MediaError("worker_lost", `The light encoder answered with status ${response.status}.`);
+    throw errors.badStatus({ status: response.status });
   }
   const frames = readFrames(response.body, "worker_lost");
   for (;;) {
     const message = await readLightMessage(frames);
-    if (!message) throw new MediaError("worker_lost", "The light encoder went away during the work.");
+    if (!message) throw errors.lost();
     if (message.state === "waiting" || message.state === "running") {
       onSign();
       continue;
@@ -256,7 +255,7 @@ function slices(range: ByteRange, input: ByteReader, signal: AbortSignal): (() =
     parts.push(async () => {
       const bytes = await input.read(slice, signal);
       if (bytes.length === slice.end - slice.start) return bytes;
-      throw new MediaError("input_unreachable", "The input is shorter than its stated size.");
+      throw errors.shortInput();
     });
   }
   return parts;

@@ -3,6 +3,7 @@ import { ErrorReason } from "../../media/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
+import { errors } from "./errors.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** Timeouts of the native encoders' client, in milliseconds. */
@@ -81,7 +82,7 @@ export async function startJob(
     if (answer.status === 200 || answer.status === 202) return answer;
     throw rejectionOf(instance, answer.text, "job") ?? statusError(instance, answer);
   } catch (thrown) {
-    throw thrown instanceof MediaError ? thrown : unreachable(instance, thrown);
+    throw thrown instanceof MediaError ? thrown : errors.unreachable({ name: instance.name, cause: thrown });
   } finally {
     signal.removeEventListener("abort", abortLater);
     signal.throwIfAborted();
@@ -146,17 +147,13 @@ async function poll(
   for (let wait = FIRST_PAUSE_MS; ; wait *= 2) {
     const answer = await callNative(instance, path, { headers }, limits).catch((thrown: unknown) => {
       signal.throwIfAborted();
-      return unreachable(instance, thrown);
+      return errors.unreachable({ name: instance.name, cause: thrown });
     });
     if (!(answer instanceof MediaError) && !isOfHost(answer)) return answer;
     if (Date.now() + wait > until)
       throw answer instanceof MediaError ? answer : statusError(instance, answer);
     await sleep(wait, signal);
   }
-}
-
-function unreachable({ name }: NativeInstance, cause: unknown): MediaError {
-  return new MediaError("worker_lost", `The native encoder ${name} cannot be reached.`, { cause });
 }
 
 // Letters of an encoder's message.
@@ -178,14 +175,11 @@ const Refusal = z.object({
 export function rejectionOf(
   { name }: NativeInstance,
   text: string,
-  what: "job" | "picture",
+  work: "job" | "picture",
 ): MediaError | null {
   const { data } = Refusal.safeParse(parseJson(text));
   if (!data || data.param === "protocol") return null;
-  return new MediaError(
-    "encode_failed",
-    `The native encoder ${name} does not take the ${what}: ${data.message}`,
-  );
+  return errors.rejected({ name, work, message: data.message });
 }
 
 const Full = z.object({ kind: z.literal("service_unavailable") });
@@ -203,15 +197,11 @@ function isOfHost({ status, text }: NativeResponse): boolean {
 }
 
 function statusError({ name }: NativeInstance, answer: NativeResponse): MediaError {
-  const { status } = answer;
-  const what = status === 404 ? "has lost the job" : `answered with status ${status}`;
-  return new MediaError("worker_lost", `The native encoder ${name} ${what}.`, {
-    cause: isOfHost(answer) ? AWAY : undefined,
-  });
+  return errors.badStatus({ name, status: answer.status, cause: isOfHost(answer) ? AWAY : undefined });
 }
 
 // Marks the response of a proxy.
-const AWAY = new Error("There is no answer but that of a proxy.");
+const AWAY = errors.proxyAnswer();
 
 /** Returns whether an encoder may be restarting, because it did not respond itself. One that does and refuses will refuse again. */
 export function isAway(thrown: unknown): boolean {
@@ -266,7 +256,7 @@ export async function callForBytes(
   { ms, signal, bytes = MAX_RESPONSE_BYTES }: CallLimits,
 ): Promise<{ status: number; bytes: Uint8Array<ArrayBuffer> }> {
   signal?.throwIfAborted();
-  const limit = limitTime(ms, { signal, reason: new Error(`did not answer within ${ms / 1000} s`) });
+  const limit = limitTime(ms, { signal, reason: errors.late({ seconds: ms / 1000 }) });
   const ended = limit.signal;
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => {});
@@ -303,7 +293,7 @@ async function readBytes(
       const { done, value } = await Promise.race([reader.read(), over]);
       if (done) break;
       size += value.length;
-      if (size > most) throw new Error("gave an endless answer");
+      if (size > most) throw errors.endless();
       pieces.push(value);
     }
   } catch (thrown) {
@@ -377,12 +367,12 @@ const State = z.discriminatedUnion("state", [
  */
 function parseNativeState(text: string, fileName: string | null): NativeState {
   const parsed = State.safeParse(parseJson(text));
-  if (!parsed.success) throw malformed();
+  if (!parsed.success) throw errors.malformed();
   const state = parsed.data;
   if (state.state !== "done") return state;
   const names = [...state.written, ...state.playlists].map((file) => file.name);
   const right = fileName === null ? new Set(names).size === names.length : names.join() === fileName;
-  if (!right) throw malformed();
+  if (!right) throw errors.malformed();
   return state;
 }
 
@@ -393,8 +383,4 @@ export function parseJson(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function malformed(): MediaError {
-  return new MediaError("worker_lost", "The native encoder's answer is malformed.");
 }

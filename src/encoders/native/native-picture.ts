@@ -8,6 +8,7 @@ import type { ByteReader } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
+import { errors } from "./errors.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import { callForBytes, isBusy, type NativeInstance, parseJson, rejectionOf } from "./native-job.ts";
 import {
@@ -83,13 +84,13 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     if (answer.status === 422 && fault.data) throw new MediaError(fault.data.kind, fault.data.message);
     const refused = rejectionOf(instance, text, "picture");
     if (refused) throw refused;
-    throw new Error(`answered with status ${answer.status}`);
+    throw errors.pictureStatus({ status: answer.status });
   }
 
   async function encode(work: PictureWork) {
     const until = Date.now() + WAIT_MS;
     const busy: NativeInstance[] = [];
-    let fault: unknown = new Error("There is no native encoder.");
+    let fault: unknown = errors.noEncoder();
     const trySend = async (instance: NativeInstance, waitMs: number) => {
       try {
         const bytes = await send(instance, work, waitMs);
@@ -108,11 +109,11 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
       if (bytes) return bytes;
     }
     const [first] = busy;
-    if (!first) throw new MediaError("worker_lost", "No native encoder can be reached.", { cause: fault });
+    if (!first) throw errors.allUnreachable({ cause: fault });
     const left = until - Date.now();
     const bytes = instances.length > 1 && left > 0 ? await trySend(first, left) : null;
     if (bytes) return bytes;
-    throw allBusy();
+    throw errors.allBusy();
   }
 
   return {
@@ -125,11 +126,4 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
 function* slices(input: ByteReader, signal: AbortSignal): Generator<FramePart> {
   for (let at = 0; at < input.size; at += SLICE)
     yield () => input.read({ start: at, end: Math.min(input.size, at + SLICE) }, signal);
-}
-
-function allBusy(): MediaError {
-  return new MediaError(
-    "service_unavailable",
-    "The picture needs a native encoder, and all of them are busy; try again in a few seconds.",
-  );
 }

@@ -3,9 +3,9 @@ import { refuseTools } from "../../media/ffmpeg/toolset.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
-import { describeRefusals } from "../../media/words.ts";
 import { sleep } from "../../util/async.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
+import { errors } from "./errors.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import {
   endJob,
@@ -180,17 +180,13 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
 }
 
 function unavailable(refusal: RefusalReason): MediaError {
-  const refusals = [{ encoder: "native", ...refusal }];
-  return new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  return errors.refused({ refusals: [{ encoder: "native", ...refusal }] });
 }
 
 async function remoteFiles({ id, remote, signal }: ChunkJob): Promise<{ id: string; files: RemoteFiles }> {
   signal.throwIfAborted();
   if (id !== undefined && remote) return { id, files: await remote() };
-  throw new MediaError(
-    "encoder_unavailable",
-    "The native encoder is on another machine, but the job has no URLs to read from and write to.",
-  );
+  throw errors.urlsMissing();
 }
 
 function inOrder(

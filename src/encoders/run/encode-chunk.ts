@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../../media/errors.ts";
+import { type MediaError, toMediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-files.ts";
 import { type PacketCounts, SOUND_TOLERANCE } from "../../media/ffmpeg/packet-count.ts";
 import { type Chunk, constantFps, type Plan } from "../../media/plan.ts";
@@ -7,6 +7,7 @@ import { freezePictures, planOfChunk, trackEnd } from "../../media/timeline.ts";
 import type { Contents } from "../../mux/contents.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
+import { errors } from "./errors.ts";
 
 export interface Counted<T> {
   stored: T;
@@ -55,7 +56,7 @@ export async function encodeCounted<T>(
     const contents = await count();
     const excess = excessOf(encoding, tally, contents);
     if (excess > 0) {
-      if (!tally.heard || tried.sound_from !== undefined) throw tooLong(excess);
+      if (!tally.heard || tried.sound_from !== undefined) throw errors.soundTooLong({ excess });
       tried = { ...tried, sound_from: tally.heard.from };
       continue;
     }
@@ -138,11 +139,6 @@ function excessOf(
 // Samples that an encoder adds at both ends.
 const FRAMES = 3 * 1024;
 
-function tooLong(excess: number): MediaError {
-  const what = `The sound of the output is ${seconds(excess)} s too long: that of the input`;
-  return new MediaError("encode_failed", `${what} may change its channels or sample rate midway.`);
-}
-
 // At a constant rate the filters repeat and drop pictures to fill the span, so a full output proves nothing.
 function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
   const { start, end } = chunk;
@@ -181,12 +177,13 @@ function incomplete(
     sound: tally.sound,
   },
 ): MediaError {
-  const first = at === null ? "" : `, the first at ${seconds(at)} s`;
-  const parts = [
-    ...(pictures > 0 ? [`${pictures} of ${all.pictures ?? 0} pictures are missing${first}`] : []),
-    ...(sound > 0 ? [`${seconds(sound)} of ${seconds(all.sound ?? 0)} s of sound are missing`] : []),
-  ];
-  return new MediaError("encode_incomplete", `The encode is incomplete: ${parts.join("; ")}.`);
+  return errors.incomplete({
+    pictures,
+    expectedPictures: all.pictures ?? 0,
+    firstAt: at,
+    sound,
+    expectedSound: all.sound ?? 0,
+  });
 }
 
 function seconds(value: number): number {
@@ -245,7 +242,7 @@ async function encodeChunk(
     signal.throwIfAborted();
     throw toMediaError(thrown, "encode_failed");
   }
-  throw new MediaError("encode_failed", `The ${encoder.name} encoder returned an empty file.`);
+  throw errors.emptyFile({ encoder: encoder.name });
 }
 
 function isWhole(encoded: EncodedFile[] | Written): boolean {

@@ -6,7 +6,6 @@ import { outputExtension, outputFile, outputMime } from "../../media/ffmpeg/outp
 import type { VideoFormat, WaveformFormat } from "../../media/formats.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../media/image-trials.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
-import { errorFor } from "../../media/reasons.ts";
 import type { Counts } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
 import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
@@ -22,6 +21,7 @@ import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-chunk.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
+import { errors } from "./errors.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 import { addSubtitles, readSubtitles, type Subtitles } from "./subtitles.ts";
 
@@ -257,12 +257,8 @@ export async function encodeWithin(encoding: Encoding, chunk: Chunk): Promise<Co
   }
   const best = bestTrial(plan, trials);
   if (best) return { stored: await storeBest(encoding, chunk, best), counts: best.counts };
-  const least_bytes = Math.min(...trials.map(({ bytes }) => bytes));
-  throw errorFor(
-    "invalid_options",
-    { code: "bytes_too_few", max_bytes, least_bytes },
-    { param: "options.max_bytes" },
-  );
+  const leastBytes = Math.min(...trials.map(({ bytes }) => bytes));
+  throw errors.maxBytesTooSmall({ maxBytes: max_bytes, leastBytes });
 }
 
 async function storeBest(encoding: Encoding, chunk: Chunk, { key }: EncodedTrial): Promise<StoredFile> {

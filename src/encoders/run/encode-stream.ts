@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import { languageOf } from "../../media/features/track.ts";
 import {
   dashPeriods,
@@ -26,6 +25,7 @@ import { type Counted, checkOutput, type Encoded, encodeCounted } from "./encode
 import { type EncodedPart, subtitlesOf } from "./encode-file.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
 import { encryptSegments } from "./encrypt-segments.ts";
+import { errors } from "./errors.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 import { writeStreamTexts } from "./subtitles.ts";
 
@@ -76,7 +76,7 @@ async function store(
 ): Promise<Written> {
   const { written, playlists } = await placeSegments(storage, encoded, folder);
   if (!plan.encryption) return { written, playlists };
-  if (!content_key) throw new MediaError("encode_failed", "The key of the encryption is missing.");
+  if (!content_key) throw errors.contentKeyMissing();
   const encryption = { key: content_key, iv: plan.encryption.iv };
   const hooks = { signal: AbortSignal.any([stopped, durable]), onFile: tracker.waits };
   const encrypted = await encryptSegments(storage, written, { from: folder, to: out }, encryption, hooks);
@@ -157,7 +157,7 @@ async function readNote(storage: Storage, key: string): Promise<Written> {
 
 function summary(out: string, files: Written["written"]): OutputFiles {
   const main = files[files.length - 1];
-  if (!main) throw new MediaError("encode_failed", "The encoder returned no files.");
+  if (!main) throw errors.noFiles();
   return { key: out + main.name, files: files.length, size: files.reduce((sum, file) => sum + file.size, 0) };
 }
 
@@ -260,7 +260,7 @@ function leadsOf(
   return new Map(
     names.map((name) => {
       const lead = known.get(name);
-      if (lead === undefined) throw fault(`the first picture of ${name} was not found`);
+      if (lead === undefined) throw errors.leadUnknown({ name });
       return [name, lead];
     }),
   );
@@ -289,7 +289,7 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
     const { track } = part.chunk;
     const video = track === "audio" ? [] : pictures.map((name) => readRun(name, part));
     if (new Set(video.map(({ run }) => run.segments.length > 0)).size > 1) {
-      throw fault(`chunk ${part.chunk.index} lacks some of its renditions`);
+      throw errors.renditionsMissing({ chunk: part.chunk.index });
     }
     const audio = plan.audio && track !== "video" ? [readRun(soundFolder(part.chunk.sound), part)] : [];
     for (const { folder, run } of [...video, ...audio]) {
@@ -300,7 +300,7 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
   }
   const wanted = plan.video ? pictures : [soundFolder()];
   const lacking = wanted.find((name) => !streams.has(name));
-  if (lacking !== undefined) throw fault(`there is nothing of ${lacking}`);
+  if (lacking !== undefined) throw errors.streamMissing({ name: lacking });
   checkNames(streams);
   return streams;
 }
@@ -342,13 +342,13 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
     ...(run.segments.length > 0 ? [run.init] : []),
   ];
   for (const each of named) {
-    if (each === null) throw fault(`chunk ${chunk.index} names no init segment in ${name}`);
-    if (!there.has(each)) throw fault(`${each} is missing`);
+    if (each === null) throw errors.initMissing({ chunk: chunk.index, playlist: name });
+    if (!there.has(each)) throw errors.segmentMissing({ name: each });
   }
   // Every segment written must be in the playlist.
   for (const each of there) {
     if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !named.includes(each)) {
-      throw fault(`${each} is in no playlist`);
+      throw errors.segmentUnlisted({ name: each });
     }
   }
   return { folder, run };
@@ -357,7 +357,7 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
 function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
   const seen = new Set<string>();
   for (const { name } of [...streams.values()].flat().flatMap((run) => run.segments)) {
-    if (seen.has(name)) throw fault(`${name} comes twice`);
+    if (seen.has(name)) throw errors.segmentRepeated({ name });
     seen.add(name);
   }
 }
@@ -386,11 +386,7 @@ function entryOf(
   const masters = parts.flatMap(({ playlists }) => playlists.filter(({ name }) => !name.includes("/")));
   const entries = masters.flatMap(({ bytes }) => parseMasterPlaylist(new TextDecoder().decode(bytes)));
   const entry = entries.find(({ uri, codecs }) => uri === `${folder}/${PLAYLIST}` && codecs !== "");
-  if (!entry) throw fault(`the codec of ${folder} is unknown`);
+  if (!entry) throw errors.codecUnknown({ name: folder });
   const { codecs, width, height } = entry;
   return { codecs, ...(width && height ? { width, height } : {}) };
-}
-
-function fault(reason: string): MediaError {
-  return new MediaError("encode_failed", `The encoded stream is incomplete: ${reason}.`);
 }

@@ -1,9 +1,9 @@
-import { MediaError } from "../../media/errors.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import type { WaveformFacts } from "../../media/source.ts";
 import { readSegment } from "../../mux/contents.ts";
 import type { Storage } from "../../runs/ports.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
+import { errors } from "./errors.ts";
 
 type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
 
@@ -29,18 +29,16 @@ export async function placeFile(
   const key = folder + name;
   if (encoded instanceof ReadableStream) return { key, mime, size: await write(storage, key, encoded, mime) };
   const [file, ...more] = Array.isArray(encoded) ? encoded : encoded.written;
-  if (!file || more.length > 0)
-    throw new MediaError("encode_failed", "The encoder returned more than one file.");
+  if (!file || more.length > 0) throw errors.severalFiles();
   if ("bytes" in file) return { key, mime, size: await write(storage, key, file.bytes, mime) };
   const info = file.name === name ? await storage.head(key) : null;
   if (info?.size === file.size && file.size > 0) return { key, mime, size: file.size };
-  throw new MediaError("encode_failed", "The stored file differs from what the encoder reported.");
+  throw errors.storedFileDiffers();
 }
 
 /** Stores the segments of adaptive video in order; returns them, and its playlists, which are not stored. */
 export async function placeSegments(storage: Storage, encoded: Encoded, folder: string): Promise<Written> {
-  if (encoded instanceof ReadableStream)
-    throw new MediaError("encode_failed", "The encoder returned a stream instead of files.");
+  if (encoded instanceof ReadableStream) throw errors.unexpectedStream();
   if (!Array.isArray(encoded)) return encoded;
   const playlists = encoded.filter((file) => isPlaylist(file.name));
   const segments = encoded.filter((file) => !isPlaylist(file.name));

@@ -10,6 +10,7 @@ import { type Counted, encodeCounted, sumCounts } from "./encode-chunk.ts";
 import { type EncodedPart, encodePart, encodeWithin, stitchParts } from "./encode-file.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
 import { createEncodeProgress, type EncodeResult, type EncodeRun, type Encoding } from "./encoding.ts";
+import { errors } from "./errors.ts";
 import { placeAll, placeSegments, type StoredFile } from "./place-files.ts";
 
 /**
@@ -43,7 +44,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const adaptive = plan.kind === "adaptive_video";
   const [only, ...more] = plan.chunks;
   const joins = joinsByCopy(plan);
-  if (!only && !joins) throw new MediaError("internal_error", "The plan has nothing to encode.");
+  if (!only && !joins) throw errors.nothingToEncode();
   if (only && more.length === 0 && !joins)
     return adaptive
       ? encodeStream(encoding, only)
@@ -118,9 +119,8 @@ function checkSprites(plan: Plan, written: readonly WrittenFile[]): void {
     (name) => !names.has(name),
   );
   if (missing.length === 0 && names.size === sheets) return;
-  const what = plan.kind === "storyboard" ? "sheets" : "stills";
-  const message = `The encode is incomplete: ${missing.length} of ${sheets} ${what} are missing.`;
-  throw new MediaError("encode_incomplete", message);
+  const of = plan.kind === "storyboard" ? "sheets" : "stills";
+  throw errors.picturesMissing({ of, missing: missing.length, count: sheets });
 }
 
 function notesOf(plan: Plan): { name: string; mime: string; bytes: Uint8Array }[] {

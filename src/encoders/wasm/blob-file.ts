@@ -1,7 +1,7 @@
-import { MediaError } from "../../media/errors.ts";
 import { MIB } from "../../util/bytes.ts";
 import { SPILL_BLOCK, type Spill, type SyncFile } from "./core-files.ts";
 import { freeBuffer } from "./free-buffer.ts";
+import { errors } from "./page-errors.ts";
 
 // ffmpeg reads 32 KiB at a time, and reads from the browser are slow, so sequential reads fetch whole blocks.
 const BLOCK = MIB;
@@ -69,7 +69,7 @@ function readBack(reader: FileReaderSync, blob: Blob): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(reader.readAsArrayBuffer(blob));
   } catch (cause) {
-    throw new MediaError("out_of_memory", "The browser has no room left for the output.", { cause });
+    throw errors.outputUnstorable({ cause });
   }
 }
 
@@ -80,19 +80,7 @@ function read(reader: FileReaderSync, blob: Blob, start: number, end: number): U
     if (bytes.length === stop - start) return bytes;
   } catch (cause) {
     const isMissing = cause instanceof DOMException && cause.name === "NotFoundError";
-    if (isMissing) throw new MediaError("input_not_found", "The file no longer exists.", { cause });
-    throw changed(cause);
+    throw isMissing ? errors.inputMissing({ cause }) : errors.inputChanged({ cause });
   }
-  throw changed();
-}
-
-function changed(cause?: unknown): MediaError {
-  return new MediaError(
-    "input_unreachable",
-    "The file can no longer be read: it was changed, moved or removed.",
-    {
-      cause,
-      retryable: false,
-    },
-  );
+  throw errors.inputChanged();
 }

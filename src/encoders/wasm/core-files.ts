@@ -1,5 +1,6 @@
 import type { ByteRange } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
+import { errors } from "./errors.ts";
 
 export interface Page {
   /** Offset of its first byte. */
@@ -166,7 +167,7 @@ export function createOutput(
     const [oldest] = loaded.keys();
     if (oldest !== undefined && loaded.size >= LOADED) unload(oldest);
     const from = moved[index];
-    if (!from) throw new Error(`The output has no block ${index}.`);
+    if (!from) throw errors.outputBlockMissing({ index });
     charge(block);
     const fresh = { bytes: from.read(), changed: false };
     loaded.set(index, fresh);

@@ -1,4 +1,4 @@
-import { MediaError } from "../../media/errors.ts";
+import { errors } from "./errors.ts";
 
 /**
  * The minified names in `@ffmpeg/core` 0.12.10 (single-threaded, ESM) that the driver uses. A test reads them from the glue, so that
@@ -115,7 +115,7 @@ export async function startCore(
       },
     }).then(resolve, reject);
   }).catch((cause: unknown) => {
-    throw new MediaError("worker_lost", "The encoder could not be started.", { cause });
+    throw errors.coreUnstarted({ cause });
   });
   return { core, exports };
 }

@@ -8,6 +8,7 @@ import { type CreateCore, reuseInstance } from "./core-module.ts";
 import { createFastCore } from "./fast-core.ts";
 import { freeBuffer } from "./free-buffer.ts";
 import type { LoadedCore } from "./load-core.ts";
+import { errors } from "./page-errors.ts";
 import { createWasmCore, type WasmCore } from "./stock-core.ts";
 import { createMtCore, type MtCoreOptions } from "./threaded-core.ts";
 import {
@@ -62,14 +63,9 @@ async function runWork(
 }
 
 function failure(thrown: unknown): Extract<FromEncoderWorker, { state: "error" }> {
-  if (!(thrown instanceof MediaError)) {
-    const message = "The encoder worker broke down.";
-    return { state: "error", kind: "worker_lost", message, retryable: true, broken: true };
-  }
+  if (!(thrown instanceof MediaError)) return failure(errors.workerCrashed());
   const { kind, message, retryable, cause } = thrown;
-  if (cause instanceof RangeError && kind === "worker_lost") {
-    return failure(new MediaError("out_of_memory", "The browser has no memory left for the encoder."));
-  }
+  if (cause instanceof RangeError && kind === "worker_lost") return failure(errors.memoryUnavailable());
   // ffmpeg's verdict on a file holds on any core; a crash may not recur on a fresh one.
   const broken = kind === "worker_lost" || (kind === "encode_failed" && isBreakdown(cause));
   return { state: "error", kind, message, retryable, broken };
@@ -108,7 +104,7 @@ function endWith({ endThreads }: CoreHost): void {
 
 async function answer(work: EncoderWork, [file, ...extra]: readonly [Blob, ...Blob[]]): Promise<void> {
   try {
-    if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
+    if (!host) throw errors.coreMissing();
     const ready = await host;
     ready.alive(null);
     const open = (blob: Blob) => createBlobFile(blob, () => ready.alive(null));

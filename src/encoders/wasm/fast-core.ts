@@ -9,6 +9,7 @@ import {
   type Spill,
   type SyncFile,
 } from "./core-files.ts";
+import { errors } from "./errors.ts";
 import { createRunLog, type WasmCore, type WrittenFile } from "./stock-core.ts";
 
 export interface FastCoreOptions {
@@ -44,16 +45,15 @@ const PAGE = 65_536;
 const INITIAL = 32 * MIB;
 // malloc requests single pages, and growing is slow.
 const STEP = MIB;
-const NONE_LEFT = "There is no memory left for the encoder.";
 
 /** Creates a memory for the core that can grow up to a limit in bytes; throws `out_of_memory`. */
 export function createFastMemory(limit: number): WebAssembly.Memory {
   const maximum = Math.floor(limit / PAGE);
-  if (maximum < INITIAL / PAGE) throw outOfMemory(limit);
+  if (maximum < INITIAL / PAGE) throw errors.memoryExceeded({ maxBytes: limit });
   try {
     return new WebAssembly.Memory({ initial: INITIAL / PAGE, maximum });
   } catch (cause) {
-    throw new MediaError("out_of_memory", NONE_LEFT, { cause });
+    throw errors.memoryUnavailable({ cause });
   }
 }
 
@@ -72,7 +72,7 @@ export function createFastCore(options: FastCoreOptions): FastCore {
   }, options.spill);
 
   function check(heapBytes: number): void {
-    if (heapBytes + fileBytes > limit) throw outOfMemory(limit);
+    if (heapBytes + fileBytes > limit) throw errors.memoryExceeded({ maxBytes: limit });
   }
 
   return {
@@ -123,15 +123,11 @@ export function createFastCore(options: FastCoreOptions): FastCore {
         lines.end();
         if (thrown instanceof MediaError || thrown instanceof PageMiss) throw thrown;
         if (thrown instanceof Exit) return { code: thrown.code, log: log.lines };
-        const summary = log.summary();
-        const detail = summary ? ` Its last words: ${summary}` : "";
-        throw new MediaError("encode_failed", `The encoder broke down on this file.${detail}`, {
-          cause: thrown,
-        });
+        throw errors.coreCrashed({ summary: log.summary(), cause: thrown });
       }
     },
     ffprobe() {
-      throw new MediaError("probe_failed", "The fast core cannot probe files.");
+      throw errors.probeUnsupported();
     },
   };
 }
@@ -140,13 +136,8 @@ function grow(memory: WebAssembly.Memory, pages: number): void {
   try {
     memory.grow(pages);
   } catch (cause) {
-    throw new MediaError("out_of_memory", NONE_LEFT, { cause });
+    throw errors.memoryUnavailable({ cause });
   }
-}
-
-function outOfMemory(limit: number): MediaError {
-  const message = `The work needs more memory than the ${Math.round(limit / MIB)} MB that this encoder has.`;
-  return new MediaError("out_of_memory", message);
 }
 
 // ffmpeg ends status lines with a carriage return.

@@ -2,6 +2,7 @@ import { parseProgress } from "../../media/ffmpeg/run-log.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createBlobFile } from "./blob-file.ts";
 import { createFastCore, Exit } from "./fast-core.ts";
+import { errors } from "./page-errors.ts";
 
 /** Options that `@ffmpeg/ffmpeg` passes to a core: the URL of its script, with the URL of its wasm encoded after `#`. */
 export interface FfmpegCoreOptions {
@@ -26,7 +27,7 @@ const FOLDER_MODE = 0o040_000;
 export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCoreOptions) {
   const { wasmURL } = JSON.parse(atob(mainScriptUrlOrBlob.split("#").at(-1) ?? "")) as { wasmURL: string };
   const response = await fetch(wasmURL, { credentials: "same-origin" });
-  if (!response.ok) throw new Error(`The core could not be loaded: status ${response.status}.`);
+  if (!response.ok) throw errors.wasmUnloaded({ status: response.status });
   const module = await WebAssembly.compile(await response.arrayBuffer());
   let logger = (_line: { type: string; message: string }) => {};
   let progress = (_state: { progress: number; time: number }) => {};
@@ -67,7 +68,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
       return this.ret;
     },
     ffprobe(): never {
-      throw new Error("The fast core has no ffprobe.");
+      throw errors.ffprobeMissing();
     },
     reset() {
       this.ret = -1;
@@ -115,7 +116,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
 }
 
 function missing(path: string): never {
-  throw new Error(`There is no ${path}, or not all of its folders.`);
+  throw errors.pathMissing({ path });
 }
 
 function durationOf(line: string): number | null {

@@ -4,6 +4,7 @@ import { limitTime } from "../../util/async.ts";
 import { sha256Hex } from "../../util/bytes.ts";
 import { CORE_FILES, CORE_MT_FILES, type CoreFile, FAST_CORE_FILES, VP9_CORE_FILES } from "./core-facts.ts";
 import { freeBuffer } from "./free-buffer.ts";
+import { errors } from "./page-errors.ts";
 
 /** A core, ready to be posted to any number of encoder workers. */
 export interface LoadedCore {
@@ -171,8 +172,12 @@ async function loadAll<Name extends string>(
 
 export interface FileLoad {
   url: string | URL;
-  /** The name in messages. Default `encoder core`. */
-  name?: string;
+  /**
+   * What the file is, in messages.
+   *
+   * @default `encoder core`
+   */
+  role?: string;
   /** The expected size and hash of the uncompressed file. */
   file: CoreFile;
   /** Name of the cache; null disables caching. */
@@ -206,16 +211,16 @@ async function fetchFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
   const stall = limitTime(load.stallSeconds * 1000, { signal: load.signal });
   try {
     const response = await fetch(load.url, { signal: stall.signal }).catch((cause: unknown) => {
-      throw unreachable(load, "no answer", cause);
+      throw errors.fileUnloaded({ ...factsOf(load), fault: "unanswered", cause });
     });
     if (!response.ok || !response.body) {
       await response.body?.cancel();
-      throw unreachable(load, `status ${response.status}`);
+      throw errors.fileUnloaded({ ...factsOf(load), fault: response.status });
     }
     return await readFile(load, response.body, stall.restart);
   } catch (thrown) {
     load.signal.throwIfAborted();
-    throw stall.isOver ? unreachable(load, "it came no further") : thrown;
+    throw stall.isOver ? errors.fileUnloaded({ ...factsOf(load), fault: "stalled" }) : thrown;
   } finally {
     stall.clear();
   }
@@ -229,7 +234,7 @@ async function readFile(
   const { file, onBytes } = load;
   let fault: unknown;
   const packed = watch(body, onPart, (thrown) => {
-    fault = unreachable(load, "the connection broke", thrown);
+    fault = errors.fileUnloaded({ ...factsOf(load), fault: "disconnected", cause: thrown });
   });
   const bytes = new Uint8Array(file.size);
   let length = 0;
@@ -238,7 +243,8 @@ async function readFile(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      if (length + value.length > bytes.length) throw wrong(load, "it is too long");
+      if (length + value.length > bytes.length)
+        throw errors.fileUnexpected({ ...factsOf(load), fault: "long" });
       bytes.set(value, length);
       length += value.length;
       freeBuffer(value);
@@ -249,10 +255,16 @@ async function readFile(
     const broken = fault;
     await reader.cancel().catch(() => {});
     if (broken) throw broken;
-    throw thrown instanceof MediaError ? thrown : wrong(load, "it is damaged or cut off", thrown);
+    throw thrown instanceof MediaError
+      ? thrown
+      : errors.fileUnexpected({ ...factsOf(load), fault: "damaged", cause: thrown });
   }
-  if (length < bytes.length) throw wrong(load, `it is cut off at ${length} of ${bytes.length} bytes`);
-  if ((await sha256(bytes)) !== file.sha256) throw wrong(load, "it has other contents");
+  if (length < bytes.length) {
+    throw errors.fileCutOff({ ...factsOf(load), bytes: length, expected: bytes.length });
+  }
+  if ((await sha256(bytes)) !== file.sha256) {
+    throw errors.fileUnexpected({ ...factsOf(load), fault: "different" });
+  }
   return bytes;
 }
 
@@ -308,31 +320,14 @@ function watch(
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   // crypto.subtle is missing on a page served over plain http from another machine.
-  if (!globalThis.crypto?.subtle) {
-    throw new MediaError(
-      "encoder_unavailable",
-      "The core cannot be checked: the page is not in a secure context.",
-    );
-  }
+  if (!globalThis.crypto?.subtle) throw errors.insecureContext();
   return sha256Hex(bytes);
 }
 
-const CORE = "encoder core";
-
-function unreachable({ url, name = CORE }: FileLoad, why: string, cause?: unknown): MediaError {
-  const message = `The ${name} could not be loaded (${nameOf(url)}: ${why}).`;
-  return new MediaError("encoder_unavailable", message, { cause, retryable: true });
-}
-
-function wrong({ url, name = CORE }: FileLoad, why: string, cause?: unknown): MediaError {
-  const message = `The ${name} is not the expected file (${nameOf(url)}: ${why}).`;
-  return new MediaError("encoder_unavailable", message, { cause });
-}
-
-// The rest of a URL may contain a secret.
-function nameOf(url: string | URL): string {
+// Only the name of the file, because the rest of a URL may contain a secret.
+function factsOf({ url, role = "encoder core" }: FileLoad): { role: string; file: string } {
   const path = String(url).replace(/[?#].*$/, "");
-  return path.slice(path.lastIndexOf("/") + 1);
+  return { role, file: path.slice(path.lastIndexOf("/") + 1) };
 }
 
 /** Returns a cached file, or null when it is not cached or the page has no cache. */
@@ -370,7 +365,7 @@ export interface FontLoadOptions extends Pick<LoadOptions, "cache"> {
 export function loadFont({ font, cache = CORE_CACHE }: FontLoadOptions = {}): Promise<Uint8Array> {
   return loadFile({
     url: font ?? new URL("../../../dist/core/dejavu-sans.bin", import.meta.url),
-    name: "font of subtitles",
+    role: "font of subtitles",
     file: BURN_FONT,
     cache,
     stallSeconds: STALL_SECONDS,

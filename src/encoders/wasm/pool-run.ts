@@ -7,6 +7,7 @@ import { MIB } from "../../util/bytes.ts";
 import { createSlotQueue } from "../../util/slot-queue.ts";
 import type { ChunkJob } from "../encoder.ts";
 import type { LoadedCore } from "./load-core.ts";
+import { errors } from "./page-errors.ts";
 import {
   type EncoderWork,
   type FromEncoderWorker,
@@ -114,7 +115,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
       }
     },
     close() {
-      closed.abort(new MediaError("worker_lost", "The encoder was closed."));
+      closed.abort(errors.poolClosed());
       for (const { worker } of idle.splice(0)) worker.close();
     },
   };
@@ -183,7 +184,7 @@ function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
         const timer = setInterval(
           () => {
             silent++;
-            if (silent >= STEPS) fail(new MediaError("stalled", hung(silenceSeconds)), true);
+            if (silent >= STEPS) fail(errors.workerSilent({ seconds: silenceSeconds }), true);
           },
           (silenceSeconds * 1000) / STEPS,
         );
@@ -202,7 +203,7 @@ function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
         };
         worker.onerror = (event) => {
           event.preventDefault();
-          fail(new MediaError("worker_lost", "The encoder worker broke down."), true);
+          fail(errors.workerCrashed(), true);
         };
         if (signal.aborted) abort();
         else send({ work, files });
@@ -226,8 +227,4 @@ function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
       });
     },
   };
-}
-
-function hung(seconds: number): string {
-  return `The encoder gave no sign of life for ${Math.round(seconds)} seconds.`;
 }

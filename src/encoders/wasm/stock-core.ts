@@ -10,6 +10,7 @@ import {
   isExit,
   startCore,
 } from "./core-module.ts";
+import { errors } from "./errors.ts";
 
 export interface WasmCoreOptions {
   /** The default export of the stock `ffmpeg-core.js`. */
@@ -86,7 +87,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   let broken = false;
 
   function run(tool: "_ffmpeg" | "_ffprobe", args: readonly string[]): RunResult {
-    if (broken) throw new MediaError("encode_failed", "The encoder broke down in an earlier run.");
+    if (broken) throw errors.coreUnusable();
     const log = createRunLog();
     core.setLogger(({ message }) => {
       log.add(message);
@@ -99,9 +100,11 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
       core[tool](args.length, core.stringsToPtr(args));
     } catch (thrown) {
       if (thrown instanceof MediaError || thrown instanceof PageMiss) throw thrown;
-      if (!isExit(thrown)) throw breakdown(thrown, log.summary());
+      if (!isExit(thrown)) throw errors.coreCrashed({ summary: log.summary(), cause: thrown });
     }
-    if (!canary().every((byte) => byte === PAINT)) throw breakdown("stack", log.summary());
+    if (!canary().every((byte) => byte === PAINT)) {
+      throw errors.coreCrashed({ summary: log.summary(), cause: "stack" });
+    }
     broken = false;
     return { code: core.ret, log: log.lines };
   }
@@ -116,7 +119,9 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
     },
     exec(args) {
       const result = run("_ffmpeg", [...core.DEFAULT_ARGS, "-hide_banner", ...args]);
-      if (result.code === -1) throw breakdown("no exit code", result.log.at(-1) ?? "");
+      if (result.code === -1) {
+        throw errors.coreCrashed({ summary: result.log.at(-1) ?? "", cause: "no exit code" });
+      }
       return result;
     },
     // ffprobe always exits with -1, so the report decides.
@@ -145,11 +150,6 @@ function closeNetwork(imports: Parameters<Instantiate>[0]): void {
   for (const group of Object.values(imports)) {
     if (CORE_NAMES.imports.socket in group) group[CORE_NAMES.imports.socket] = () => -EACCES;
   }
-}
-
-function breakdown(cause: unknown, summary: string): MediaError {
-  const detail = summary ? ` Its last words: ${summary}` : "";
-  return new MediaError("encode_failed", `The encoder broke down on this file.${detail}`, { cause });
 }
 
 function parseReport(file: { bytes: Uint8Array }): Record<string, unknown> | null {
@@ -250,9 +250,7 @@ function createMemoryBound(limit: number): MemoryBound {
   const heap = () => memory?.buffer.byteLength ?? 0;
 
   function check(heapBytes: number): void {
-    if (heapBytes + charged <= limit) return;
-    const message = `The work needs more memory than the ${Math.round(limit / MIB)} MB that this encoder has.`;
-    throw new MediaError("out_of_memory", message);
+    if (heapBytes + charged > limit) throw errors.memoryExceeded({ maxBytes: limit });
   }
 
   return {

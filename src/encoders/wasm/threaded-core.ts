@@ -1,5 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import { type CoreImports, type CreateCore, isExit, startCore } from "./core-module.ts";
+import { errors } from "./page-errors.ts";
 import { createRunLog, mountFile, type RunResult, takeFiles, type WasmCore } from "./stock-core.ts";
 
 export interface MtCoreOptions {
@@ -45,7 +46,7 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
     heap: memory,
     mount: (path, file) => mountFile(core.FS, path, file),
     exec(args): RunResult {
-      if (used) throw new MediaError("encode_failed", "The threaded encoder has already run its one job.");
+      if (used) throw errors.threadedCoreUsed();
       used = true;
       const log = createRunLog();
       core.setLogger(({ message }) => {
@@ -58,13 +59,13 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
         core._ffmpeg(all.length, core.stringsToPtr(all));
       } catch (thrown) {
         if (thrown instanceof MediaError) throw thrown;
-        if (!isExit(thrown)) throw broke(thrown);
+        if (!isExit(thrown)) throw errors.threadedCoreCrashed({ cause: thrown });
       }
-      if (core.ret === -1) throw broke("no exit code");
+      if (core.ret === -1) throw errors.threadedCoreCrashed({ cause: "no exit code" });
       return { code: core.ret, log: log.lines };
     },
     ffprobe() {
-      throw new MediaError("probe_failed", "The threaded encoder cannot probe files.");
+      throw errors.threadedProbe();
     },
     makeFolder: (path) => core.FS.mkdir(path),
     take: (folder) => takeFiles(core.FS, folder).map(({ name, bytes }) => ({ name, bytes })),
@@ -88,8 +89,4 @@ function watchThreads(onThread: () => void): () => void {
     isOver = true;
     for (const thread of started) thread.terminate();
   };
-}
-
-function broke(cause: unknown): MediaError {
-  return new MediaError("encode_failed", "The threaded encoder broke down on this file.", { cause });
 }

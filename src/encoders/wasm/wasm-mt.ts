@@ -6,6 +6,7 @@ import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { loadMtCore, type MtCoreLoadOptions } from "./load-core.ts";
+import { errors } from "./page-errors.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 
 /** Options of {@link createWasmMt}. */
@@ -50,7 +51,7 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
   const threads = Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1));
   const tools = mtTools(threads);
   const load = () => {
-    if (!core) throw new RangeError("There is no threaded core.");
+    if (!core) throw errors.threadedCoreMissing();
     return loadMtCore(core);
   };
   const pool = createPoolRun({ workers: 1, budget: MEMORY, cores: { threaded: load }, createWorker });

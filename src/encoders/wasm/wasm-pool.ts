@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import type { VideoCodec } from "../../media/formats.ts";
 import type { Plan } from "../../media/plan.ts";
@@ -9,6 +8,7 @@ import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import { SPILLED_OUTPUT } from "./core-files.ts";
 import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "./load-core.ts";
+import { errors } from "./page-errors.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 import {
   memoryOf,
@@ -193,7 +193,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
         bytes: PROBE_MEMORY,
         silenceSeconds: silence,
       });
-      if (!report) throw new MediaError("probe_failed", "The encoder worker returned no report.");
+      if (!report) throw errors.reportMissing();
       return report;
     },
     close: pool.close,

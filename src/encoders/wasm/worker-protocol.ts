@@ -1,4 +1,4 @@
-import { type ErrorKind, MediaError } from "../../media/errors.ts";
+import type { ErrorKind } from "../../media/errors.ts";
 import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import type { Toolset } from "../../media/ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
@@ -6,6 +6,7 @@ import type { Source } from "../../media/source.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import type { LoadedCore } from "./load-core.ts";
+import { errors } from "./page-errors.ts";
 
 /** A job for an encoder worker. */
 export type EncoderWork =
@@ -108,7 +109,7 @@ export function followLife(url: string): WorkerLife {
     if (now - last < EVERY_MS) return;
     last = now;
     isNeeded &&= resolves(url);
-    if (!isNeeded) throw new MediaError("worker_lost", "The worker is no longer needed.");
+    if (!isNeeded) throw errors.workerAbandoned();
   }
 
   return {

@@ -1,7 +1,7 @@
-import { MediaError } from "../../media/errors.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { MAX_POINTS, samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { errors } from "../errors.ts";
 
 /** Measures the peaks of a WAV while it is written. */
 export interface PeakMeter {
@@ -47,7 +47,7 @@ function writeHeader(header: PeaksHeader): Uint8Array<ArrayBuffer> {
 /** Joins the files of peaks of consecutive parts of a sound, which have the same channels and rate. */
 export function joinPeaks(files: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const [first, ...others] = files.map(readPeaksHeader);
-  if (!first) throw new RangeError("There are no peaks to join.");
+  if (!first) throw errors.noPeaks();
   const header = { ...first };
   for (const { samples, length } of others) {
     header.samples += samples;
@@ -68,12 +68,12 @@ export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMete
       rest = new Uint8Array();
       if (!format || !scanner) {
         format = readWaveHeader(data);
-        if (!format && data.length > MAX_HEADER_BYTES) throw notWave();
+        if (!format && data.length > MAX_HEADER_BYTES) throw errors.soundMissing();
         if (!format) {
           rest = data.slice();
           return;
         }
-        if (format.channels < 1 || format.sample_rate < 1) throw notWave();
+        if (format.channels < 1 || format.sample_rate < 1) throw errors.soundMissing();
         scanner = createScanner(plan, format, points_before);
         data = data.subarray(format.start);
       }
@@ -124,7 +124,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
 
   function close(): void {
     length++;
-    if (points_before + length > MAX_POINTS / rows) throw tooMany();
+    if (points_before + length > MAX_POINTS / rows) throw errors.tooManyPoints({ max: MAX_POINTS });
   }
 
   const lanes = rows === channels ? createLanes(channels) : null;
@@ -200,15 +200,6 @@ function scanEach(
     values[point + 2 * row] = least;
     values[point + 2 * row + 1] = most;
   }
-}
-
-function notWave(): MediaError {
-  return new MediaError("encode_failed", "The encoder returned no sound that a waveform can be taken of.");
-}
-
-function tooMany(): MediaError {
-  const message = `The waveform would have more than ${MAX_POINTS} points; use more samples per pixel.`;
-  return new MediaError("encode_failed", message);
 }
 
 /** The format of a WAV, and the position of its samples. */

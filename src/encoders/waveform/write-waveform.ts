@@ -1,9 +1,9 @@
 import { zlibSync } from "fflate";
-import { MediaError } from "../../media/errors.ts";
 import type { WaveformPicture, WaveformPlan } from "../../media/features/waveform.ts";
 import type { WaveformFormat } from "../../media/formats.ts";
 import type { WaveformFacts } from "../../media/source.ts";
 import { concatBytes } from "../../util/bytes.ts";
+import { errors } from "../errors.ts";
 import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png.ts";
 import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";
 
@@ -24,7 +24,7 @@ export function writeWaveform(format: WaveformFormat, plan: WaveformPlan): Wavef
   let values = 0;
   const requireHeader = (): PeaksHeader => {
     if (header) return header;
-    throw broken();
+    throw errors.peaksDamaged();
   };
   return {
     stream: new TransformStream({
@@ -45,7 +45,7 @@ export function writeWaveform(format: WaveformFormat, plan: WaveformPlan): Wavef
       },
       flush(controller) {
         const { length, channels } = requireHeader();
-        if (values !== length * channels * 2) throw broken();
+        if (values !== length * channels * 2) throw errors.peaksDamaged();
         send(controller, writer.tail());
       },
     }),
@@ -148,10 +148,6 @@ function inEight(peaks: Int16Array): Int8Array<ArrayBuffer> {
 
 function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
-function broken(): MediaError {
-  return new MediaError("encode_failed", "The encoder returned a broken list of peaks.");
 }
 
 const LEVELS = 65_536;

@@ -21,6 +21,7 @@ import type { Source } from "../../media/source.ts";
 import { freezePictures, picturesEnd } from "../../media/timeline.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
+import { errors } from "./errors.ts";
 import { listTimes, timedSamples } from "./frames.ts";
 import { checkReadable, openInput, openPicturesOf } from "./input.ts";
 import { createPainter } from "./painter.ts";
@@ -104,10 +105,7 @@ export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutp
   } catch (thrown) {
     signal.throwIfAborted();
     await checkReadable(job.input);
-    if (thrown instanceof MediaError) throw thrown;
-    throw new MediaError("encode_failed", "The source's pictures could not be decoded to the end.", {
-      cause: thrown,
-    });
+    throw thrown instanceof MediaError ? thrown : errors.picturesUnreadable({ cause: thrown });
   } finally {
     signal.removeEventListener("abort", stop);
     stop();
@@ -211,8 +209,7 @@ function startFile(format: VideoFormat, codec: VideoCodec): ChunkFile {
       await source.add(packet, metadata);
     },
     async finish(part) {
-      if (!started && !part)
-        throw new MediaError("encode_failed", "There are no pictures in this stretch of the source.");
+      if (!started && !part) throw errors.emptySpan();
       started ??= output.start();
       await started;
       await output.finalize();

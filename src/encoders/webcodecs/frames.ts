@@ -1,6 +1,7 @@
 import { EncodedPacketSink, type InputVideoTrack, VideoSample, VideoSampleSink } from "mediabunny";
 import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { isShown } from "../../probe/codec-headers.ts";
+import { errors } from "./errors.ts";
 
 export interface FrameSpan {
   /** Start of the span in seconds on the track's clock. */
@@ -138,14 +139,19 @@ async function* samplesOf(
   yield* isOwn ? vp8Samples(track, from, until) : new VideoSampleSink(track).samples(from, until);
 }
 
-/** Decodes the picture visible at a time, or the first one if none is; null when there are no pictures. The caller closes it. */
-export async function sampleAt(track: InputVideoTrack, at: number): Promise<VideoSample | null> {
+/**
+ * Decodes the picture visible at a time, or the first one if none is; the caller closes it. Rejects with `input_no_video` when there are no
+ * pictures.
+ */
+export async function sampleAt(track: InputVideoTrack, at: number): Promise<VideoSample> {
   if (await hasHidden(track)) {
     for await (const sample of vp8Samples(track, at, Number.POSITIVE_INFINITY)) return sample;
-    return null;
+    throw errors.noPictures();
   }
   const sink = new VideoSampleSink(track);
-  return (await sink.getSample(at)) ?? sink.getSample(await track.getFirstTimestamp());
+  const sample = (await sink.getSample(at)) ?? (await sink.getSample(await track.getFirstTimestamp()));
+  if (!sample) throw errors.noPictures();
+  return sample;
 }
 
 async function hasHidden(track: InputVideoTrack): Promise<boolean> {

@@ -4,6 +4,7 @@ import { MediaError } from "../../media/errors.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
+import { errors } from "./errors.ts";
 
 export interface OpenPictures {
   track: InputVideoTrack;
@@ -35,10 +36,8 @@ export function openInput(reader: ByteReader, signal: AbortSignal): Input {
  */
 export async function openPicturesOf(input: Input): Promise<OpenPictures> {
   const track = await input.getPrimaryVideoTrack();
-  if (!track) throw new MediaError("input_no_video", "The source has no readable pictures.");
-  if (!(await track.canDecode())) {
-    throw new MediaError("input_unsupported", "This browser cannot decode the source's pictures.");
-  }
+  if (!track) throw errors.noPictures();
+  if (!(await track.canDecode())) throw errors.codecUnsupported();
   // Priming before 0 is inaudible; a source that starts later begins with its first stream.
   return { track, origin: Math.max(0, await input.getFirstTimestamp()) };
 }

@@ -1,6 +1,7 @@
 import type { VideoSample } from "mediabunny";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Geometry } from "../../media/plan.ts";
+import { errors } from "./errors.ts";
 
 /** Parameters of a {@link Painter}. */
 export interface PictureNeeds {
@@ -127,7 +128,7 @@ function createCanvasPainter({ geometry, matte }: PictureNeeds) {
       shown_height: frame.displayHeight,
     };
     context ??= new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-    if (!context) throw new RangeError("This browser has no canvas to draw on.");
+    if (!context) throw errors.noCanvas();
     drawPicture(context, frame, stored, geometry, matte);
     const { data } = context.getImageData(0, 0, width, height);
     const pixels = new Uint8Array(width * height * 1.5);

@@ -5,6 +5,7 @@ import type { Size } from "../../media/picture-geometry.ts";
 import type { Rate } from "../../media/plan.ts";
 import { type Anchors, between, bitsFor } from "../../media/rates.ts";
 import { MIB } from "../../util/bytes.ts";
+import { errors } from "./errors.ts";
 
 export interface PictureEncoding {
   codec: VideoCodec;
@@ -41,11 +42,7 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
   broken.promise.catch(() => {});
   let written = Promise.resolve();
   const fail = (thrown: unknown) => {
-    broken.reject(
-      thrown instanceof MediaError
-        ? thrown
-        : new MediaError("encode_failed", `The browser's ${codec} encoder failed.`, { cause: thrown }),
-    );
+    broken.reject(thrown instanceof MediaError ? thrown : errors.encoderFailed({ codec, cause: thrown }));
   };
   const encoder = new VideoEncoder({
     output: (chunk, metadata) => {
@@ -90,13 +87,13 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
     },
     close() {
       if (encoder.state !== "closed") encoder.close();
-      fail(new MediaError("encode_failed", "The encode was cancelled."));
+      fail(errors.cancelled());
     },
   };
 }
 
 async function rejectClosed(): Promise<never> {
-  throw new MediaError("encode_failed", "The browser's encoder is closed.");
+  throw errors.encoderClosed();
 }
 
 /** The WebCodecs configuration of a codec, except its rate. */

@@ -1,5 +1,4 @@
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
-import { MediaError } from "../../media/errors.ts";
 import { PLAYLIST, parseMediaPlaylist } from "../../media/ffmpeg/manifests.ts";
 import { AUDIO_MASTER, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
@@ -9,7 +8,6 @@ import type { Chunk, Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
-import { describeRefusals } from "../../media/words.ts";
 import { readMetadata } from "../../mux/file-metadata.ts";
 import { readStart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
@@ -17,6 +15,7 @@ import type { ByteReader } from "../../runs/ports.ts";
 import { readAll } from "../../storage/storage.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { encodePictures } from "./chunk.ts";
+import { errors } from "./errors.ts";
 import { encodeRenditions } from "./stream.ts";
 import type { Ability } from "./trial.ts";
 
@@ -93,15 +92,12 @@ async function soundOf(job: ChunkJob, sound: Encoder | null): Promise<EncodedFil
   const encoded = await encodeSound({ ...silent, chunk: own }, sound);
   if (encoded instanceof ReadableStream) return [{ ...outputFile(plan, own), bytes: await readAll(encoded) }];
   if (Array.isArray(encoded) && encoded.length > 0) return encoded;
-  throw new MediaError("encode_failed", "The sound encoder returned no file.");
+  throw errors.soundMissing();
 }
 
 /** Encodes the sound of a chunk with another encoder; rejects as that encoder does. */
 export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<Encoder["encode"]> {
-  if (!sound) {
-    const refusals = [{ encoder: "webcodecs", code: "no_sound_encoder" as const }];
-    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
-  }
+  if (!sound) throw errors.refused({ refusals: [{ encoder: "webcodecs", code: "no_sound_encoder" }] });
   return sound.encode({ ...job, plan: soundPlan(job.plan, job.chunk) });
 }
 

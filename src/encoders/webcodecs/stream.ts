@@ -1,5 +1,4 @@
 import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, Output } from "mediabunny";
-import { MediaError } from "../../media/errors.ts";
 import {
   measureStream,
   PLAYLIST,
@@ -15,6 +14,7 @@ import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
 import { encodeOutputs, holdOf } from "./chunk.ts";
+import { errors } from "./errors.ts";
 import type { Hold, PictureEncoding } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
@@ -42,7 +42,7 @@ export async function encodeRenditions(
   const outputs = plan.renditions.map((rendition, index) => {
     const own = videoOf(video, rendition);
     const ability = abilities[index];
-    if (!ability) throw new RangeError(`There is no encoder for ${rendition.name}.`);
+    if (!ability) throw errors.encoderMissing({ rendition: rendition.name });
     const segments = startSegments({ folder: rendition.name, index: chunk.index, at, until });
     const hold = boundHold(holdOf(own, source, { ...ability, quantizer: null }), own);
     return {
@@ -63,8 +63,7 @@ export async function encodeRenditions(
       if (own) encoded.push({ rendition, segments: own });
     }
     if (encoded.length === 0 && chunk.track === "video") return [];
-    if (encoded.length < outputs.length)
-      throw new MediaError("encode_failed", "There are no pictures in this stretch of the source.");
+    if (encoded.length < outputs.length) throw errors.emptySpan();
     return [...encoded.flatMap(({ segments }) => segments.files), masterOf(encoded)];
   } finally {
     for (const { segments } of outputs) await segments.cancel();

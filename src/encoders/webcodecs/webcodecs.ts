@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import { refuseFeatures } from "../../media/features.ts";
 import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
@@ -6,9 +5,9 @@ import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
-import { describeRefusals } from "../../media/words.ts";
 import type { Encoder } from "../encoder.ts";
 import { encodePictures } from "./chunk.ts";
+import { errors } from "./errors.ts";
 import { createDecoders } from "./input.ts";
 import {
   encodeAll,
@@ -82,17 +81,14 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       const { plan, chunk } = job;
       if (chunk.track === "audio") return encodeSound(job, sound);
       const { video } = plan;
-      if (video?.mode !== "encode") throw new MediaError("encode_failed", "There are no pictures to encode.");
+      if (video?.mode !== "encode") throw errors.nothingToEncode();
       const abilities = (await Promise.all(videosOf(plan).map(attempt))).map((ability) => {
-        if ("code" in ability) {
-          const refusal = { encoder: "webcodecs", ...ability };
-          throw new MediaError("encoder_unavailable", describeRefusals([refusal]), { refusals: [refusal] });
-        }
+        if ("code" in ability) throw errors.refused({ refusals: [{ encoder: "webcodecs", ...ability }] });
         return ability;
       });
       if (plan.kind === "adaptive_video") return encodeStream(job, video, abilities, sound);
       const [ability] = abilities;
-      if (!ability) throw new MediaError("encode_failed", "There are no pictures to encode.");
+      if (!ability) throw errors.nothingToEncode();
       if (chunk.track === "video") {
         const bytes = await encodePictures(job, video, ability);
         return [{ ...outputFile(plan, chunk), bytes }];

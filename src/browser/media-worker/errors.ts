@@ -1,0 +1,90 @@
+import { type FallbackFault, MediaError } from "../../media/errors.ts";
+
+type Run = "task" | "step" | "job";
+
+const CONNECTION_USERS = {
+  input: "An s3:// input",
+  output: "An S3 output",
+  upload: "An upload",
+} as const;
+/** What needs a connection: a part of a request, or the URL of a bucket. */
+export type ConnectionUser = keyof typeof CONNECTION_USERS | `s3://${string}`;
+
+const TASK_ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
+
+/** Why the fallback did not take over work that no encoder in the page can do; appended to the error of that work. */
+export const fallbackFaults: Readonly<Record<FallbackFault, string>> = {
+  standalone_step: "The fallback was not asked: it runs tasks, and this step stands alone.",
+  missing: "This page has no fallback to ask.",
+  failed: "The fallback did not do it:",
+};
+
+/** The errors of the media worker: the kind, the English and the field at fault of each, with its facts as parameters. */
+export const errors = {
+  // Runs.
+  notFound: (object: Run) => new MediaError(`${object}_not_found`, `There is no ${object} with that id.`),
+  notCancellable: (object: Run) =>
+    new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`),
+  finished: (object: Run) => new MediaError(`${object}_finished`, `The ${object} is finished.`),
+  running: (object: Run) => new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`),
+  stepOfTask: ({ taskId, method }: { taskId: string; method: "cancel" | "delete" }) =>
+    new MediaError(
+      "request_invalid",
+      `The step belongs to a task; ${method} that: tasks.${method}("${taskId}").`,
+    ),
+  inputTaskEnded: ({ task, end }: { task: string; end: keyof typeof TASK_ENDS }) =>
+    new MediaError("input_not_found", `The input is the output of ${task}, which ${TASK_ENDS[end]}.`, {
+      reason: { code: "after", task, ended: end },
+    }),
+  runBroken: () => new MediaError("internal_error", "The run broke off; create it again."),
+
+  // Requests.
+  webhookUnsupported: () =>
+    new MediaError(
+      "request_invalid",
+      "webhook_url is for the service; a page observes its own tasks with on().",
+      { param: "webhook_url" },
+    ),
+  inputRefused: ({ param, message }: { param: string; message: string }) =>
+    new MediaError("invalid_input", `${param}: ${message}`, { param }),
+
+  // Files of the visitor.
+  noVisitorFile: () =>
+    new MediaError("invalid_input", "The run has no file from the visitor.", { param: "file" }),
+  fileDiffers: ({ name, bytes }: { name: string; bytes: number }) =>
+    new MediaError(
+      "invalid_input",
+      `This is not the file that the run began with: ${name} of ${bytes} bytes.`,
+      { param: "file" },
+    ),
+  fileUnreadable: () =>
+    new MediaError("input_unreachable", "The file of the run cannot be read.", { retryable: false }),
+  fileMissing: () => new MediaError("input_not_found", "The file no longer exists."),
+
+  // Storage.
+  storageFull: ({ cause }: { cause: unknown }) =>
+    new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause }),
+  objectMissing: ({ key }: { key: string }) =>
+    new MediaError("media_not_found", `Nothing is stored as ${key}.`),
+
+  // Uploads.
+  connectionNotFound: ({ param }: { param: string }) =>
+    new MediaError("connection_not_found", "There is no connection with that id.", { param }),
+  connectionRequired: ({ param, user }: { param: string; user: ConnectionUser }) =>
+    new MediaError(
+      "connection_required",
+      `${user in CONNECTION_USERS ? CONNECTION_USERS[user as keyof typeof CONNECTION_USERS] : user} needs a connection: give the client one, as connections: [{ … }].`,
+      { param },
+    ),
+  destinationMissing: () => new MediaError("internal_error", "The run has no destination."),
+  uploadFileMissing: () => new MediaError("upload_failed", "The file to upload is no longer in storage."),
+  lateSignature: () => new MediaError("upload_failed", "The page returned no signed URL within a minute."),
+
+  // Encoders.
+  encoderCrashed: ({ encoder }: { encoder: string }) =>
+    new MediaError("worker_lost", `The ${encoder} encoder broke down.`),
+  encoderSilent: ({ encoder, seconds }: { encoder: string; seconds: number }) =>
+    new MediaError("stalled", `The ${encoder} encoder was silent for ${seconds} seconds.`),
+  pictureMissing: () => new MediaError("encode_failed", "The decoder returned no picture."),
+  notHere: () => new RangeError("The work is done in a worker."),
+};

@@ -1,0 +1,79 @@
+import { MediaError } from "../../media/errors.ts";
+
+interface Cause {
+  cause?: unknown;
+}
+
+/** A file that a page loads: its role in messages, and its own name. */
+interface LoadedFile extends Cause {
+  role: string;
+  file: string;
+}
+
+const LOAD_FAULTS = {
+  unanswered: "no answer",
+  stalled: "it came no further",
+  disconnected: "the connection broke",
+} as const;
+const CONTENT_FAULTS = {
+  long: "it is too long",
+  damaged: "it is damaged or cut off",
+  different: "it has other contents",
+} as const;
+
+const unexpectedFile = ({ role, file, cause }: LoadedFile, clause: string) =>
+  new MediaError("encoder_unavailable", `The ${role} is not the expected file (${file}: ${clause}).`, {
+    cause,
+  });
+
+/** The errors of ffmpeg's cores in a page: the kind and the English of each, with its facts as parameters. */
+export const errors = {
+  // Loading.
+  /** `fault` is an HTTP status, or what else went wrong. */
+  fileUnloaded: ({ role, file, cause, fault }: LoadedFile & { fault: keyof typeof LOAD_FAULTS | number }) =>
+    new MediaError(
+      "encoder_unavailable",
+      `The ${role} could not be loaded (${file}: ${typeof fault === "number" ? `status ${fault}` : LOAD_FAULTS[fault]}).`,
+      { cause, retryable: true },
+    ),
+  fileUnexpected: ({ fault, ...file }: LoadedFile & { fault: keyof typeof CONTENT_FAULTS }) =>
+    unexpectedFile(file, CONTENT_FAULTS[fault]),
+  fileCutOff: ({ bytes, expected, ...file }: LoadedFile & { bytes: number; expected: number }) =>
+    unexpectedFile(file, `it is cut off at ${bytes} of ${expected} bytes`),
+  insecureContext: () =>
+    new MediaError("encoder_unavailable", "The core cannot be checked: the page is not in a secure context."),
+
+  // Files of the visitor.
+  inputMissing: (cause: Cause) => new MediaError("input_not_found", "The file no longer exists.", cause),
+  inputChanged: (cause?: Cause) =>
+    new MediaError("input_unreachable", "The file can no longer be read: it was changed, moved or removed.", {
+      ...cause,
+      retryable: false,
+    }),
+  outputUnstorable: (cause: Cause) =>
+    new MediaError("out_of_memory", "The browser has no room left for the output.", cause),
+
+  // Encoder workers.
+  memoryUnavailable: () => new MediaError("out_of_memory", "The browser has no memory left for the encoder."),
+  coreMissing: () => new MediaError("worker_lost", "The encoder worker has no core."),
+  workerCrashed: () => new MediaError("worker_lost", "The encoder worker broke down."),
+  workerSilent: ({ seconds }: { seconds: number }) =>
+    new MediaError("stalled", `The encoder gave no sign of life for ${Math.round(seconds)} seconds.`),
+  workerAbandoned: () => new MediaError("worker_lost", "The worker is no longer needed."),
+  poolClosed: () => new MediaError("worker_lost", "The encoder was closed."),
+  reportMissing: () => new MediaError("probe_failed", "The encoder worker returned no report."),
+
+  // The threaded core.
+  threadedCoreMissing: () => new RangeError("There is no threaded core."),
+  threadedCoreUsed: () =>
+    new MediaError("encode_failed", "The threaded encoder has already run its one job."),
+  threadedProbe: () => new MediaError("probe_failed", "The threaded encoder cannot probe files."),
+  threadedCoreCrashed: (cause: Cause) =>
+    new MediaError("encode_failed", "The threaded encoder broke down on this file.", cause),
+
+  // The core for `@ffmpeg/ffmpeg`.
+  wasmUnloaded: ({ status }: { status: number }) =>
+    new Error(`The core could not be loaded: status ${status}.`),
+  ffprobeMissing: () => new Error("The fast core has no ffprobe."),
+  pathMissing: ({ path }: { path: string }) => new Error(`There is no ${path}, or not all of its folders.`),
+};
