@@ -8,7 +8,7 @@ import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
-import type { Lent } from "../fixtures/service-pool.ts";
+import type { Loan } from "../fixtures/service-pool.ts";
 import { type FrontDoor, openFrontDoor } from "./front-door.ts";
 
 /** A real local service for one test file until it is closed, and an origin on loopback that serves the sources. */
@@ -24,7 +24,7 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-interface Own extends Lent {
+interface Own extends Loan {
   end(): Promise<void>;
 }
 
@@ -80,5 +80,5 @@ async function borrow(): Promise<Own> {
   if (response.statusCode !== 200) throw new Error(`no service to borrow: ${line}`);
   // Ending the loan destroys the response.
   response.on("error", () => {});
-  return { ...(JSON.parse(line) as Lent), end: async () => void request.destroy() };
+  return { ...(JSON.parse(line) as Loan), end: async () => void request.destroy() };
 }

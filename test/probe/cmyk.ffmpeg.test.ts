@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
-import { type CmykKind, cmykJpeg } from "../fixtures/cmyk.ts";
+import { type CmykKind, cmykJpeg, progressiveJpeg } from "../fixtures/jpeg.ts";
 import { runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
 import { imageSource } from "../plan/source.ts";
-import { progressiveJpeg } from "../worker/images/huge.ts";
 
 // ITU-T T.871 for YCbCr, whose RGB is the ink; a color is what three inks and black leave.
 const ROWS: readonly {

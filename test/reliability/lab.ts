@@ -1,12 +1,13 @@
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Task } from "../../src/runs/task.ts";
 import { dataOf, type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
-import { openDatabases } from "../fixtures/databases.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type StoredObject, storedMedia } from "../fixtures/stored-media.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
@@ -112,4 +113,14 @@ export async function startLab({ native = 1, more = {} } = {}): Promise<Lab> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Opens the SQLite databases in a folder of the local service's state, one per Durable Object, to read them
+ * even while it writes.
+ */
+function openDatabases(folder: string): DatabaseSync[] {
+  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  // A writer locks the file for a moment.
+  return names.map((name) => new DatabaseSync(join(folder, name), { readOnly: true, timeout: 10_000 }));
 }

@@ -4,9 +4,9 @@ import { MediaError } from "../../src/media/errors.ts";
 import type { RefusalReason } from "../../src/media/refusal.ts";
 import { choosePictureEncoder } from "../../src/media/route/decide.ts";
 import type { Source } from "../../src/media/source.ts";
+import { progressiveJpeg } from "../fixtures/jpeg.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
-import { progressiveJpeg } from "../worker/images/huge.ts";
 
 const coded = ({ width, height }: Partial<Source>) =>
   width && height ? { coded_width: width, coded_height: height } : {};

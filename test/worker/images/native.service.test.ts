@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Rig as Native, startRig } from "../../container/rig.ts";
 import { clip } from "../../fixtures/clips.ts";
+import { progressiveJpeg } from "../../fixtures/jpeg.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { clearAvif, tiledPhoto } from "../../fixtures/photos.ts";
 import { hugePng, makePng } from "../../inputs/png.ts";
@@ -15,7 +16,6 @@ import { measureLikeness } from "../../judge/likeness.ts";
 import { clearErrors } from "../../judge/photos.ts";
 import { colorDistance, readPicture } from "../../judge/picture.ts";
 import { createRig } from "../engine/rig.ts";
-import { progressiveJpeg } from "./huge.ts";
 
 const TOKEN = "a-token-of-the-encoder";
 
