@@ -7,6 +7,7 @@ import type { ImageFormat } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import { inParallel } from "../in-parallel.ts";
 import { medianOf } from "../measure.ts";
 import { short } from "../report.ts";
 import { runCommand } from "../run-command.ts";
@@ -99,13 +100,8 @@ async function nativeAll(photos: readonly string[], outputs: readonly string[], 
   const plan = createPlan(source, "image", { format, width: WIDTH });
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("The plan is empty.");
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < photos.length; index = next++) {
-      const io = { input: photos[index] ?? "", output: outputs[index] ?? "" };
-      const args = chunkArgs(plan, chunk, source, io, NATIVE_TOOLS);
-      await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...args]);
-    }
-  };
-  await Promise.all(Array.from({ length: PROCESSORS }, worker));
+  await inParallel(photos, PROCESSORS, async (input, index) => {
+    const args = chunkArgs(plan, chunk, source, { input, output: outputs[index] ?? "" }, NATIVE_TOOLS);
+    await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...args]);
+  });
 }

@@ -8,6 +8,7 @@ import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import { ROOT } from "../../worker/local/settings.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import { inParallel } from "../in-parallel.ts";
 import { medianOf } from "../measure.ts";
 import { descendants, processorSeconds } from "../processor-time.ts";
 import { short } from "../report.ts";
@@ -73,12 +74,15 @@ async function openScale(ends: AsyncDisposableStack): Promise<Contest> {
         Array.from({ length: RUNNING }, () => call<Task>("/tasks", 0, { input: slow, kind: "audio" })),
       );
       await call("/calls");
-      const ids: string[] = [];
-      const create = async (index: number) => {
-        const body = { input, kind: "video", options: { codec: "h265" } };
-        ids[index] = (await call<Task>("/tasks", index % PROJECTS, body)).id;
-      };
-      const creating = await processor(() => inParallel(TASKS, create));
+      let ids: string[] = [];
+      const body = { input, kind: "video", options: { codec: "h265" } };
+      const creating = await processor(async () => {
+        ids = await inParallel(
+          Array.from({ length: TASKS }),
+          AT_ONCE,
+          async (_, index) => (await call<Task>("/tasks", index % PROJECTS, body)).id,
+        );
+      });
       const started = performance.now();
       const tasks: Task[] = [];
       const running = await processor(async () => {
@@ -144,14 +148,6 @@ async function startParts(
   const server = createTestHarness({ workers: [{ configPath, vars, secrets }, encoder] });
   ends.defer(() => server.close());
   return (await server.listen()).url.origin;
-}
-
-async function inParallel(total: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < total) await work(next++);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
 const post = (body: object) => ({ method: "POST", body: JSON.stringify(body) });

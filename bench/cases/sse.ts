@@ -3,6 +3,7 @@ import type { Update } from "../../src/client/update.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
+import { inParallel } from "../in-parallel.ts";
 import { KEY, type Lab, openLab } from "../lab.ts";
 import { medianOf, percentile } from "../measure.ts";
 import { short } from "../report.ts";
@@ -27,17 +28,17 @@ async function openFanout(ends: AsyncDisposableStack): Promise<Contest> {
   const create = async () => (await lab.call<Task>("POST", "/tasks", body)).id;
   const cancel = (id: string) => lab.call("POST", `/tasks/${id}/cancel`);
   const follow = (id: string) => listen(lab, agent, id);
-  const ids = await inBatches(Array.from({ length: TASKS }, () => create));
-  const followed = await inBatches(ids.map((id) => async () => ({ id, ends: await follow(id) })));
+  const ids = await inParallel(Array.from({ length: TASKS }), AT_ONCE, create);
+  const followed = await inParallel(ids, AT_ONCE, async (id) => ({ id, ends: await follow(id) }));
   return {
     peer: null,
     async ours() {
       const id = await create();
-      const listeners = await inBatches(Array.from({ length: LISTENERS }, () => () => follow(id)));
+      const listeners = await inParallel(Array.from({ length: LISTENERS }), AT_ONCE, () => follow(id));
       await cancel(id);
       const lags = await Promise.all(listeners.map(({ lag }) => lag));
       const others = followed.splice(-ENDING);
-      await inBatches(others.map((each) => () => cancel(each.id)));
+      await inParallel(others, AT_ONCE, (each) => cancel(each.id));
       const own = await Promise.all(others.map((each) => each.ends.lag));
       return { value: percentile(lags, 99), p50: percentile(lags, 50), own: percentile(own, 50) };
     },
@@ -75,12 +76,4 @@ function listen(lab: Lab, agent: Agent, id: string): Promise<{ lag: Promise<numb
     });
     asking.on("error", fail).end();
   });
-}
-
-async function inBatches<T>(works: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const results: T[] = [];
-  for (let at = 0; at < works.length; at += AT_ONCE) {
-    results.push(...(await Promise.all(works.slice(at, at + AT_ONCE).map((work) => work()))));
-  }
-  return results;
 }

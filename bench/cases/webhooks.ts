@@ -5,6 +5,7 @@ import type { Task } from "../../src/runs/task.ts";
 import type { WebhookEvent } from "../../src/runs/webhook-events.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
+import { inParallel } from "../in-parallel.ts";
 import { openLab } from "../lab.ts";
 import { medianOf, percentile } from "../measure.ts";
 import { short } from "../report.ts";
@@ -31,11 +32,11 @@ async function openLag(ends: AsyncDisposableStack): Promise<Contest> {
     async ours() {
       receiver.lags.clear();
       const create = () => lab.call<Task>("POST", "/tasks", { input, kind: "audio" });
-      const tasks = await inBatches(Array.from({ length: TASKS }, () => create));
+      const tasks = await inParallel(Array.from({ length: TASKS }), AT_ONCE, create);
       const started = performance.now();
       // The waiting ones first, so that none starts in the meantime.
       const ids = tasks.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1));
-      await inBatches(ids.map((id) => () => lab.call("POST", `/tasks/${id}/cancel`)));
+      await inParallel(ids, AT_ONCE, (id) => lab.call("POST", `/tasks/${id}/cancel`));
       const ended = performance.now() - started;
       for (; receiver.lags.size < TASKS; await sleep(20)) {
         if (performance.now() - started > LIMIT_MS)
@@ -68,14 +69,4 @@ async function startReceiver(ends: AsyncDisposableStack) {
     server.close();
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, lags };
-}
-
-async function inBatches<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const results: T[] = [];
-  const left = calls.values();
-  const turn = async () => {
-    for (const call of left) results.push(await call());
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, turn));
-  return results;
 }

@@ -3,18 +3,19 @@ import { denoise } from "../../src/media/features/denoise.ts";
 import { tone_map } from "../../src/media/features/tone-map.ts";
 import { featureCost } from "../../src/media/features.ts";
 import type { Figures } from "../../src/media/route/costs.ts";
+import { median } from "../measure.ts";
 
 /** The names of a table's figures, such as `seconds.decode.h264`. */
 type FigureName<T> = {
   [K in keyof T & string]: T[K] extends number ? K : `${K}.${FigureName<T[K]>}`;
 }[keyof T & string];
 
-/** Where figures come from that no benchmark measures. */
+/** The origin of figures that no benchmark measures. */
 export type Sources<T> = Readonly<Partial<Record<FigureName<T>, string>>>;
 
 /** Measurements of work, and the figures of a table that explain them best. */
 export interface Fit<T> {
-  /** Adds a measurement, and what estimates it, which is linear in each figure. Measurements of different units are fitted separately. */
+  /** Adds a measurement and its estimate, which is linear in each figure. Measurements of different units are fitted separately. */
   add(
     unit: "seconds" | "memory" | "share",
     measurement: number,
@@ -27,7 +28,7 @@ export interface Fit<T> {
 interface Equation {
   unit: string;
   measurement: number;
-  /** What the estimate adds per unit of each figure. */
+  /** The contribution of each figure to the estimate, per unit of the figure. */
   slopes: ReadonlyMap<string, number>;
   /** The part of the estimate that no fitted figure explains. */
   rest: number;
@@ -107,10 +108,6 @@ function solve(
     }
   }
   return values;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 type FigureEngine = Extract<Engine, "native" | "stock" | "fast">;

@@ -20,6 +20,7 @@ import type { Source } from "../../src/media/source.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import { jobTools } from "../../worker/container/ffmpeg-args.ts";
+import { median } from "../measure.ts";
 import { createFit, featureDifference, featureFigures } from "./figures.ts";
 
 const MPX = 1_000_000;
@@ -182,8 +183,4 @@ async function use(args: readonly string[]): Promise<Usage> {
   });
   const number = (name: string) => Number(new RegExp(`${name}=([\\d.]+)`).exec(stderr)?.[1]);
   return { cpu: number("utime") + number("stime"), wall: number("rtime"), memory: number("maxrss") / 1024 };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

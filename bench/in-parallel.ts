@@ -1,0 +1,14 @@
+import { sideBySide } from "../src/util/async.ts";
+
+/** Works on items in order, at most `limit` at once; returns the results in the order of the items. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  await sideBySide(items.entries(), limit, async ([index, item]) => {
+    results[index] = await work(item, index);
+  });
+  return results;
+}
