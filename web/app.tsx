@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
+import { strings } from "./strings.ts";
 import "./tokens.css";
 import "./ui/base.css";
 import "./ui/controls.css";
@@ -15,8 +16,8 @@ import { useWorkbench } from "./workbench.ts";
 const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
 
 const VIEWS = {
-  workbench: { hash: "#/", title: "Workbench", icon: "options" },
-  edge: { hash: "#/edge", title: "Edge", icon: "edge" },
+  workbench: { hash: "#/", title: strings.workbench, icon: "options" },
+  edge: { hash: "#/edge", title: strings.edge, icon: "edge" },
 } as const;
 
 export function App() {
@@ -37,7 +38,7 @@ export function App() {
   return (
     <div class="app">
       <button type="button" class="skip" onClick={skip}>
-        Skip to content
+        {strings.skipToContent}
       </button>
       <header>
         <div>
@@ -45,7 +46,7 @@ export function App() {
             <img src="/icon.svg" width={28} height={28} alt="" />
             Framewright
           </span>
-          <nav aria-label="Views">
+          <nav aria-label={strings.views}>
             {Object.entries(VIEWS).map(([name, { hash, title, icon }]) => (
               <a key={name} href={hash} aria-current={view.value === name ? "page" : undefined}>
                 <Icon name={icon} />
@@ -65,7 +66,7 @@ export function App() {
         )}
       </main>
       <footer class="small">
-        <a href="/LICENSES.txt">Licenses and sources</a>
+        <a href="/LICENSES.txt">{strings.licenses}</a>
       </footer>
       <Notify />
       <Announcer />

@@ -17,6 +17,7 @@ import {
 } from "../words/item-words.ts";
 import { bytes, clock, countDown, saving, timeLeft } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
+import { strings } from "./strings.ts";
 import "./card.css";
 
 interface Disclosure {
@@ -47,7 +48,7 @@ function Actions({ item, more }: { item: Item; more: Disclosure }) {
           onClick={more.toggle}
         >
           <Icon name={state === "ready" ? "options" : "chevron"} />
-          {state === "ready" ? "Options" : "Result"}
+          {state === "ready" ? strings.options : strings.result}
         </button>
       )}
       {state === "ready" && (
@@ -59,33 +60,33 @@ function Actions({ item, more }: { item: Item; more: Disclosure }) {
           title={item.wishes.fault?.message}
           onClick={() => void queue.start([id])}
         >
-          Convert
+          {strings.convert}
         </button>
       )}
       {(runs || (state === "waiting" && item.task)) && (
         <button key="cancel" type="button" onClick={(event) => isMeant(event) && void queue.cancel(id)}>
           <Icon name="cancel" />
-          Cancel
+          {strings.cancel}
         </button>
       )}
       {isRetryable(item) && (
         <button key="retry" type="button" onClick={(event) => isMeant(event) && void queue.retry(id)}>
           <Icon name="refresh" />
-          Try again
+          {strings.tryAgain}
         </button>
       )}
       {(state === "succeeded" || ((state === "failed" || state === "cancelled") && item.source)) && (
         <button key="again" type="button" onClick={again}>
           <Icon name="copy" />
-          Convert again
+          {strings.convertAgain}
         </button>
       )}
       <button
         key="remove"
         type="button"
         class="quiet icon"
-        aria-label={`Remove ${name}`}
-        title="Remove"
+        aria-label={strings.removeItem({ name })}
+        title={strings.remove}
         onClick={() => void queue.remove(id)}
       >
         <Icon name="remove" />
@@ -102,7 +103,7 @@ function isMeant({ detail }: MouseEvent): boolean {
 function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
-    return <Line label="Sent" percent={item.starting.sent} words={[]} />;
+    return <Line label={strings.sent} percent={item.starting.sent} words={[]} />;
   }
   // A waiting item has no progress to show.
   if (state !== "processing" || isIdle(item)) return null;
@@ -119,14 +120,18 @@ function Converting({ item: { task, pace, source } }: { item: Item }) {
   if (encode?.status === "processing" && (isSingle || !encode.progress)) {
     const seconds = Math.floor((now - (encode.started_at ?? now)) / 1000);
     return (
-      <Line label="Progress" percent={null} words={seconds < 2 ? [] : [`Working for ${clock(seconds)}`]} />
+      <Line
+        label={strings.progress}
+        percent={null}
+        words={seconds < 2 ? [] : [strings.workingFor({ time: clock(seconds) })]}
+      />
     );
   }
   const words = [
-    speed !== null && `${speedWords(speed)} real time`,
+    speed !== null && strings.realTime({ speed: speedWords(speed) }),
     eta !== null && timeLeft(countDown(eta, Math.max(0, now - at) / 1000)),
   ];
-  return <Line label="Progress" percent={progress} words={words.filter((part) => part !== false)} />;
+  return <Line label={strings.progress} percent={progress} words={words.filter((part) => part !== false)} />;
 }
 
 function Line({
@@ -146,7 +151,7 @@ function Line({
       ) : (
         <progress aria-label={label} max={100} value={percent} />
       )}
-      <p class="soft">{said.length > 0 ? said.join(" · ") : "Starting…"}</p>
+      <p class="soft">{said.length > 0 ? said.join(" · ") : strings.starting}</p>
     </div>
   );
 }
@@ -185,24 +190,22 @@ function WaitingLine({ item }: { item: Item }) {
       <Icon name="folder" />
       <div class="stack">
         <p>
-          {asks
-            ? `Allow this page to read ${waiting.name} again.`
-            : `The page was reloaded, and ${waiting.name} is too large to keep. Choose it again to continue.`}
+          {asks ? strings.allowAgain({ name: waiting.name }) : strings.chooseAgain({ name: waiting.name })}
         </p>
         <div class="row">
           {asks && (
             <button type="button" onClick={() => void give()}>
-              Allow reading
+              {strings.allowReading}
             </button>
           )}
           <button type="button" onClick={() => chosen.current?.click()}>
-            Choose the file again
+            {strings.chooseFileAgain}
           </button>
           <input
             ref={chosen}
             type="file"
             hidden
-            aria-label={`File for ${item.name}`}
+            aria-label={strings.fileFor({ name: item.name })}
             onChange={({ currentTarget }) => {
               const [file] = currentTarget.files ?? [];
               if (file) void give(file);
@@ -261,10 +264,10 @@ function FaultLine({
           <div class="row">
             <button type="button" onClick={() => void queue.sendToEdge(item.id)}>
               <Icon name="edge" />
-              Send to the edge
+              {strings.sendToEdge}
             </button>
             <span class="soft small">
-              It then leaves this device for {URL.parse(connection.base_url)?.host}.
+              {strings.leavesDevice({ host: new URL(connection.base_url).host })}
             </span>
           </div>
         )}
@@ -327,7 +330,7 @@ export const Card = memo(function Card({
           {source && (
             <p class="numbers">
               <span aria-hidden="true">→ </span>
-              <span class="visually-hidden">Becomes </span>
+              <span class="visually-hidden">{strings.becomes} </span>
               <Parts words={describeWishes(item.wishes, source)} />
             </p>
           )}
@@ -346,7 +349,7 @@ export const Card = memo(function Card({
       <ProgressLine item={item} />
       <WaitingLine item={item} />
       <FaultLine item={item} isEdited={shown && !isDone} />
-      <Suspense fallback={<p class="soft small">Loading…</p>}>
+      <Suspense fallback={<p class="soft small">{strings.loading}</p>}>
         {shown && (
           <div id={`${id}-more`} class="more">
             {isDone ? <Result item={item} /> : <Editor item={item} />}

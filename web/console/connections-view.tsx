@@ -15,6 +15,7 @@ import { ActButton, Confirm, When } from "./controls.tsx";
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
+import { strings } from "./strings.ts";
 
 /** Writes rules as lines such as `GET,PUT my-bucket/films/`. */
 export function writeSigning(rules: readonly SigningRule[]): string {
@@ -29,7 +30,7 @@ export function parseSigning(text: string): SigningRule[] {
     const names = given.toUpperCase().split(",");
     const methods = SIGNED_METHODS.filter((method) => names.includes(method));
     if (bucket !== undefined && methods.length === names.length) return { bucket, prefix, methods };
-    const message = `Write each line as GET,PUT my-bucket/films/, with ${SIGNED_METHODS.join(", ")} or several of them.`;
+    const message = strings.invalidSigningRule({ methods: SIGNED_METHODS.join(", ") });
     throw new MediaError("request_invalid", message, { param: "signing" });
   });
 }
@@ -38,26 +39,24 @@ const POLL_MS = 15_000;
 
 const COLUMNS: Column<Connection>[] = [
   {
-    title: "Name",
+    title: strings.name,
     cell: ({ name, is_default }) => (
       <span class="row">
         <strong class="wrap">{name}</strong>
-        {is_default && <span class="badge good">Default</span>}
+        {is_default && <span class="badge good">{strings.default}</span>}
       </span>
     ),
   },
   {
-    title: "Storage",
+    title: strings.storage,
     cell: ({ endpoint, region, access_key_id }) => (
       <div class="place">
         <span>{endpoint}</span>
-        <span class="soft small">
-          {region} · key {access_key_id}
-        </span>
+        <span class="soft small">{strings.storageAccess({ region, access_key_id })}</span>
       </div>
     ),
   },
-  { title: "Changed", cell: ({ updated_at }) => <When at={updated_at} /> },
+  { title: strings.changed, cell: ({ updated_at }) => <When at={updated_at} /> },
 ];
 
 type Open =
@@ -82,11 +81,11 @@ export function ConnectionsView() {
 
   return (
     <Records
-      title="Connections"
-      bar={<p class="soft">Storage of your own (S3), for inputs and destinations that begin with s3://.</p>}
-      add={{ label: "New connection", onClick: () => show({ what: "form", connection: null }) }}
+      title={strings.connections}
+      bar={<p class="soft">{strings.connectionsPurpose}</p>}
+      add={{ label: strings.newConnection, onClick: () => show({ what: "form", connection: null }) }}
       list={list}
-      empty="There are no connections yet. Add one with “New connection”, and tasks can read from and write to your own bucket."
+      empty={strings.noConnections}
       columns={COLUMNS}
       nameOf={({ name }) => name}
       actions={(connection) => <Actions connection={connection} list={list} open={show} />}
@@ -113,9 +112,8 @@ function Dialogs({ open, list, close }: { open: Open | null; list: Paged<Connect
     await list.refresh();
   };
   return (
-    <Confirm title="Delete this connection?" action="Delete" act={act} onClose={close}>
-      The service forgets the keys of {connection.name}. Tasks that need it fail from then on; what is in the
-      storage stays.
+    <Confirm title={strings.deleteConnection} action={strings.delete} act={act} onClose={close}>
+      {strings.connectionDeletion({ name: connection.name })}
     </Confirm>
   );
 }
@@ -139,18 +137,18 @@ function Actions({
   return (
     <>
       <ActButton
-        {...{ label: "Test", of, icon: "play" }}
+        {...{ label: strings.test, of, icon: "play" }}
         act={async () => open({ what: "try", connection })}
       />
       {!connection.is_default && (
-        <ActButton {...{ label: "Make default", of, icon: "check" }} act={makeDefault} />
+        <ActButton {...{ label: strings.makeDefault, of, icon: "check" }} act={makeDefault} />
       )}
       <ActButton
-        {...{ label: "Edit", of, icon: "options" }}
+        {...{ label: strings.edit, of, icon: "options" }}
         act={async () => open({ what: "form", connection })}
       />
       <ActButton
-        {...{ label: "Delete", of, icon: "remove", look: "icon" }}
+        {...{ label: strings.delete, of, icon: "remove", look: "icon" }}
         act={async () => open({ what: "delete", connection })}
       />
     </>
@@ -158,9 +156,9 @@ function Actions({
 }
 
 const STYLES = [
-  ["", "Default"],
-  ["true", "In the path"],
-  ["false", "In the host name"],
+  ["", strings.default],
+  ["true", strings.inPath],
+  ["false", strings.inHostName],
 ] as const;
 
 const FIELDS = [
@@ -215,19 +213,18 @@ function ConnectionForm({
   const style = connection?.force_path_style ?? null;
   const styles = STYLES.filter(([value]) => style === null || value !== "");
   return (
-    <Dialog title={connection ? `Edit ${connection.name}` : "New connection"} onClose={onClose}>
+    <Dialog
+      title={connection ? strings.editConnection({ name: connection.name }) : strings.newConnection}
+      onClose={onClose}
+    >
       <form class="stack" onSubmit={form.send} noValidate>
-        {text("name", "Name", "Any name, such as Archive.")}
-        {text(
-          "endpoint",
-          "Endpoint",
-          "Of the storage, without a bucket, such as https://s3.eu-central-1.amazonaws.com.",
-        )}
+        {text("name", strings.name, strings.connectionNameHint)}
+        {text("endpoint", strings.endpoint, strings.endpointHint)}
         <div class="columns">
-          {text("region", "Region", "Such as eu-central-1; auto on R2.")}
+          {text("region", strings.region, strings.regionHint)}
           <Field
-            label="Bucket in URLs"
-            hint="Most storage works with the default."
+            label={strings.bucketInUrls}
+            hint={strings.bucketInUrlsHint}
             fault={form.at("force_path_style")}
           >
             {(control) => (
@@ -241,25 +238,17 @@ function ConnectionForm({
             )}
           </Field>
         </div>
-        {text("access_key_id", "Key id", "The public part of the access key.")}
+        {text("access_key_id", strings.keyId, strings.keyIdHint)}
         <Field
-          label="Secret"
-          hint={
-            connection
-              ? "Leave it empty to keep the stored one."
-              : "It is stored encrypted, and never shown again."
-          }
+          label={strings.secret}
+          hint={connection ? strings.secretKept : strings.secretHint}
           fault={form.at("secret_access_key")}
         >
           {(control) => (
             <input {...control} name="secret_access_key" type="password" autoComplete="new-password" />
           )}
         </Field>
-        <Field
-          label="Signed requests"
-          hint="What pages without the keys may do, one rule a line, such as GET,PUT my-bucket/films/. Leave it empty for nothing."
-          fault={form.at("signing")}
-        >
+        <Field label={strings.signedRequests} hint={strings.signedRequestsHint} fault={form.at("signing")}>
           {(control) => (
             <textarea
               {...control}
@@ -270,7 +259,12 @@ function ConnectionForm({
             />
           )}
         </Field>
-        <SendRow form={form} label={connection ? "Save" : "Create"} busy="Saving…" onCancel={onClose} />
+        <SendRow
+          form={form}
+          label={connection ? strings.save : strings.create}
+          busy={strings.saving}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );
@@ -304,28 +298,24 @@ function ConnectionTry({ connection, onClose }: { connection: Connection; onClos
     tell,
   );
   return (
-    <Dialog title={`Test ${connection.name}`} onClose={onClose}>
+    <Dialog title={strings.testConnection({ name: connection.name })} onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
-        <p class="soft">The service writes a small object there, reads it back and deletes it.</p>
+        <p class="soft">{strings.connectionTest}</p>
         <div class="columns">
-          <Field label="Bucket" fault={form.at("bucket")}>
+          <Field label={strings.bucket} fault={form.at("bucket")}>
             {(control) => <input {...control} name="bucket" autoComplete="off" spellcheck={false} />}
           </Field>
-          <Field label="Folder (optional)" fault={form.at("prefix")}>
+          <Field label={strings.folderOptional} fault={form.at("prefix")}>
             {(control) => (
               <input {...control} name="prefix" placeholder="media/" autoComplete="off" spellcheck={false} />
             )}
           </Field>
         </div>
-        <div role="status">
-          {result.value?.ok && (
-            <Notice tone="good">It works: an object was written, read and deleted.</Notice>
-          )}
-        </div>
+        <div role="status">{result.value?.ok && <Notice tone="good">{strings.connectionWorks}</Notice>}</div>
         {result.value?.error && <Notice tone="bad">{result.value.error.message}</Notice>}
         <SendRow
-          {...{ form, label: "Test", busy: "Testing…", onCancel: onClose }}
-          leave={result.value?.ok ? "Done" : "Cancel"}
+          {...{ form, label: strings.test, busy: strings.testing, onCancel: onClose }}
+          leave={result.value?.ok ? strings.done : strings.cancel}
         />
       </form>
     </Dialog>

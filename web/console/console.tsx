@@ -10,15 +10,16 @@ import { type EdgeConnection, isRefusal, parseAddress, reachService } from "./ed
 import { KeysView } from "./keys-view.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { type Service, ServiceContext, toFault, usePolling, useService } from "./service.ts";
+import { strings } from "./strings.ts";
 import { TasksView } from "./tasks-view.tsx";
 import { Deliveries, Endpoints, Events, ProjectSecret } from "./webhooks-view.tsx";
 import "./console.css";
 
 const TABS = {
-  tasks: { title: "Tasks", View: TasksView },
-  connections: { title: "Connections", View: ConnectionsView },
-  webhooks: { title: "Webhooks", View: WebhooksView },
-  keys: { title: "Keys", View: KeysView },
+  tasks: { title: strings.tasks, View: TasksView },
+  connections: { title: strings.connections, View: ConnectionsView },
+  webhooks: { title: strings.webhooks, View: WebhooksView },
+  keys: { title: strings.keys, View: KeysView },
 } as const;
 
 type Tab = keyof typeof TABS;
@@ -30,7 +31,7 @@ export function Console() {
   if (edge.restoring.value)
     return (
       <p class="soft" role="status">
-        Reconnecting…
+        {strings.reconnecting}
       </p>
     );
   return connection ? <Connected key={connection.base_url} connection={connection} /> : <Connect />;
@@ -54,7 +55,7 @@ function Connected({ connection }: { connection: EdgeConnection }) {
     <ServiceContext.Provider value={service}>
       <div class="console stack">
         <ConsoleHead />
-        <nav class="tabs" aria-label="The service">
+        <nav class="tabs" aria-label={strings.theService}>
           {Object.entries(TABS).map(([name, { title }]) => (
             <a key={name} href={`#/edge/${name}`} aria-current={name === tab ? "page" : undefined}>
               {title}
@@ -120,18 +121,18 @@ function ConsoleHead() {
       <div class="place">
         <h1>{new URL(base_url).host}</h1>
         <p class="row small" role="status">
-          {answers.value === null && <span class="soft">Checking…</span>}
-          {answers.value === true && <span class="badge good">Connected</span>}
-          {answers.value === false && <span class="badge bad">Not responding</span>}
+          {answers.value === null && <span class="soft">{strings.checking}</span>}
+          {answers.value === true && <span class="badge good">{strings.connected}</span>}
+          {answers.value === false && <span class="badge bad">{strings.notResponding}</span>}
         </p>
       </div>
       <div class="row">
         <a class="button quiet" href={`${base_url}/docs`} target="_blank" rel="noreferrer">
           <Icon name="info" />
-          API reference
+          {strings.apiReference}
         </a>
         <button type="button" onClick={disconnect}>
-          Disconnect
+          {strings.disconnect}
         </button>
       </div>
     </header>
@@ -167,18 +168,11 @@ function Connect() {
 
   return (
     <section class="connect panel stack" aria-labelledby="connect-title">
-      <h1 id="connect-title">Connect a service</h1>
-      <p class="soft">
-        A Framewright service runs what is too heavy for this device, and keeps tasks going while the page is
-        closed. Here you see and manage all of it.
-      </p>
+      <h1 id="connect-title">{strings.connectService}</h1>
+      <p class="soft">{strings.servicePurpose}</p>
       {loss && <Notice tone="bad">{loss.message}</Notice>}
       <form class="stack" onSubmit={form.send} noValidate>
-        <Field
-          label="Address"
-          hint="Where the service is, such as https://media.example.com."
-          fault={form.at("base_url")}
-        >
+        <Field label={strings.address} hint={strings.addressHint} fault={form.at("base_url")}>
           {(control) => (
             <input
               {...control}
@@ -194,21 +188,13 @@ function Connect() {
             />
           )}
         </Field>
-        {isOpenToAll(address.value) && (
-          <Notice tone="warn">
-            Over http, others can read the key and your media in transit. Use https where you can.
-          </Notice>
-        )}
-        <Field
-          label="Key"
-          hint="From the operator of the service. It is kept only in this browser and sent only to this service."
-          fault={form.at("api_key")}
-        >
+        {isOpenToAll(address.value) && <Notice tone="warn">{strings.insecureAddress}</Notice>}
+        <Field label={strings.key} hint={strings.keyHint} fault={form.at("api_key")}>
           {(control) => (
             <input {...control} name="api_key" type="password" autoComplete="off" spellcheck={false} />
           )}
         </Field>
-        <SendRow form={form} label="Connect" busy="Connecting…" />
+        <SendRow form={form} label={strings.connect} busy={strings.connecting} />
       </form>
     </section>
   );

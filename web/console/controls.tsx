@@ -6,6 +6,7 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useSending } from "./sending.tsx";
 import { useService } from "./service.ts";
+import { strings } from "./strings.ts";
 
 const LOOKS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
 
@@ -55,11 +56,11 @@ export function ActButton({
         {look !== "icon" && label}
       </button>
       {fault.value && (
-        <Dialog title={`${label} failed`} onClose={close}>
+        <Dialog title={strings.actionFailed({ label })} onClose={close}>
           <Notice tone="bad">{fault.value}</Notice>
           <div class="row end">
             <button type="button" onClick={close}>
-              Close
+              {strings.close}
             </button>
           </div>
         </Dialog>
@@ -70,13 +71,13 @@ export function ActButton({
 
 /** Copies a text and confirms it; `label` names what is copied. With `words`, the label stands beside the icon. */
 export function CopyButton({ text, label, words = false }: { text: string; label: string; words?: boolean }) {
-  const said = useSignal<"" | "Copied" | "Select and copy it yourself">("");
+  const said = useSignal("");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      said.value = "Copied";
+      said.value = strings.copied;
     } catch {
-      said.value = "Select and copy it yourself";
+      said.value = strings.copyYourself;
     }
     setTimeout(() => {
       said.value = "";
@@ -91,7 +92,7 @@ export function CopyButton({ text, label, words = false }: { text: string; label
         title={words ? undefined : label}
         onClick={copy}
       >
-        <Icon name={said.value === "Copied" ? "check" : "copy"} size={words ? 20 : 16} />
+        <Icon name={said.value === strings.copied ? "check" : "copy"} size={words ? 20 : 16} />
         {words && (said.value || label)}
       </button>
       <span class="visually-hidden" role="status">
@@ -126,17 +127,17 @@ export function Choices({
 }
 
 const STATES = {
-  queued: ["Waiting for its turn", "plain"],
-  waiting: ["Waiting", "plain"],
-  processing: ["Converting", "busy"],
-  succeeded: ["Done", "good"],
-  failed: ["Failed", "bad"],
-  cancelled: ["Cancelled", "plain"],
-  pending: ["Trying", "busy"],
-  delivered: ["Delivered", "good"],
-  given_up: ["Gave up", "bad"],
-  active: ["Active", "good"],
-  disabled: ["Paused", "plain"],
+  queued: [strings.waitingForTurn, "plain"],
+  waiting: [strings.waiting, "plain"],
+  processing: [strings.converting, "busy"],
+  succeeded: [strings.done, "good"],
+  failed: [strings.failed, "bad"],
+  cancelled: [strings.cancelled, "plain"],
+  pending: [strings.trying, "busy"],
+  delivered: [strings.delivered, "good"],
+  given_up: [strings.gaveUp, "bad"],
+  active: [strings.active, "good"],
+  disabled: [strings.paused, "plain"],
 } as const;
 
 export type BadgeState = keyof typeof STATES;
@@ -160,7 +161,8 @@ export function When({ at }: { at: number }) {
   const date = new Date(at);
   return (
     <time class="numbers" dateTime={date.toISOString()} title={FULL.format(date)}>
-      {date.toDateString() === new Date().toDateString() ? "Today" : DAY.format(date)}, {TIME.format(date)}
+      {date.toDateString() === new Date().toDateString() ? strings.today : DAY.format(date)},{" "}
+      {TIME.format(date)}
     </time>
   );
 }
@@ -188,7 +190,7 @@ export function Confirm({
         {form.fault && <Notice tone="bad">{form.fault}</Notice>}
         <div class="row end">
           <button type="button" onClick={onClose}>
-            Keep
+            {strings.keep}
           </button>
           <button type="submit" class="danger" aria-disabled={form.sending}>
             {action}
@@ -217,11 +219,11 @@ export function SecretDialog({
       <p class="secret">
         <code data-testid="secret">{secret}</code>
       </p>
-      <Notice tone="warn">It is shown only once. Store it where only those who need it can read it.</Notice>
+      <Notice tone="warn">{strings.secretShownOnce}</Notice>
       <div class="row end">
-        <CopyButton text={secret} label="Copy" words />
+        <CopyButton text={secret} label={strings.copy} words />
         <button type="button" class="primary" onClick={onClose}>
-          I've saved it
+          {strings.secretSaved}
         </button>
       </div>
     </Dialog>

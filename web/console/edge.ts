@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { RemoteClient } from "../../src/client/index.ts";
 import { MediaError } from "../../src/index.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
+import { strings } from "../strings.ts";
 
 export interface EdgeConnection {
   /** Without a trailing slash. */
@@ -65,7 +66,7 @@ export function createEdge(): Edge {
       become(made);
       await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(made));
     } catch {
-      if (mine === turn) become(null, { base_url: saved.base_url, message: UNLOADED });
+      if (mine === turn) become(null, { base_url: saved.base_url, message: strings.partMissing });
     }
   }
 
@@ -93,13 +94,13 @@ export function createEdge(): Edge {
     lose(lost) {
       if (connection.value !== lost) return;
       saveService(null);
-      become(null, { base_url: lost.base_url, message: LOST });
+      become(null, { base_url: lost.base_url, message: strings.keyRevoked });
     },
   };
   async function followLink(key: string): Promise<void> {
     restoring.value = true;
     await edge.connect(location.origin, key).catch((thrown: unknown) => {
-      const message = thrown instanceof MediaError ? thrown.message : UNLOADED;
+      const message = thrown instanceof MediaError ? thrown.message : strings.partMissing;
       become(null, { base_url: location.origin, message });
     });
   }
@@ -115,9 +116,6 @@ export function createEdge(): Edge {
   onServiceSaved(restore);
   return edge;
 }
-
-const LOST = "The service no longer accepts this page's key; it may have been revoked. Enter another.";
-const UNLOADED = "A part of the page is missing, so it could not reconnect. Reload the page.";
 
 // Loaded later, because the first view does not need the client and its schemas.
 async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClient> {
@@ -138,13 +136,9 @@ export function isRefusal(thrown: unknown): boolean {
 }
 
 function unknownKey(): MediaError {
-  return new MediaError(
-    "token_invalid",
-    "The service does not know this key. Check it, or ask for another.",
-    {
-      param: "api_key",
-    },
-  );
+  return new MediaError("token_invalid", strings.unknownKey, {
+    param: "api_key",
+  });
 }
 
 const ANSWER_MS = 10_000;
@@ -156,16 +150,11 @@ const ANSWER_MS = 10_000;
 export function parseAddress(text: string, page_protocol: string): string {
   const given = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `${schemeFor(given)}://${given}`);
-  if (!given || !url?.hostname)
-    throw wrong("Enter the address of a service, such as https://media.example.com.");
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw wrong("The address must start with https:// or http://.");
-  if (url.username || url.password || url.search || url.hash)
-    throw wrong("Leave user name, password, ? and # out of the address; the key has its own field.");
+  if (!given || !url?.hostname) throw wrong(strings.enterAddress);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong(strings.addressNotHttp);
+  if (url.username || url.password || url.search || url.hash) throw wrong(strings.addressHasExtras);
   if (page_protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname))
-    throw wrong(
-      "This page was loaded over https, so the browser blocks services over http. Use the service's https:// address.",
-    );
+    throw wrong(strings.addressNeedsHttps);
   return url.href.replace(/\/+$/, "");
 }
 
@@ -185,23 +174,22 @@ export async function reachService(base_url: string): Promise<void> {
     });
   } catch (thrown) {
     const late = thrown instanceof DOMException && thrown.name === "TimeoutError";
-    const what = late
-      ? `${host} did not respond within ${ANSWER_MS / 1000} seconds.`
-      : `${host} can't be reached, or does not let this page read its responses.`;
-    throw unavailable(`${what} Check the address, and that the service is running.`);
+    throw unavailable(
+      late ? strings.serviceLate({ host, seconds: ANSWER_MS / 1000 }) : strings.serviceUnreachable({ host }),
+    );
   }
   const health: unknown = await answer.json().catch(() => null);
   // Many services report their health this way; these request ids are ours.
   const ours = answer.headers.get("Request-Id")?.startsWith("req_");
   if (answer.ok && ours && Reflect.get(Object(health), "status") === "ok") return;
-  throw unavailable(`${host} responds, but not as a Framewright service. Check the address.`);
+  throw unavailable(strings.notAService({ host }));
 }
 
 /** Checks that a text can be a key; throws `token_invalid` with a message for the visitor that does not contain the text. */
 export function parseKey(text: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key;
-  throw new MediaError("token_invalid", "Enter the key exactly, without spaces.", {
+  throw new MediaError("token_invalid", strings.enterKey, {
     param: "api_key",
   });
 }

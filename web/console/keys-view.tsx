@@ -8,18 +8,19 @@ import { ActButton, Choices, Confirm, SecretDialog, When } from "./controls.tsx"
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
+import { strings } from "./strings.ts";
 
 const POLL_MS = 15_000;
 
 const COLUMNS: Column<ApiKey>[] = [
-  { title: "Name", wide: true, cell: ({ name }) => <strong class="wrap">{name}</strong> },
-  { title: "May", cell: ({ scopes }) => scopes.join(", ") },
+  { title: strings.name, wide: true, cell: ({ name }) => <strong class="wrap">{name}</strong> },
+  { title: strings.may, cell: ({ scopes }) => scopes.join(", ") },
   {
-    title: "Last used",
-    cell: ({ last_used_at }) => (last_used_at === null ? "Never" : <When at={last_used_at} />),
+    title: strings.lastUsed,
+    cell: ({ last_used_at }) => (last_used_at === null ? strings.never : <When at={last_used_at} />),
   },
-  { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
-  { title: "Id", cell: ({ id }) => <code title={id}>…{id.slice(-6)}</code> },
+  { title: strings.created, cell: ({ created_at }) => <When at={created_at} /> },
+  { title: strings.id, cell: ({ id }) => <code title={id}>…{id.slice(-6)}</code> },
 ];
 
 type Open = { what: "new" } | { what: "secret"; secret: string } | { what: "roll" | "revoke"; key: ApiKey };
@@ -35,20 +36,20 @@ export function KeysView() {
   };
   if (list.fault.value?.kind === "forbidden")
     return (
-      <section aria-label="Keys">
+      <section aria-label={strings.keys}>
         <Notice>
-          The key that this page is connected with may not manage keys: it lacks the scope <code>admin</code>.
-          Connect with one that has it, or ask the person who runs the service.
+          {strings.keyLacksScope} <code>admin</code>
+          {strings.connectWithAnotherKey}
         </Notice>
       </section>
     );
   return (
     <Records
-      title="Keys"
-      bar={<p class="soft">The keys of this project. Those in the settings of the service are not listed.</p>}
-      add={{ label: "New key", onClick: () => show({ what: "new" }) }}
+      title={strings.keys}
+      bar={<p class="soft">{strings.keysPurpose}</p>}
+      add={{ label: strings.newKey, onClick: () => show({ what: "new" }) }}
       list={list}
-      empty="There are no keys yet. Create one for each page or program that uses the service."
+      empty={strings.noKeys}
       columns={COLUMNS}
       nameOf={({ name }) => name}
       actions={(key) => <Actions of={key.name} show={(what) => show({ what, key })} />}
@@ -61,8 +62,8 @@ export function KeysView() {
 function Actions({ of, show }: { of: string; show: (what: "roll" | "revoke") => void }) {
   return (
     <>
-      <ActButton {...{ label: "Roll", of, icon: "refresh" }} act={async () => show("roll")} />
-      <ActButton {...{ label: "Revoke", of, icon: "remove" }} act={async () => show("revoke")} />
+      <ActButton {...{ label: strings.roll, of, icon: "refresh" }} act={async () => show("roll")} />
+      <ActButton {...{ label: strings.revoke, of, icon: "remove" }} act={async () => show("revoke")} />
     </>
   );
 }
@@ -89,30 +90,24 @@ function Dialogs({
       return <KeyForm onMade={take} onClose={close} />;
     case "secret":
       return (
-        <SecretDialog
-          title="The key"
-          secret={open.secret}
-          use="Send it as “Bearer” in the Authorization header, or pass it to a client as apiKey."
-          onClose={close}
-        />
+        <SecretDialog title={strings.theKey} secret={open.secret} use={strings.keyUse} onClose={close} />
       );
     case "roll":
       return (
         <Confirm
-          title={`Roll ${open.key.name}?`}
-          action="Roll"
+          title={strings.rollKey({ name: open.key.name })}
+          action={strings.roll}
           act={async () => take(await keys.roll(open.key.id))}
           onClose={close}
         >
-          The key gets a new secret. The current one stays valid for one more day, so that you can replace it
-          everywhere.
+          {strings.keyRoll}
         </Confirm>
       );
     case "revoke":
       return (
         <Confirm
-          title={`Revoke ${open.key.name}?`}
-          action="Revoke"
+          title={strings.revokeKey({ name: open.key.name })}
+          action={strings.revoke}
           act={async () => {
             await keys.revoke(open.key.id);
             list.drop(open.key.id);
@@ -120,18 +115,18 @@ function Dialogs({
           }}
           onClose={close}
         >
-          It stops working within five seconds. This can't be undone.
+          {strings.keyRevocation}
         </Confirm>
       );
   }
 }
 
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
-  read: "See tasks, files and settings",
-  write: "Create, change and delete them",
-  admin: "Manage keys and see the service's metrics",
-  "connections.sign": "Sign requests to your storage, for pages without its keys",
-  "connections.manage": "Create, change and delete connections",
+  read: strings.scopeRead,
+  write: strings.scopeWrite,
+  admin: strings.scopeAdmin,
+  "connections.sign": strings.scopeSign,
+  "connections.manage": strings.scopeConnections,
 };
 
 function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void; onClose: () => void }) {
@@ -145,12 +140,12 @@ function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void; onClos
     tell,
   );
   return (
-    <Dialog title="New key" onClose={onClose}>
+    <Dialog title={strings.newKey} onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
-        <Field label="Name" hint="Who or what uses it, such as Web shop." fault={form.at("name")}>
+        <Field label={strings.name} hint={strings.keyNameHint} fault={form.at("name")}>
           {(control) => <input {...control} name="name" autoComplete="off" />}
         </Field>
-        <Choices legend="It may" fault={form.at("scopes")}>
+        <Choices legend={strings.itMay} fault={form.at("scopes")}>
           {SCOPES.map((scope) => (
             <label key={scope} class="choice">
               <input
@@ -165,7 +160,7 @@ function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void; onClos
             </label>
           ))}
         </Choices>
-        <SendRow form={form} label="Create" busy="Creating…" onCancel={onClose} />
+        <SendRow form={form} label={strings.create} busy={strings.creating} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -13,6 +13,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { useService } from "./service.ts";
+import { strings } from "./strings.ts";
 import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";
 
 const FIELDS = ["input", "kind", "options.format", "options.quality", "output", "webhook_url"] as const;
@@ -29,19 +30,15 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
     tell,
   );
   return (
-    <Dialog title="New task" onClose={onClose}>
+    <Dialog title={strings.newTask} onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
-        <Field
-          label="Source"
-          hint="A URL that the service can fetch: https://, http:// or s3://."
-          fault={form.at("input")}
-        >
+        <Field label={strings.source} hint={strings.sourceHint} fault={form.at("input")}>
           {(control) => (
             <input {...control} name="input" inputMode="url" autoComplete="off" spellcheck={false} />
           )}
         </Field>
         <div class="columns">
-          <Field label="Output" fault={form.at("kind")}>
+          <Field label={strings.output} fault={form.at("kind")}>
             {(control) => (
               <select
                 {...control}
@@ -59,10 +56,10 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
               </select>
             )}
           </Field>
-          <Field label="Format" fault={form.at("options.format")}>
+          <Field label={strings.format} fault={form.at("options.format")}>
             {(control) => (
               <select {...control} name="format" key={kind.value}>
-                {kind.value === "image" && <option value="">Keep original</option>}
+                {kind.value === "image" && <option value="">{strings.keepOriginal}</option>}
                 {formatsOf(kind.value).map((format) => (
                   <option key={format} value={format}>
                     {format.toUpperCase()}
@@ -72,7 +69,7 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
             )}
           </Field>
           {hasQuality(kind.value) && (
-            <Field label="Quality" fault={form.at("options.quality")}>
+            <Field label={strings.quality} fault={form.at("options.quality")}>
               {(control) => (
                 <select {...control} name="quality">
                   {QUALITIES.map((quality) => (
@@ -85,7 +82,7 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
             </Field>
           )}
         </div>
-        <Field label="Destination (optional)" hint={<ConnectionHint />} fault={form.at("output")}>
+        <Field label={strings.destinationOptional} hint={<ConnectionHint />} fault={form.at("output")}>
           {(control) => (
             <input
               {...control}
@@ -96,16 +93,12 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
             />
           )}
         </Field>
-        <Field
-          label="Webhook (optional)"
-          hint="An https:// URL that receives updates about the task."
-          fault={form.at("webhook_url")}
-        >
+        <Field label={strings.webhookOptional} hint={strings.webhookHint} fault={form.at("webhook_url")}>
           {(control) => (
             <input {...control} name="webhook_url" inputMode="url" autoComplete="off" spellcheck={false} />
           )}
         </Field>
-        <SendRow form={form} label="Create" busy="Creating…" onCancel={onClose} />
+        <SendRow form={form} label={strings.create} busy={strings.creating} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -119,7 +112,8 @@ function requestOf(form: FormData): Request {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const input = text("input");
   // The client would take it for a URL relative to this page.
-  if (!URL.canParse(input)) throw new MediaError("invalid_input", NO_ADDRESS, { param: "input" });
+  if (!URL.canParse(input))
+    throw new MediaError("invalid_input", strings.enterFullAddress, { param: "input" });
   const [format, quality, output, webhook_url] = ["format", "quality", "output", "webhook_url"].map(text);
   return {
     input,
@@ -131,8 +125,6 @@ function requestOf(form: FormData): Request {
   };
 }
 
-const NO_ADDRESS = "Enter a full address that starts with https://, http:// or s3://.";
-
 // Names the storage that an s3:// destination would use.
 function ConnectionHint() {
   const { client } = useService();
@@ -141,11 +133,13 @@ function ConnectionHint() {
     const look = async () => {
       const { records } = await client.connections.list({ limit: 100 });
       const name = records.find(({ is_default }) => is_default)?.name;
-      by.value = name
-        ? `It is stored through the connection “${name}”.`
-        : "It needs a connection, and there is none yet.";
+      by.value = name ? strings.storedThrough({ name }) : strings.needsConnection;
     };
     look().catch(() => {});
   }, [client, by]);
-  return <>Without one the service keeps the file for a while. {by.value}</>;
+  return (
+    <>
+      {strings.withoutDestination} {by.value}
+    </>
+  );
 }

@@ -5,6 +5,7 @@ import type { ListOptions, Page } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import type { ServiceFault } from "./service.ts";
+import { strings } from "./strings.ts";
 
 export interface Listed {
   id: string;
@@ -162,24 +163,24 @@ export function Records<T extends Listed>({
           {fault.message}{" "}
           {fault.kind !== "forbidden" && (
             <button type="button" onClick={() => void list.refresh()}>
-              Try again
+              {strings.tryAgain}
             </button>
           )}
         </Notice>
       )}
       {!records && !fault && (
         <p class="soft" role="status">
-          Loading…
+          {strings.loading}
         </p>
       )}
       {records?.length === 0 && <div class="empty">{empty}</div>}
       {records && records.length > 0 && (
-        <RecordTable caption={`${title}, the newest first`} records={records} {...table} />
+        <RecordTable caption={strings.newestFirst({ title })} records={records} {...table} />
       )}
       {list.more.value && (
         <p class="row center">
           <button type="button" aria-disabled={list.busy.value} onClick={() => void list.next()}>
-            {list.busy.value ? "Loading…" : "Load more"}
+            {list.busy.value ? strings.loading : strings.loadMore}
           </button>
         </p>
       )}
@@ -234,7 +235,7 @@ function RecordTable<T extends { id: string }>({
         <tr>
           {details && (
             <th scope="col">
-              <span class="visually-hidden">Details</span>
+              <span class="visually-hidden">{strings.details}</span>
             </th>
           )}
           {columns.map(({ title, wide }) => (
@@ -244,7 +245,7 @@ function RecordTable<T extends { id: string }>({
           ))}
           {actions && (
             <th scope="col">
-              <span class="visually-hidden">Actions</span>
+              <span class="visually-hidden">{strings.actions}</span>
             </th>
           )}
         </tr>
@@ -262,7 +263,7 @@ function RecordTable<T extends { id: string }>({
                       type="button"
                       class="quiet icon"
                       aria-expanded={is_open}
-                      aria-label={`Details of ${nameOf(record)}`}
+                      aria-label={strings.detailsOf({ name: nameOf(record) })}
                       onClick={() => turn(id)}
                     >
                       <Icon name="chevron" />

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Notice } from "../ui/notice.tsx";
 import { type ServiceFault, toFault } from "./service.ts";
+import { strings } from "./strings.ts";
 
 /** A submission, one at a time, and its error. */
 interface Sending {
@@ -55,7 +56,7 @@ export function useSending(
 
 // Fields have labels, which differ from their names in the API.
 function spokenOf({ message, reason }: ServiceFault): string {
-  return reason?.code === "field" ? `It ${reason.rule}` : message;
+  return reason?.code === "field" ? strings.fieldRule({ rule: reason.rule }) : message;
 }
 
 /** The end of a form: the error that belongs to no field, and the submit button. */
@@ -64,7 +65,7 @@ export function SendRow({
   label,
   busy,
   onCancel,
-  leave = "Cancel",
+  leave = strings.cancel,
 }: {
   form: Sending;
   label: string;

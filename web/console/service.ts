@@ -3,6 +3,7 @@ import { useContext, useEffect } from "preact/hooks";
 import type { RemoteClient } from "../../src/client/index.ts";
 import { type ErrorReason, MediaError } from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
+import { strings } from "./strings.ts";
 
 export interface ServiceFault {
   readonly kind: string;
@@ -34,7 +35,7 @@ export function toFault(thrown: unknown): ServiceFault {
   }
   return {
     kind: "internal_error",
-    message: "Something went wrong in this page. Try again.",
+    message: strings.pageFailed,
     param: undefined,
   };
 }

@@ -7,6 +7,7 @@ import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
 import { ActButton, CopyButton } from "./controls.tsx";
 import { useService } from "./service.ts";
+import { strings } from "./strings.ts";
 import { encodeOf, placeOf } from "./task-words.ts";
 
 const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));
@@ -21,29 +22,30 @@ export function TaskOutput({ task }: { task: Task }) {
   if (!/^https?:/i.test(url))
     return (
       <section class="stack tight">
-        <h3>Output</h3>
+        <h3>{strings.output}</h3>
         <p class="mono wrap">{url}</p>
-        <p class="soft small">It was stored at the destination of the task. Open it there.</p>
+        <p class="soft small">{strings.storedAtDestination}</p>
       </section>
     );
   return (
     <section class="stack tight">
-      <h3>Output{filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}</h3>
+      <h3>
+        {strings.output}
+        {filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}
+      </h3>
       {made?.format !== "dash" && <Preview kind={task.kind} url={url} name={name} made={made} />}
       <div class="row">
         <a class="button" href={url} target="_blank" rel="noreferrer">
-          Open
+          {strings.open}
         </a>
         {isMany ? (
-          <CopyButton text={url} label="Copy its address" words />
+          <CopyButton text={url} label={strings.copyAddress} words />
         ) : (
           <Download task={task} url={url} name={name} />
         )}
       </div>
       {stills && <Stills files={stills} />}
-      {isMany && !stills && (
-        <p class="soft small">This output has several files. Open its address in a player.</p>
-      )}
+      {isMany && !stills && <p class="soft small">{strings.severalFiles}</p>}
     </section>
   );
 }
@@ -51,7 +53,7 @@ export function TaskOutput({ task }: { task: Task }) {
 function Stills({ files }: { files: NonNullable<Source["files"]> }) {
   return (
     <p class="soft small">
-      {files.length === 1 ? "1 picture" : `${files.length} pictures`}, by time:{" "}
+      {strings.picturesByTime({ count: files.length })}{" "}
       {files.map(({ url, time = 0 }, index) => (
         <span key={url}>
           {index > 0 && ", "}
@@ -85,12 +87,7 @@ function Preview({
         <TaskPlayer kind={kind} url={url} name={name} made={made ?? undefined} />
       </Suspense>
     );
-  if (failed.value)
-    return (
-      <Notice tone="warn">
-        This browser can't show it, or it has expired: outputs are kept for a limited time.
-      </Notice>
-    );
+  if (failed.value) return <Notice tone="warn">{strings.outputNotShown}</Notice>;
   const fail = () => {
     failed.value = true;
   };
@@ -104,7 +101,7 @@ function Download({ task, url, name }: { task: Task; url: string; name: string }
     return (
       <a class="button" href={url} download={name}>
         <Icon name="download" />
-        Download
+        {strings.download}
       </a>
     );
   const fetchFirst = async () => {
@@ -114,5 +111,5 @@ function Download({ task, url, name }: { task: Task; url: string; name: string }
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   };
-  return <ActButton label="Download" of={name} icon="download" look="plain" act={fetchFirst} />;
+  return <ActButton label={strings.download} of={name} icon="download" look="plain" act={fetchFirst} />;
 }

@@ -7,28 +7,29 @@ import {
   type StepKind,
   type Task,
 } from "../../src/index.ts";
+import { strings } from "./strings.ts";
 
 export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
-  video: "Video",
-  audio: "Audio",
-  image: "Image",
-  animation: "Animation",
-  storyboard: "Storyboard",
-  waveform: "Waveform",
-  adaptive_video: "Stream",
+  video: strings.video,
+  audio: strings.audio,
+  image: strings.image,
+  animation: strings.animation,
+  storyboard: strings.storyboard,
+  waveform: strings.waveform,
+  adaptive_video: strings.stream,
 };
 
 export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
-  probe: "Inspect",
-  ingest: "Fetch",
-  video: "Encode",
-  audio: "Encode",
-  image: "Encode",
-  animation: "Encode",
-  storyboard: "Encode",
-  waveform: "Encode",
-  adaptive_video: "Encode",
-  upload: "Store the result",
+  probe: strings.inspect,
+  ingest: strings.fetch,
+  video: strings.encode,
+  audio: strings.encode,
+  image: strings.encode,
+  animation: strings.encode,
+  storyboard: strings.encode,
+  waveform: strings.encode,
+  adaptive_video: strings.encode,
+  upload: strings.storeResult,
 };
 
 /** Returns the words for an encoder; the API's name when there are none. */
@@ -37,17 +38,17 @@ export function encoderWords(encoder: string): string {
 }
 
 const ENCODER_WORDS: Readonly<Record<string, string>> = {
-  copy: "Copied without re-encoding",
-  light: "FFmpeg in a Worker",
-  native: "Native FFmpeg in a container",
+  copy: strings.copiedEncoder,
+  light: strings.lightEncoder,
+  native: strings.nativeEncoder,
 };
 
 export const QUALITY_WORDS: Readonly<Record<Quality, string>> = {
-  very_low: "Very low",
-  low: "Low",
-  medium: "Medium",
-  high: "High",
-  very_high: "Very high",
+  very_low: strings.veryLow,
+  low: strings.low,
+  medium: strings.medium,
+  high: strings.high,
+  very_high: strings.veryHigh,
 };
 
 /** Returns the formats of a kind, the default first. */

@@ -18,6 +18,7 @@ import { ActButton, Badge, Confirm, CopyButton, When, wordOf } from "./controls.
 import { NewTask } from "./new-task.tsx";
 import { type Column, createPaged, type Observe, type Paged, Records } from "./records.tsx";
 import { usePolling, useService, whileVisible } from "./service.ts";
+import { strings } from "./strings.ts";
 import { TaskOutput } from "./task-output.tsx";
 import { encodeOf, encoderWords, KIND_WORDS, placeOf, STEP_WORDS, secondsOf } from "./task-words.ts";
 
@@ -108,20 +109,16 @@ export function TasksView() {
 
   return (
     <Records
-      title="Tasks"
+      title={strings.tasks}
       bar={<TaskFilters filter={filter} />}
       add={{
-        label: "New task",
+        label: strings.newTask,
         onClick: () => {
           dialog.value = "new";
         },
       }}
       list={list}
-      empty={
-        status || kind
-          ? "No tasks match these filters."
-          : "There are no tasks yet. Create one from a URL with “New task”, or send a file here from the Workbench."
-      }
+      empty={status || kind ? strings.noTasksMatch : strings.noTasks}
       columns={columns}
       nameOf={({ input }) => placeOf(input).name}
       observe={observe}
@@ -137,9 +134,7 @@ export function TasksView() {
       )}
     >
       <TaskNews tasks={list.records.value} />
-      <p class="soft small">
-        Steps that were made alone are not listed here; the API has them at GET /steps.
-      </p>
+      <p class="soft small">{strings.singleSteps}</p>
       {dialog.value === "new" && <NewTask onMade={list.put} onClose={close} />}
       {dialog.value && dialog.value !== "new" && (
         <DeleteTask task={dialog.value} onGone={list.drop} onClose={close} />
@@ -191,12 +186,12 @@ function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
 /** The columns of the task list; `paceOf` returns the pace of a task where known. */
 function taskColumns(paceOf: (id: string) => Pace | undefined): Column<Task>[] {
   return [
-    { title: "Input", wide: true, cell: (task) => <Input task={task} /> },
-    { title: "Kind", cell: ({ kind }) => KIND_WORDS[kind] },
-    { title: "Status", cell: (task) => <Status task={task} pace={paceOf(task.id)} /> },
-    { title: "Progress", wide: true, cell: (task) => <Outcome task={task} pace={paceOf(task.id)} /> },
-    { title: "Created", cell: (task) => <Times task={task} /> },
-    { title: "Id", cell: ({ id }) => <Id id={id} /> },
+    { title: strings.input, wide: true, cell: (task) => <Input task={task} /> },
+    { title: strings.kind, cell: ({ kind }) => KIND_WORDS[kind] },
+    { title: strings.status, cell: (task) => <Status task={task} pace={paceOf(task.id)} /> },
+    { title: strings.progress, wide: true, cell: (task) => <Outcome task={task} pace={paceOf(task.id)} /> },
+    { title: strings.created, cell: (task) => <Times task={task} /> },
+    { title: strings.id, cell: ({ id }) => <Id id={id} /> },
   ];
 }
 
@@ -220,7 +215,7 @@ function Status({ task, pace }: { task: Task; pace: Pace | undefined }) {
           <progress
             max={100}
             value={progress ?? undefined}
-            aria-label={`Progress of ${placeOf(task.input).name}`}
+            aria-label={strings.progressOf({ name: placeOf(task.input).name })}
           />
           <span class="small numbers">{progress ?? 0} %</span>
         </div>
@@ -242,7 +237,8 @@ function Outcome({ task, pace }: { task: Task; pace: Pace | undefined }) {
   if (isFinished(task) || !pace?.speed) return null;
   return (
     <p class="small numbers soft">
-      {pace.speed.toFixed(1)}× speed{pace.eta !== null && `, ${timeLeft(pace.eta)}`}
+      {strings.speed({ factor: pace.speed.toFixed(1) })}
+      {pace.eta !== null && `, ${timeLeft(pace.eta)}`}
     </p>
   );
 }
@@ -252,7 +248,7 @@ function Times({ task }: { task: Task }) {
   return (
     <div class="place">
       <When at={task.created_at} />
-      {seconds !== null && <span class="soft small numbers">took {clock(seconds)}</span>}
+      {seconds !== null && <span class="soft small numbers">{strings.took({ time: clock(seconds) })}</span>}
     </div>
   );
 }
@@ -261,7 +257,7 @@ function Id({ id }: { id: string }) {
   return (
     <span class="id nowrap">
       <code title={id}>…{id.slice(-6)}</code>
-      <CopyButton text={id} label={`Copy the id ${id}`} />
+      <CopyButton text={id} label={strings.copyId({ id })} />
     </span>
   );
 }
@@ -278,14 +274,14 @@ function TaskFilters({ filter }: { filter: Signal<TaskFilter> }) {
   };
   return (
     <div class="filters">
-      <Field label="Status">
+      <Field label={strings.status}>
         {(control) => (
           <select
             {...control}
             value={filter.value.status}
             onChange={({ currentTarget }) => set({ status: currentTarget.value as TaskStatus | "" })}
           >
-            <option value="">All</option>
+            <option value="">{strings.all}</option>
             {TASK_STATUSES.map((status) => (
               <option key={status} value={status}>
                 {wordOf(status)}
@@ -294,14 +290,14 @@ function TaskFilters({ filter }: { filter: Signal<TaskFilter> }) {
           </select>
         )}
       </Field>
-      <Field label="Kind">
+      <Field label={strings.kind}>
         {(control) => (
           <select
             {...control}
             value={filter.value.kind}
             onChange={({ currentTarget }) => set({ kind: currentTarget.value as EncodeKind | "" })}
           >
-            <option value="">All</option>
+            <option value="">{strings.all}</option>
             {ENCODE_KINDS.map((kind) => (
               <option key={kind} value={kind}>
                 {KIND_WORDS[kind]}
@@ -321,7 +317,7 @@ function TaskDetails({ task }: { task: Task }) {
   return (
     <div class="task-details">
       <section class="stack tight">
-        <h3>Steps</h3>
+        <h3>{strings.steps}</h3>
         <ol class="steps">
           {task.steps.map((step) => (
             <StepRow key={step.id} step={step} />
@@ -329,7 +325,7 @@ function TaskDetails({ task }: { task: Task }) {
         </ol>
         <dl class="facts">
           <div>
-            <dt>Id</dt>
+            <dt>{strings.id}</dt>
             <dd>
               <code>{task.id}</code>
             </dd>
@@ -343,7 +339,7 @@ function TaskDetails({ task }: { task: Task }) {
         </dl>
         {metadata && (
           <>
-            <h3>Metadata</h3>
+            <h3>{strings.metadata}</h3>
             <pre>{metadata}</pre>
           </>
         )}
@@ -364,12 +360,12 @@ function StepRow({ step }: { step: Step }) {
   return (
     <li>
       <span class="name">{STEP_WORDS[step.kind]}</span>
-      <Badge state={step.status} {...(step.status === "processing" && { word: "Running" })} />
+      <Badge state={step.status} {...(step.status === "processing" && { word: strings.running })} />
       <span class="soft small numbers">{facts.join(" · ")}</span>
       {step.error && (
         <p class="small bad">
           {step.error.message}
-          {step.error.retryable && " Trying again may help."}
+          {step.error.retryable && strings.retryMayHelp}
         </p>
       )}
       {step.kind !== "upload" && step.output?.encoder && (
@@ -397,7 +393,7 @@ function TaskActions({
   if (!isFinished(task))
     return (
       <ActButton
-        {...{ label: "Cancel", of, icon: "cancel", look: "icon" }}
+        {...{ label: strings.cancel, of, icon: "cancel", look: "icon" }}
         act={async () => put(await tasks.cancel(task.id))}
       />
     );
@@ -405,14 +401,17 @@ function TaskActions({
     <>
       <ActButton
         {...{
-          label: task.status === "succeeded" ? "Run again" : "Try again",
+          label: task.status === "succeeded" ? strings.runAgain : strings.tryAgain,
           of,
           icon: "refresh",
           look: "icon",
         }}
         act={async () => put(await tasks.retry(task.id))}
       />
-      <ActButton {...{ label: "Delete", of, icon: "remove", look: "icon" }} act={async () => onDelete()} />
+      <ActButton
+        {...{ label: strings.delete, of, icon: "remove", look: "icon" }}
+        act={async () => onDelete()}
+      />
     </>
   );
 }
@@ -433,9 +432,8 @@ function DeleteTask({
     onClose();
   };
   return (
-    <Confirm title="Delete this task?" action="Delete" act={act} onClose={onClose}>
-      {placeOf(task.input).name} is taken off the list, and what the service keeps of its output is removed
-      for good.
+    <Confirm title={strings.deleteTask} action={strings.delete} act={act} onClose={onClose}>
+      {strings.taskDeletion({ name: placeOf(task.input).name })}
     </Confirm>
   );
 }

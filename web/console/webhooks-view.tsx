@@ -17,20 +17,21 @@ import { ActButton, Badge, Choices, Confirm, CopyButton, SecretDialog, When, wor
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
+import { strings } from "./strings.ts";
 import { placeOf } from "./task-words.ts";
 
 const POLL_MS = 15_000;
 
 const COLUMNS: Column<WebhookEndpoint>[] = [
-  { title: "URL", cell: ({ url }) => <strong class="wrap">{url}</strong> },
+  { title: strings.url, cell: ({ url }) => <strong class="wrap">{url}</strong> },
   {
-    title: "Events",
+    title: strings.events,
     cell: ({ topics }) => (
-      <span class="small wrap">{topics.includes("*") ? "Everything" : topics.join(", ")}</span>
+      <span class="small wrap">{topics.includes("*") ? strings.everything : topics.join(", ")}</span>
     ),
   },
-  { title: "Status", cell: ({ status }) => <Badge state={status} /> },
-  { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
+  { title: strings.status, cell: ({ status }) => <Badge state={status} /> },
+  { title: strings.created, cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
 export function Endpoints() {
@@ -47,11 +48,11 @@ export function Endpoints() {
   };
   return (
     <Records
-      title="Endpoints"
+      title={strings.endpoints}
       isPart
-      add={{ label: "New endpoint", onClick: () => show({ what: "new" }) }}
+      add={{ label: strings.newEndpoint, onClick: () => show({ what: "new" }) }}
       list={list}
-      empty="There are no endpoints yet. Create one to be notified when tasks change."
+      empty={strings.noEndpoints}
       columns={COLUMNS}
       nameOf={({ url }) => url}
       actions={(endpoint) => <Actions endpoint={endpoint} list={list} show={show} />}
@@ -69,16 +70,16 @@ function Actions({ endpoint, list, show }: EndpointParts & { endpoint: WebhookEn
   return (
     <>
       {status === "active" ? (
-        <ActButton {...{ label: "Pause", of, icon: "pause" }} act={turn("disabled")} />
+        <ActButton {...{ label: strings.pause, of, icon: "pause" }} act={turn("disabled")} />
       ) : (
-        <ActButton {...{ label: "Resume", of, icon: "play" }} act={turn("active")} />
+        <ActButton {...{ label: strings.resume, of, icon: "play" }} act={turn("active")} />
       )}
       <ActButton
-        {...{ label: "New secret", of, icon: "key" }}
+        {...{ label: strings.newSecret, of, icon: "key" }}
         act={async () => show({ what: "rotate", endpoint })}
       />
       <ActButton
-        {...{ label: "Delete", of, icon: "remove", look: "icon" }}
+        {...{ label: strings.delete, of, icon: "remove", look: "icon" }}
         act={async () => show({ what: "delete", endpoint })}
       />
     </>
@@ -103,14 +104,14 @@ function EndpointForm({
     tell,
   );
   return (
-    <Dialog title="New endpoint" onClose={onClose}>
+    <Dialog title={strings.newEndpoint} onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
-        <Field label="URL" hint="Where your server receives events, https://." fault={form.at("url")}>
+        <Field label={strings.url} hint={strings.endpointUrlHint} fault={form.at("url")}>
           {(control) => (
             <input {...control} name="url" inputMode="url" autoComplete="off" spellcheck={false} />
           )}
         </Field>
-        <Choices legend="Events" fault={form.at("topics")}>
+        <Choices legend={strings.events} fault={form.at("topics")}>
           <label class="choice">
             <input
               type="checkbox"
@@ -119,7 +120,7 @@ function EndpointForm({
                 all.value = currentTarget.checked;
               }}
             />
-            Everything
+            {strings.everything}
           </label>
           {!all.value && (
             <div class="choices">
@@ -137,7 +138,7 @@ function EndpointForm({
             </div>
           )}
         </Choices>
-        <SendRow form={form} label="Create" busy="Creating…" onCancel={onClose} />
+        <SendRow form={form} label={strings.create} busy={strings.creating} onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -174,31 +175,31 @@ function EndpointDialogs({ open, list, show }: EndpointParts & { open: EndpointD
     case "secret":
       return (
         <SecretDialog
-          title="The endpoint's secret"
+          title={strings.endpointSecret}
           secret={open.secret}
-          use="Your server uses it to verify that posts come from this service: pass it to verifyWebhook."
+          use={strings.endpointSecretUse}
           onClose={close}
         />
       );
     case "rotate":
       return (
         <Confirm
-          title="Create a new secret?"
-          action="Create a new secret"
+          title={strings.createSecretTitle}
+          action={strings.createSecret}
           act={async () => {
             const { secret } = await endpoints.rotate(open.endpoint.id);
             show({ what: "secret", secret });
           }}
           onClose={close}
         >
-          The current one stays valid for one more day.
+          {strings.secretRotation}
         </Confirm>
       );
     case "delete":
       return (
         <Confirm
-          title="Delete this endpoint?"
-          action="Delete"
+          title={strings.deleteEndpoint}
+          action={strings.delete}
           act={async () => {
             await endpoints.delete(open.endpoint.id);
             list.drop(open.endpoint.id);
@@ -206,7 +207,7 @@ function EndpointDialogs({ open, list, show }: EndpointParts & { open: EndpointD
           }}
           onClose={close}
         >
-          Nothing more is posted to {open.endpoint.url}.
+          {strings.endpointDeletion({ url: open.endpoint.url })}
         </Confirm>
       );
   }
@@ -220,10 +221,10 @@ export function ProjectSecret() {
     open.value = null;
   };
   return (
-    <section class="stack tight" aria-label="Webhooks of single tasks">
-      <h2>Webhooks of single tasks</h2>
+    <section class="stack tight" aria-label={strings.taskWebhooks}>
+      <h2>{strings.taskWebhooks}</h2>
       <div class="row bar">
-        <p class="soft">Posts to the webhook of a single task are signed with the secret of the project.</p>
+        <p class="soft">{strings.taskWebhooksPurpose}</p>
         <button
           type="button"
           onClick={() => {
@@ -231,27 +232,27 @@ export function ProjectSecret() {
           }}
         >
           <Icon name="key" />
-          New project secret
+          {strings.newProjectSecret}
         </button>
       </div>
       {open.value?.what === "ask" && (
         <Confirm
-          title="Create a new secret?"
-          action="Create a new secret"
+          title={strings.createSecretTitle}
+          action={strings.createSecret}
           act={async () => {
             const { secret } = await client.webhooks.rotateSecret();
             open.value = { what: "secret", secret };
           }}
           onClose={close}
         >
-          The current one, if any, stays valid for one more day.
+          {strings.projectSecretRotation}
         </Confirm>
       )}
       {open.value?.what === "secret" && (
         <SecretDialog
-          title="The project's secret"
+          title={strings.projectSecret}
           secret={open.value.secret}
-          use="It signs posts to the webhook of a task or step: pass it to verifyWebhook."
+          use={strings.projectSecretUse}
           onClose={close}
         />
       )}
@@ -262,18 +263,18 @@ export function ProjectSecret() {
 const EVENT_POLL_MS = 10_000;
 
 const EVENT_COLUMNS: Column<WebhookEvent>[] = [
-  { title: "Event", wide: true, cell: ({ kind }) => <code>{kind}</code> },
+  { title: strings.event, wide: true, cell: ({ kind }) => <code>{kind}</code> },
   {
-    title: "Of",
+    title: strings.of,
     wide: true,
     cell: ({ data }) => (
       <span class="id">
         <code>{data.id}</code>
-        <CopyButton text={data.id} label={`Copy the id ${data.id}`} />
+        <CopyButton text={data.id} label={strings.copyId({ id: data.id })} />
       </span>
     ),
   },
-  { title: "At", cell: ({ created_at }) => <When at={created_at} /> },
+  { title: strings.at, cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
 /** Everything that happened in the project, posted or not. */
@@ -284,10 +285,10 @@ export function Events() {
   usePolling(list.refresh, EVENT_POLL_MS);
   return (
     <Records
-      title="Events"
+      title={strings.events}
       isPart
       list={list}
-      empty="No events yet. Every change of a task is listed here."
+      empty={strings.noEvents}
       columns={EVENT_COLUMNS}
       nameOf={({ kind }) => kind}
     />
@@ -298,29 +299,29 @@ const DELIVERY_POLL_MS = 5000;
 const STATES = { pending: "pending", succeeded: "delivered", failed: "given_up" } as const;
 
 const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
-  { title: "Event", wide: true, cell: ({ kind }) => <code>{kind}</code> },
+  { title: strings.event, wide: true, cell: ({ kind }) => <code>{kind}</code> },
   {
-    title: "To",
+    title: strings.to,
     wide: true,
     cell: ({ url }) => {
       const { host, name } = placeOf(url);
       return <span class="wrap">{name ? `${host}/…/${name}` : host}</span>;
     },
   },
-  { title: "Status", cell: ({ status }) => <Badge state={STATES[status]} /> },
+  { title: strings.status, cell: ({ status }) => <Badge state={STATES[status]} /> },
   {
-    title: "Tries",
+    title: strings.tries,
     cell: ({ attempts }) => {
       const last = attempts.at(-1);
       return (
         <span class="numbers nowrap">
           {attempts.length}
-          {last && <span class="soft small"> · {last.response_status ?? "no answer"}</span>}
+          {last && <span class="soft small"> · {last.response_status ?? strings.noAnswer}</span>}
         </span>
       );
     },
   },
-  { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
+  { title: strings.created, cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
 export function Deliveries() {
@@ -339,11 +340,11 @@ export function Deliveries() {
   usePolling(list.refresh, DELIVERY_POLL_MS);
   return (
     <Records
-      title="Deliveries"
+      title={strings.deliveries}
       isPart
       bar={
         <div class="filters">
-          <Field label="Status">
+          <Field label={strings.status}>
             {(control) => (
               <select
                 {...control}
@@ -352,7 +353,7 @@ export function Deliveries() {
                   status.value = currentTarget.value as DeliveryStatus | "";
                 }}
               >
-                <option value="">All</option>
+                <option value="">{strings.all}</option>
                 {DELIVERY_STATUSES.map((each) => (
                   <option key={each} value={each}>
                     {wordOf(STATES[each])}
@@ -364,13 +365,13 @@ export function Deliveries() {
         </div>
       }
       list={list}
-      empty="No deliveries yet. They appear here when a task changes and an endpoint has subscribed to it."
+      empty={strings.noDeliveries}
       columns={DELIVERY_COLUMNS}
-      nameOf={({ kind, url }) => `${kind} to ${placeOf(url).host}`}
+      nameOf={({ kind, url }) => strings.deliveryTo({ kind, host: placeOf(url).host })}
       details={(delivery) => <Attempts delivery={delivery} />}
       actions={({ id, kind: of }) => (
         <ActButton
-          {...{ label: "Replay", of, icon: "refresh" }}
+          {...{ label: strings.replay, of, icon: "refresh" }}
           act={async () => list.put(await deliveries.replay(id))}
         />
       )}
@@ -392,8 +393,9 @@ function Attempts({ delivery }: { delivery: WebhookDelivery }) {
         <ol class="attempts">
           {attempts.map(({ at, duration, response_status, error: fault }) => (
             <li key={at} class="small">
-              <When at={at} /> · {response_status === null ? "no answer" : `answered ${response_status}`} ·{" "}
-              {duration} ms
+              <When at={at} /> ·{" "}
+              {response_status === null ? strings.noAnswer : strings.answered({ status: response_status })} ·{" "}
+              {strings.milliseconds({ duration })}
               {fault && <span class="bad"> · {fault}</span>}
             </li>
           ))}
@@ -401,11 +403,11 @@ function Attempts({ delivery }: { delivery: WebhookDelivery }) {
       )}
       {next_attempt_at !== null && (
         <p class="small">
-          Next try: <When at={next_attempt_at} />
+          {strings.nextTry} <When at={next_attempt_at} />
         </p>
       )}
       <p class="small soft wrap">
-        <code>{id}</code> of the event <code>{event_id}</code>
+        <code>{id}</code> {strings.ofTheEvent} <code>{event_id}</code>
       </p>
     </div>
   );

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { Icon } from "../ui/icon.tsx";
 import { whenIdle } from "../ui/timing.ts";
 import type { Order, TookOver } from "./names.ts";
+import { strings } from "./strings.ts";
 import "./new-version.css";
 
 const HOUR_MS = 3_600_000;
@@ -86,14 +87,14 @@ function NewVersion({ isThere, onReload }: { isThere: { value: boolean }; onRelo
       {isThere.value && (
         <div class="panel">
           <Icon name="refresh" />
-          <span>A new version is ready.</span>
+          <span>{strings.newVersionReady}</span>
           <button type="button" class="primary" onClick={onReload}>
-            Reload
+            {strings.reload}
           </button>
           <button
             type="button"
             class="quiet icon"
-            aria-label="Not now"
+            aria-label={strings.notNow}
             onClick={() => {
               isThere.value = false;
             }}

@@ -10,6 +10,7 @@ import type { Fault, Wishes } from "../queue/item.ts";
 import { reasonWords } from "../words/fault-words.ts";
 import { bytes } from "../words/quantities.ts";
 import { type AnyOptions, bitrateBounds, withOptions } from "./choices.ts";
+import { strings } from "./strings.ts";
 
 /** An error in the options, and its field. */
 export interface WishFault extends Fault {
@@ -88,7 +89,8 @@ export function judged(wishes: Wishes, source: Source): Wishes {
 function sayFault({ message, reason }: MediaError, field: string | null, kind: Wishes["kind"]): string {
   if (field === "bitrate" || field === "audio_bitrate") {
     const { min, max } = bitrateBounds(field === "bitrate" ? kind : "audio");
-    return `${field === "bitrate" ? "Bitrate" : "Bitrate of the sound"} must be a number from ${min / 1000} to ${max / 1000} kbit/s.`;
+    const message = field === "bitrate" ? strings.bitrateOutOfRange : strings.audioBitrateOutOfRange;
+    return message({ min: min / 1000, max: max / 1000 });
   }
   return (reason && reasonWords(reason)) || message;
 }
@@ -99,13 +101,6 @@ interface Lowered {
   fps?: number | undefined;
   quality?: string | undefined;
 }
-
-const SOUND: Readonly<Record<string, string>> = {
-  very_low: "the lowest quality",
-  low: "low quality",
-  medium: "medium quality",
-  high: "high quality",
-};
 
 /** Describes what is lowered to keep a file below a size; null when nothing is. */
 export function loweredWords(
@@ -121,11 +116,10 @@ export function loweredWords(
     settled.quality !== undefined &&
     settled.quality !== (asked.quality ?? "medium");
   const changes = [
-    isSmaller && width && height && `the picture shrinks to ${width} × ${height}`,
-    asked.fps !== settled.fps && `motion drops to ${Number(settled.fps?.toPrecision(3))} frames per second`,
-    isQuieter && `the sound gets ${SOUND[settled.quality ?? ""] ?? settled.quality}`,
+    isSmaller && width && height && strings.pictureShrinks({ width, height }),
+    asked.fps !== settled.fps && strings.motionDrops({ fps: Number(settled.fps?.toPrecision(3)) }),
+    isQuieter && strings.soundGets({ quality: settled.quality ?? "" }),
   ].filter((change) => typeof change === "string");
   if (changes.length === 0) return null;
-  const list = changes.length > 1 ? `${changes.slice(0, -1).join(", ")} and ${changes.at(-1)}` : changes[0];
-  return `To stay below ${bytes(target_size)}, ${list}.`;
+  return strings.toStayBelow({ size: bytes(target_size), changes });
 }

@@ -27,6 +27,7 @@ import { PRESETS, sameFor } from "./presets.ts";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SoundFields } from "./sound-fields.tsx";
+import { strings } from "./strings.ts";
 import "./editor.css";
 
 const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "storyboard"]);
@@ -46,7 +47,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   if (verdict.forecast) last.current = verdict.forecast;
   const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(wishes.kind);
   return (
-    <section class="editor" aria-label={`Options of ${item.name}`}>
+    <section class="editor" aria-label={strings.optionsOf({ name: item.name })}>
       <PresetBar form={form} />
       <div class="choices">
         <div class="form">
@@ -111,7 +112,7 @@ function Start({ item }: { item: Item }) {
         }}
       >
         <Icon name="copy" />
-        Another output
+        {strings.anotherOutput}
       </button>
       <button
         type="button"
@@ -124,7 +125,7 @@ function Start({ item }: { item: Item }) {
           void queue.start([id]);
         }}
       >
-        Convert this file
+        {strings.convertFile}
       </button>
     </div>
   );
@@ -132,7 +133,10 @@ function Start({ item }: { item: Item }) {
 
 function FrameRate({ form }: { form: Form }) {
   const { source, wishes } = form;
-  const original = source.fps === undefined ? "original" : `original (${Number(source.fps.toFixed(2))})`;
+  const original =
+    source.fps === undefined
+      ? strings.original
+      : strings.originalRate({ fps: Number(source.fps.toFixed(2)) });
   const slower = Math.min(ANIMATION_DEFAULTS.fps, source.fps ?? ANIMATION_DEFAULTS.fps);
   const isSlowed = wishes.kind === "animation" && source.kind === "video";
   return (
@@ -189,14 +193,10 @@ function Outcome({ form: { wishes, options, source, verdict } }: { form: Form })
         {lowered && <p class="small">{lowered}</p>}
         {forecast.quality !== null && <p class="soft small">{qualityWords(forecast.quality)}</p>}
         {forecast.renditions.length > 0 && (
-          <p class="soft small">Streams of {forecast.renditions.map((side) => `${side}p`).join(", ")}.</p>
+          <p class="soft small">{strings.streams({ sides: forecast.renditions })}</p>
         )}
       </div>
-      {forecast.enlarged && (
-        <Notice tone="warn">
-          This is larger than the original: the file grows, but the picture gets no sharper.
-        </Notice>
-      )}
+      {forecast.enlarged && <Notice tone="warn">{strings.enlarged}</Notice>}
     </>
   );
 }
@@ -209,7 +209,7 @@ function whatItIs(
   const name = formatName(format);
   return [
     kind === "video" && codec ? `${name} (${codecName(codec)})` : name,
-    pictures !== null && (pictures === 1 ? "1 picture" : `${pictures} pictures`),
+    pictures !== null && strings.pictureCount({ count: pictures }),
     width && height && `${width} × ${height}`,
     duration !== null && clock(duration, duration < 60),
   ]
@@ -218,24 +218,26 @@ function whatItIs(
 }
 
 function sizeWords(forecast: Forecast, target: number | null, now: number | undefined): string | null {
-  const before = now ? `; it is ${bytes(now)} now` : "";
-  if (target !== null && forecast.bytes !== null) {
-    return `About ${bytes(forecast.bytes)}, and meant to stay below ${bytes(target)}${before}.`;
-  }
-  if (forecast.bytes !== null) return `About ${bytes(forecast.bytes)}${before}.`;
-  return "File size depends on the content.";
+  if (forecast.bytes === null) return strings.sizeDepends;
+  return strings.sizeForecast({
+    size: bytes(forecast.bytes),
+    limit: target === null ? null : bytes(target),
+    now: now ? bytes(now) : null,
+  });
 }
 
 function qualityWords(quality: NonNullable<Forecast["quality"]>): string {
   if (quality === "poor") {
-    return "That is low for this size, so expect blur. A smaller width and height looks better.";
+    return strings.poorQuality;
   }
-  return `Expect about the quality of “${qualityGroup.options.quality.words.choice?.(quality)}”.`;
+  return strings.expectedQuality({
+    quality: qualityGroup.options.quality.words.choice?.(quality) ?? quality,
+  });
 }
 
 const PLACES = [
-  { value: "device", label: "This device" },
-  { value: "edge", label: "Edge" },
+  { value: "device", label: strings.device },
+  { value: "edge", label: strings.edge },
 ] as const;
 
 /** Where the work runs, and what that means for the file. */
@@ -244,27 +246,19 @@ function PlaceField({ form: { wishes, wish } }: { form: Form }) {
   if (!connection && wishes.place === "device") {
     return (
       <p class="soft small">
-        Runs on this device. <a href="#/edge">Connect a service</a> to run it there.
+        {strings.runsOnDevice} <a href="#/edge">{strings.connectService}</a> {strings.toRunItThere}
       </p>
     );
   }
   const host = connection && URL.parse(connection.base_url)?.host;
   return (
     <Segments<Place>
-      label="Where"
+      label={strings.where}
       choices={PLACES}
       value={wishes.place}
       onChange={(place) => wish((now) => ({ ...now, place }))}
-      hint={
-        wishes.place === "device"
-          ? "The file stays on this device."
-          : `The file is sent to ${host ?? "the service"} and processed there.`
-      }
-      fault={
-        wishes.place === "edge" && !connection
-          ? "No service is connected, so this device is used. Connect under Edge."
-          : null
-      }
+      hint={wishes.place === "device" ? strings.fileStays : strings.fileIsSent({ host })}
+      fault={wishes.place === "edge" && !connection ? strings.noService : null}
     />
   );
 }
@@ -292,7 +286,7 @@ function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form
     <div class="apply">
       <button type="button" onClick={apply}>
         <Icon name="copy" />
-        Use for all {others.length + 1} files like this
+        {strings.useForAll({ count: others.length + 1 })}
       </button>
       <p class="soft small" role="status">
         {used?.wishes === wishes && used.words}
@@ -302,7 +296,9 @@ function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form
 }
 
 function usedWords(count: number, wrong: readonly string[]): string {
-  const said = count === 1 ? "Applied to the other file." : `Applied to the ${count} other files.`;
-  if (wrong.length === 0) return said;
-  return `${said} Look at the options of ${wrong[0]}${wrong.length > 1 ? ` and ${wrong.length - 1} more` : ""}: they do not fit it.`;
+  const [name] = wrong;
+  const applied = strings.applied({ count });
+  return name === undefined
+    ? applied
+    : `${applied} ${strings.optionsDoNotFit({ name, others: wrong.length - 1 })}`;
 }

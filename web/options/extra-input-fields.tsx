@@ -8,6 +8,7 @@ import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
+import { strings } from "./strings.ts";
 
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
@@ -18,9 +19,9 @@ const SHOWN = {
   burn: { burn: true, label: undefined, default: undefined },
 } as const;
 const SHOWN_WORDS = {
-  track: "A track to turn on and off",
-  default: "A track that is on",
-  burn: "Part of the picture",
+  track: strings.subtitleTrack,
+  default: strings.subtitleDefault,
+  burn: strings.subtitleBurnt,
 } as const satisfies Record<keyof typeof SHOWN, string>;
 
 /** Fields for files of subtitles: their addresses, languages and names, and how they are shown. */
@@ -32,7 +33,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
     <Fragment key={index}>
       <Address
         label={numbered(SUBTITLE_LABELS.url, index)}
-        hint={file && "SRT, WebVTT or ASS, from a server that lets this page read it."}
+        hint={file && strings.subtitleHint}
         placeholder="https://…/english.srt"
         value={file?.url}
         onChange={(url) => set(index, { url })}
@@ -40,7 +41,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
       />
       {file && (
         <div class="columns">
-          <Field label={numbered("Shown as", index)} fault={faultAt("subtitles")}>
+          <Field label={numbered(strings.shownAs, index)} fault={faultAt("subtitles")}>
             {(control) => (
               <select
                 {...control}
@@ -65,7 +66,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
           {!file.burn && (
             <Short
               label={numbered(SUBTITLE_LABELS.label, index)}
-              placeholder="English"
+              placeholder={strings.english}
               value={file.label}
               onChange={(label) => set(index, { label })}
               fault={faultAt(`subtitles.${index}.label`)}
@@ -84,11 +85,7 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
     <Address
       key={index}
       label={numbered(CONCAT_LABELS.url, index)}
-      hint={
-        video && index === 0
-          ? "From a server that lets this page read it. Not with a trim, turn, crop, speed or logo."
-          : undefined
-      }
+      hint={video && index === 0 ? strings.concatHint : undefined}
       placeholder="https://…/next.mp4"
       value={video?.url}
       onChange={(url) => change({ concat: replaced(videos, index, { url }) })}
@@ -172,11 +169,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
   const widths = [...new Set([...WIDTHS, ...(overlay?.width === undefined ? [] : [overlay.width])])];
   return (
     <>
-      <Field
-        label={LABELS.url}
-        hint={overlay && "The address of a picture, whose server must let this page read it."}
-        fault={faultAt("overlay.url")}
-      >
+      <Field label={LABELS.url} hint={overlay && strings.overlayHint} fault={faultAt("overlay.url")}>
         {(control) => (
           <input
             {...control}
@@ -206,7 +199,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
                   set({ position: POSITIONS.find((each) => each === currentTarget.value) })
                 }
               >
-                {named === null && <option value={OWN}>Custom</option>}
+                {named === null && <option value={OWN}>{strings.custom}</option>}
                 {POSITIONS.map((each) => (
                   <option key={each} value={each}>
                     {POSITION_NAMES[each]}
@@ -224,10 +217,12 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
                   set({ width: widths.find((each) => String(each) === currentTarget.value) })
                 }
               >
-                <option value={OWN}>Original size</option>
+                <option value={OWN}>{strings.originalSize}</option>
                 {widths.map((each) => (
                   <option key={each} value={String(each)}>
-                    {typeof each === "number" ? `${each} pixels` : `${each.replace("%", " %")} of the width`}
+                    {typeof each === "number"
+                      ? strings.pixelsWide({ width: each })
+                      : strings.shareOfWidth({ share: each.replace("%", " %") })}
                   </option>
                 ))}
               </select>
@@ -258,14 +253,14 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
             label={LABELS.start}
             value={overlay.start}
             onChange={(start) => set({ start })}
-            placeholder="at the start"
+            placeholder={strings.atStart}
             fault={faultAt("overlay.start")}
           />
           <NumberField
             label={LABELS.end}
             value={overlay.end}
             onChange={(end) => set({ end })}
-            placeholder="never"
+            placeholder={strings.never}
             fault={faultAt("overlay.end")}
           />
         </div>

@@ -6,6 +6,7 @@ import { Segments } from "../ui/segments.tsx";
 import type { AnyOptions } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
 import { checkedView } from "./preview.tsx";
+import { strings } from "./strings.ts";
 
 const SIDES = [2160, 1440, 1080, 720, 480, 360] as const;
 const SHARES = ["75%", "50%", "25%"] as const;
@@ -31,7 +32,7 @@ export function SizeFields({ form }: { form: Form }) {
   );
   return (
     <div class="columns thirds">
-      <Field label="Size">
+      <Field label={strings.size}>
         {(control) => (
           <select
             {...control}
@@ -46,13 +47,13 @@ export function SizeFields({ form }: { form: Form }) {
                 {words}
               </option>
             ))}
-            {!chosen && <option value={OTHER}>Custom</option>}
+            {!chosen && <option value={OTHER}>{strings.custom}</option>}
           </select>
         )}
       </Field>
       {side("width")}
       {side("height")}
-      <span class="hint">Pixels, or a percentage such as 50 %. Leave one side empty to keep the shape.</span>
+      <span class="hint">{strings.sizeHint}</span>
     </div>
   );
 }
@@ -76,7 +77,11 @@ function commonSizes({
   const short = Math.min(width, height);
   const side = width < height ? "width" : "height";
   return [
-    { name: "own", words: width ? `Keep original (${width} × ${height})` : "Keep original", size: {} },
+    {
+      name: "own",
+      words: width ? strings.keepOriginalSize({ width, height }) : strings.keepOriginal,
+      size: {},
+    },
     ...SIDES.filter((pixels) => pixels < short).map((pixels) => ({
       name: String(pixels),
       words: `${pixels}p`,
@@ -138,7 +143,7 @@ export function TurnFields({ form }: { form: Form }) {
                   {each}
                 </option>
               ))}
-              <option value={OTHER_RATIO}>Custom</option>
+              <option value={OTHER_RATIO}>{strings.custom}</option>
             </select>
           )}
         </Field>
@@ -152,10 +157,10 @@ export function TurnFields({ form }: { form: Form }) {
 }
 
 const EDGES = {
-  x: "Crop from the left",
-  y: "Crop from the top",
-  width: "Crop width",
-  height: "Crop height",
+  x: strings.cropX,
+  y: strings.cropY,
+  width: strings.cropWidth,
+  height: strings.cropHeight,
 } as const;
 
 type Edge = keyof typeof EDGES;
@@ -184,7 +189,7 @@ function Rectangle({
           )}
         </Field>
       ))}
-      <span class="hint">Pixels, or percentages such as 50 %.</span>
+      <span class="hint">{strings.cropHint}</span>
     </div>
   );
 }
@@ -261,7 +266,7 @@ function BackgroundField({ form: { options, change, faultAt } }: { form: Form })
         <span class="color">
           <input
             type="color"
-            aria-label="Choose the background"
+            aria-label={strings.chooseBackground}
             value={toSixDigits(background)}
             onInput={({ currentTarget }) => change({ background: currentTarget.value })}
           />

@@ -8,7 +8,7 @@ import { withFormat } from "./check-settings.ts";
 import { formatOf, kindsFor, turnInto } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
 import { TrackField } from "./sound-fields.tsx";
-import { CODEC_USES, FORMAT_USES, KIND_WORDS } from "./words.ts";
+import { strings } from "./strings.ts";
 
 export function FormatFields({ form }: { form: Form }) {
   const { source, wishes, options, faultAt } = form;
@@ -18,14 +18,14 @@ export function FormatFields({ form }: { form: Form }) {
     <>
       {kinds.length > 1 && (
         <Segments<EncodeKind>
-          label="Becomes"
-          choices={kinds.map((kind) => ({ value: kind, label: KIND_WORDS[kind] }))}
+          label={strings.becomes}
+          choices={kinds.map((kind) => ({ value: kind, label: strings.kinds[kind] }))}
           value={wishes.kind}
           onChange={(kind) => form.wish((now) => turnInto(kind, now))}
         />
       )}
       <div class="columns">
-        <Field label="Format" fault={faultAt("format")}>
+        <Field label={strings.format} fault={faultAt("format")}>
           {(control) => (
             <select
               {...control}
@@ -36,7 +36,7 @@ export function FormatFields({ form }: { form: Form }) {
             >
               {Object.keys(FORMATS[wishes.kind]).map((key) => (
                 <option key={key} value={key}>
-                  {formatName(key)} – {FORMAT_USES[key]}
+                  {formatName(key)} – {strings.formatUses[key]}
                 </option>
               ))}
             </select>
@@ -55,19 +55,17 @@ function CodecField({ form: { options, change, faultAt }, format }: { form: Form
   const held: readonly string[] = FORMATS.video[format as keyof typeof FORMATS.video]?.codecs ?? [];
   const name = formatName(format);
   return (
-    <Field label="Codec" fault={faultAt("codec")}>
+    <Field label={strings.codec} fault={faultAt("codec")}>
       {(control) => (
         <select
           {...control}
           value={options.codec ?? ""}
           onChange={({ currentTarget }) => change({ codec: currentTarget.value || undefined })}
         >
-          <option value="">
-            Usual for {name} ({codecName(held[0] ?? "")})
-          </option>
+          <option value="">{strings.usualCodec({ name, codec: codecName(held[0] ?? "") })}</option>
           {VIDEO_CODECS.map((codec) => (
             <option key={codec} value={codec}>
-              {codecName(codec)} – {held.includes(codec) ? CODEC_USES[codec] : `not in ${name}`}
+              {codecName(codec)} – {held.includes(codec) ? strings.codecUses[codec] : strings.notIn({ name })}
             </option>
           ))}
         </select>
@@ -77,9 +75,9 @@ function CodecField({ form: { options, change, faultAt }, format }: { form: Form
 }
 
 const WAYS = [
-  { value: "one", label: "One" },
-  { value: "count", label: "Several, evenly spaced" },
-  { value: "interval", label: "One every few seconds" },
+  { value: "one", label: strings.one },
+  { value: "count", label: strings.severalEvenlySpaced },
+  { value: "interval", label: strings.oneEveryFewSeconds },
 ] as const;
 
 type Way = (typeof WAYS)[number]["value"];
@@ -103,7 +101,7 @@ export function StillsFields({ form: { options, change, faultAt } }: { form: For
   const control = way === "one" ? null : optionControl("image", way, options[way]);
   return (
     <>
-      <Segments<Way> label="Pictures" choices={WAYS} value={way} onChange={choose} />
+      <Segments<Way> label={strings.pictures} choices={WAYS} value={way} onChange={choose} />
       {control && (
         <NumberField
           key={way}
@@ -122,9 +120,7 @@ export function StillsFields({ form: { options, change, faultAt } }: { form: For
 export function StoryboardFields({ form }: { form: Form }) {
   return (
     <>
-      <p class="soft small">
-        Small pictures on sheets, with a WebVTT that players read to show them above their seek bars.
-      </p>
+      <p class="soft small">{strings.storyboardPurpose}</p>
       <div class="columns">
         <OptionField form={form} name="interval" />
         <OptionField form={form} name="width" />
@@ -150,7 +146,7 @@ export function WaveformFields({ form }: { form: Form }) {
   return (
     <>
       <div class="columns">
-        <Field label="Points">
+        <Field label={strings.points}>
           {(control) => (
             <select
               {...control}
@@ -160,7 +156,7 @@ export function WaveformFields({ form }: { form: Form }) {
                 change({ ...UNZOOMED, ...(chosen && { [chosen]: ZOOM_DEFAULTS[chosen] }) });
               }}
             >
-              <option value="">{isDrawn ? "As many as show all" : "One every 256 samples"}</option>
+              <option value="">{isDrawn ? strings.pointsForAll : strings.pointEvery256Samples}</option>
               {zooms.map((name) => (
                 <option key={name} value={name}>
                   {optionLabel(name)}

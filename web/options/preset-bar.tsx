@@ -7,7 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { type AnyOptions, kindsFor } from "./choices.ts";
 import type { Form } from "./form.tsx";
 import { fromPreset, isName, PRESET_BOUNDS, PRESETS, type Preset, parsePresets } from "./presets.ts";
-import { KIND_WORDS } from "./words.ts";
+import { strings } from "./strings.ts";
 
 // Key in the browser's localStorage.
 const PRESETS_KEY = "framewright-presets";
@@ -71,7 +71,7 @@ export function PresetBar({ form }: { form: Form }) {
   const fitting = [...PRESETS, ...own].filter(({ kind }) => kinds.includes(kind));
   return (
     <div class="presets">
-      <h3>Presets</h3>
+      <h3>{strings.presets}</h3>
       <ul class="plain">
         {fitting.map((preset: Preset) => (
           <li key={preset.id}>
@@ -81,7 +81,7 @@ export function PresetBar({ form }: { form: Form }) {
               onClick={() => wish((now) => fromPreset(preset, now, source))}
             >
               <strong>{preset.name}</strong>
-              <span class="soft small">{preset.purpose || "Your own"}</span>
+              <span class="soft small">{preset.purpose || strings.yourOwn}</span>
             </button>
           </li>
         ))}
@@ -91,7 +91,7 @@ export function PresetBar({ form }: { form: Form }) {
         {own.length > 0 && (
           <button type="button" class="quiet" onClick={() => setManaging(true)}>
             <Icon name="options" />
-            Manage your presets
+            {strings.manageYourPresets}
           </button>
         )}
       </div>
@@ -103,8 +103,8 @@ export function PresetBar({ form }: { form: Form }) {
 function PresetDialog({ onClose }: { onClose: () => void }) {
   const own = ownPresets.value;
   return (
-    <Dialog title="Your presets" onClose={onClose}>
-      {own.length === 0 && <p class="soft">There are none left.</p>}
+    <Dialog title={strings.yourPresets} onClose={onClose}>
+      {own.length === 0 && <p class="soft">{strings.noPresetsLeft}</p>}
       <ul class="plain own-presets">
         {own.map((preset) => (
           <OwnPreset key={preset.id} preset={preset} />
@@ -130,7 +130,7 @@ function OwnPreset({ preset: { id, name, kind } }: { preset: Preset }) {
         }}
       >
         <input
-          aria-label={`Name of ${name}`}
+          aria-label={strings.nameOf({ name })}
           autocomplete="off"
           maxLength={PRESET_BOUNDS.name}
           value={typed}
@@ -138,8 +138,13 @@ function OwnPreset({ preset: { id, name, kind } }: { preset: Preset }) {
           onBlur={rename}
         />
       </form>
-      <span class="soft small">{KIND_WORDS[kind]}</span>
-      <button type="button" class="quiet icon" aria-label={`Delete ${name}`} onClick={() => deletePreset(id)}>
+      <span class="soft small">{strings.kinds[kind]}</span>
+      <button
+        type="button"
+        class="quiet icon"
+        aria-label={strings.deletePreset({ name })}
+        onClick={() => deletePreset(id)}
+      >
         <Icon name="remove" />
       </button>
     </li>
@@ -162,7 +167,7 @@ function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
     return (
       <button ref={opener} type="button" class="quiet" onClick={() => setName("")}>
         <Icon name="add" />
-        Save as preset
+        {strings.saveAsPreset}
       </button>
     );
   }
@@ -176,8 +181,8 @@ function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
       onSubmit={(event) => {
         event.preventDefault();
         const plain = name.trim();
-        if (verdict.fault) setFault(`Fix this first: ${verdict.fault.message}`);
-        else if (!isName(plain)) setFault("Enter a name.");
+        if (verdict.fault) setFault(strings.fixFirst({ message: verdict.fault.message }));
+        else if (!isName(plain)) setFault(strings.enterName);
         else {
           const preset = savePreset(plain, wishes);
           wish((now) => ({ ...now, preset }));
@@ -188,7 +193,7 @@ function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
         if (key === "Escape") close();
       }}
     >
-      <Field label="Name of the preset" fault={fault}>
+      <Field label={strings.presetName} fault={fault}>
         {(control) => (
           <input
             {...control}
@@ -200,9 +205,9 @@ function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
           />
         )}
       </Field>
-      <button type="submit">Save</button>
+      <button type="submit">{strings.save}</button>
       <button type="button" class="quiet" onClick={close}>
-        Cancel
+        {strings.cancel}
       </button>
     </form>
   );

@@ -2,6 +2,7 @@ import { ENCODE_KINDS, type EncodeKind, parseTaskRequest, type Source } from "..
 import type { Wishes } from "../queue/item.ts";
 import { judged, withoutMissing } from "./check-settings.ts";
 import type { AnyOptions } from "./choices.ts";
+import { strings } from "./strings.ts";
 
 /** Named options, usable for any file that allows such an output. */
 export interface Preset {
@@ -19,8 +20,8 @@ export interface Preset {
 export const PRESETS = [
   {
     id: "web-video",
-    name: "Web video",
-    purpose: "Plays everywhere, up to 1080p",
+    name: strings.webVideo,
+    purpose: strings.webVideoPurpose,
     kind: "video",
     options: { format: "mp4", quality: "medium" },
     most: { short: 1080 },
@@ -28,8 +29,8 @@ export const PRESETS = [
   },
   {
     id: "mail",
-    name: "Small for mail",
-    purpose: "Stays below 20 MB, up to 720p",
+    name: strings.smallForMail,
+    purpose: strings.mailPurpose,
     kind: "video",
     options: { format: "mp4" },
     most: { short: 720 },
@@ -37,32 +38,32 @@ export const PRESETS = [
   },
   {
     id: "hls",
-    name: "HLS for my site",
-    purpose: "Starts at once; videos in several sizes",
+    name: strings.hlsForMySite,
+    purpose: strings.hlsPurpose,
     kind: "adaptive_video",
     options: { quality: "medium" },
     target_size: null,
   },
   {
     id: "podcast",
-    name: "Podcast audio",
-    purpose: "MP3 for every player",
+    name: strings.podcastAudio,
+    purpose: strings.podcastPurpose,
     kind: "audio",
     options: { format: "mp3", quality: "medium" },
     target_size: null,
   },
   {
     id: "archive-audio",
-    name: "Lossless audio",
-    purpose: "FLAC, lossless",
+    name: strings.losslessAudio,
+    purpose: strings.losslessAudioPurpose,
     kind: "audio",
     options: { format: "flac" },
     target_size: null,
   },
   {
     id: "web-picture",
-    name: "Web picture",
-    purpose: "WebP, up to 1920 pixels",
+    name: strings.webPicture,
+    purpose: strings.webPicturePurpose,
     kind: "image",
     options: { format: "webp", quality: "medium" },
     most: { long: 1920 },
@@ -70,8 +71,8 @@ export const PRESETS = [
   },
   {
     id: "thumbnail",
-    name: "Thumbnail",
-    purpose: "Small JPEG of 320 pixels",
+    name: strings.thumbnail,
+    purpose: strings.thumbnailPurpose,
     kind: "image",
     options: { format: "jpeg", quality: "medium" },
     most: { long: 320 },

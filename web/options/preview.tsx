@@ -13,6 +13,7 @@ import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
+import { strings } from "./strings.ts";
 
 /** The styles that show a view in a box: the part that is kept, the turned picture around it, and the picture itself. */
 interface PlacedView {
@@ -141,11 +142,8 @@ export function Preview({
         </div>
       </div>
       <figcaption class="soft small numbers">
-        {width} × {height} pixels
-        {isBroken &&
-          (shown
-            ? ". Your browser can't show this format, so this page decodes the picture."
-            : ". This browser cannot show the format.")}
+        {strings.pixels({ width, height })}
+        {isBroken && (shown ? strings.decodedHere : strings.notShown)}
       </figcaption>
     </figure>
   );

@@ -9,11 +9,12 @@ import { formatName } from "../words/names.ts";
 import { checkWishes } from "./check-settings.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
+import { strings } from "./strings.ts";
 
 const WAYS = [
-  { value: "quality", label: "Quality" },
-  { value: "bitrate", label: "Bitrate" },
-  { value: "size", label: "File size" },
+  { value: "quality", label: strings.quality },
+  { value: "bitrate", label: strings.bitrate },
+  { value: "size", label: strings.fileSize },
 ] as const;
 
 type Way = (typeof WAYS)[number]["value"];
@@ -40,7 +41,7 @@ export function RateFields({ form }: { form: Form }) {
   return (
     <>
       {(kind === "video" || kind === "audio") && (
-        <Segments<Way> label="Control by" choices={WAYS} value={way} onChange={choose} />
+        <Segments<Way> label={strings.controlBy} choices={WAYS} value={way} onChange={choose} />
       )}
       {way === "quality" && <QualityField form={form} format={format} />}
       {way === "bitrate" && (
@@ -71,13 +72,13 @@ export function RateFields({ form }: { form: Form }) {
 }
 
 // Without a quality, nothing requires an encode.
-const AS_IT_IS = { value: "as_it_is", label: "Keep original" } as const;
+const AS_IT_IS = { value: "as_it_is", label: strings.keepOriginal } as const;
 
 const COPIED: ReadonlySet<string> = new Set(["video", "audio"]);
 
 const COPY_WORDS = {
-  video: "Copied without re-encoding; the start moves back to a keyframe.",
-  audio: "Copied without re-encoding; a start and an end move by a few hundredths of a second.",
+  video: strings.videoCopied,
+  audio: strings.audioCopied,
 } as const;
 
 function QualityField({ form, format }: { form: Form; format: string }) {
@@ -109,7 +110,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
           ? qualityHint(form, format, quality)
           : options.mode === "copy"
             ? COPY_WORDS[wishes.kind === "audio" ? "audio" : "video"]
-            : "Copied without re-encoding."
+            : strings.copied
       }
       fault={form.faultAt("quality")}
     />
@@ -123,15 +124,14 @@ function defaultBytes(filesize: number | undefined): number {
 
 // browser-speed-vs-native in docs/benchmarks.md: 3.3 MB where the browser's encoder makes 9.8.
 const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "dash", "hls_dash"]);
-const X264 = "Encoded with x264, to about a third of the size that the browser's own encoder makes.";
 
 // All frames of a GIF share one palette.
 const GIF_WORDS = {
-  very_low: "64 colors in a fixed pattern: the smallest file.",
-  low: "128 colors in a fixed pattern.",
-  medium: "256 colors in a fixed pattern.",
-  high: "256 colors, mixed more smoothly; a larger file.",
-  very_high: "256 colors, mixed more smoothly; a larger file.",
+  very_low: strings.gif64Colors,
+  low: strings.gif128Colors,
+  medium: strings.gif256Colors,
+  high: strings.gif256ColorsSmooth,
+  very_high: strings.gif256ColorsSmooth,
 } as const satisfies Record<Quality, string>;
 
 function qualityHint({ source, wishes, options }: Form, format: string, quality: Quality): string {
@@ -139,18 +139,19 @@ function qualityHint({ source, wishes, options }: Form, format: string, quality:
   const { codec = "h264" } = options;
   const name = formatName(format);
   if (kind === "animation" && format === "gif") return GIF_WORDS[quality];
-  if (format === "png" || format === "wav") return `${name} is lossless, so quality changes nothing.`;
-  if (format === "gif") return "GIF has at most 256 colors, so quality changes nothing here.";
-  if (format === "flac") return "FLAC is lossless; a higher step makes smaller files, but takes longer.";
+  if (format === "png" || format === "wav") return strings.losslessQuality({ name });
+  if (format === "gif") return strings.gifQuality;
+  if (format === "flac") return strings.flacQuality;
   const meaning = QUALITY.hint?.(quality) ?? "";
   const isH264 = source.kind !== "audio" && H264_FORMATS.has(format) && codec === "h264";
-  return isH264 ? `${meaning} ${X264}` : meaning;
+  return isH264 ? `${meaning} ${strings.encodedWithX264}` : meaning;
 }
 
 function bitrateHint({ wishes: { kind } }: Form, format: string): string {
-  if (!hasBitrate(kind, format)) return `${formatName(format)} is lossless and ignores the bitrate.`;
+  if (!hasBitrate(kind, format)) return strings.losslessBitrate({ name: formatName(format) });
   const { min, max } = bitrateBounds(kind);
-  return `${kind === "video" ? "For the pictures; sound is extra. " : ""}From ${min / 1000} to ${max / 1000}.`;
+  const range = { min: min / 1000, max: max / 1000 };
+  return kind === "video" ? strings.videoBitrateRange(range) : strings.bitrateRange(range);
 }
 
 const UNITS = { kB: 1000, MB: 1_000_000 } as const;
@@ -166,13 +167,13 @@ function SizeOfFile({ form }: { form: Form }) {
   return (
     <div class="columns narrow-last">
       <NumberField
-        label={`Maximum file size (${unit})`}
+        label={strings.maxFileSize({ unit })}
         value={bytes / UNITS[unit]}
         onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
-        hint="The bitrate follows from this and the duration."
+        hint={strings.maxFileSizeHint}
         fault={faultAt("target_size")}
       />
-      <Field label="Unit">
+      <Field label={strings.unit}>
         {(control) => (
           <select
             {...control}

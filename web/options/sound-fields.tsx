@@ -14,6 +14,7 @@ import { NumberField } from "../ui/number-field.tsx";
 import { codecName, formatName, languageName } from "../words/names.ts";
 import { type AnyOptions, formatOf } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
+import { strings } from "./strings.ts";
 
 const { words: VOLUME_WORDS } = audioFilters.options.volume;
 const { words: LOUDNESS, choices: TARGETS = [] } = audioFilters.options.target_lufs;
@@ -35,7 +36,7 @@ export function SoundFields({ form }: { form: Form }) {
   const bitrate = optionControl("video", "audio_bitrate", audio_bitrate);
   return (
     <fieldset class="group">
-      <legend>Sound</legend>
+      <legend>{strings.sound}</legend>
       <div class="columns">
         <LoudnessField form={form} mayMute={kind !== "audio" && source.kind !== "audio"} />
         {volume !== undefined && (
@@ -95,7 +96,7 @@ function CodecField({ form: { source, options, change, faultAt } }: { form: Form
           }
         >
           <option value="">
-            Usual for {formatName(format)} ({codecName(held[0] ?? "")})
+            {strings.usualCodec({ name: formatName(format), codec: codecName(held[0] ?? "") })}
           </option>
           {held.map((codec) => (
             <option key={codec} value={codec}>
@@ -190,15 +191,15 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
     >
       {(control) => (
         <select {...control} value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          <option value={KEEP}>As in the source</option>
+          <option value={KEEP}>{strings.asInSource}</option>
           {TARGETS.map((target) => (
             <option key={target} value={target}>
               {LOUDNESS.choice?.(target)}
             </option>
           ))}
-          <option value={VOLUME}>Louder or softer</option>
-          {(mayMute || mute) && <option value={MUTE}>No sound</option>}
-          {value === OTHER && <option value={OTHER}>Custom</option>}
+          <option value={VOLUME}>{strings.louderOrSofter}</option>
+          {(mayMute || mute) && <option value={MUTE}>{strings.noSound}</option>}
+          {value === OTHER && <option value={OTHER}>{strings.custom}</option>}
         </select>
       )}
     </Field>
@@ -219,7 +220,7 @@ export function TrackField({ form: { source, wishes, options, change, faultAt } 
             change({ track: value === "" ? undefined : Number(value) })
           }
         >
-          <option value="">{wishes.kind === "adaptive_video" ? "All" : "The first"}</option>
+          <option value="">{wishes.kind === "adaptive_video" ? strings.all : strings.first}</option>
           {tracks.map(({ index, language, codec }, track) => (
             <option key={index} value={track}>
               {track + 1} – {language ? languageName(language) : codecName(codec ?? "unknown")}

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
+import { strings } from "./strings.ts";
 
 // More than anyone means to add, even from a folder that holds half a disk.
 const MOST_FILES = 1000;
@@ -163,7 +164,7 @@ export function DropAnywhere() {
     <div class={over.value ? "drop-sign over" : "drop-sign"} aria-hidden="true">
       <div>
         <Icon name="upload" size={48} />
-        Drop to add them
+        {strings.dropToAdd}
       </div>
     </div>
   );

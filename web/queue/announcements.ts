@@ -1,19 +1,10 @@
 import { faultWords } from "../words/fault-words.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
+import { strings } from "./strings.ts";
 
 // More than these at once are only counted.
 const MOST_NAMES = 3;
-
-const ENDS = {
-  succeeded: "done",
-  failed: "failed",
-  cancelled: "cancelled",
-  unusable: "can't be used",
-  waiting: "waiting for its file",
-  ready: "ready",
-  processing: "converting",
-} as const;
 
 /**
  * Describes what has changed in a queue for screen readers: starts, ends, errors, and progress in quarters. Empty when there
@@ -28,7 +19,9 @@ export function announce(before: readonly Item[], after: readonly Item[]): strin
   }
   return [...said]
     .map(([words, names]) =>
-      names.length > MOST_NAMES ? `${names.length} files: ${words}.` : `${names.join(", ")}: ${words}.`,
+      names.length > MOST_NAMES
+        ? strings.filesNews({ count: names.length, words })
+        : `${names.join(", ")}: ${words}.`,
     )
     .join(" ");
 }
@@ -38,8 +31,8 @@ function newsOf(before: Item | undefined, item: Item): string | null {
   if (!before) return null;
   const state = stateOf(item);
   if (state !== stateOf(before)) {
-    if (!(state in ENDS)) return null;
-    const words = ENDS[state as keyof typeof ENDS];
+    if (!(state in strings.news)) return null;
+    const words = strings.news[state as keyof typeof strings.news];
     const fault = state === "failed" ? item.task?.error : state === "unusable" ? item.fault : null;
     return fault
       ? `${words}. ${faultWords(fault.kind, typeof item.input !== "string").title.replace(/\.$/, "")}`

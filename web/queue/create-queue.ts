@@ -8,6 +8,7 @@ import { createItem, defaultWishes, faultOf, type Item, nextId, type Place } fro
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
+import { strings } from "./strings.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 
 const NAME = "framewright-queue";
@@ -36,7 +37,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   function needClient(item: Item): Client {
     const client = clientOf(item);
     if (client) return client;
-    const message = `This is on ${item.service}, which is not connected. Connect it under Edge first.`;
+    const message = strings.serviceNotConnected({ service: item.service });
     throw new MediaError("service_unavailable", message);
   }
 
@@ -190,7 +191,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     async output(id) {
       const item = find(id);
       if (!item?.task || !isFinished(item.task)) {
-        throw new MediaError("media_not_found", "This file is not finished.");
+        throw new MediaError("media_not_found", strings.notFinished);
       }
       // By id, because the URLs in an old record may have expired.
       return needClient(item).output(item.task.id);
@@ -275,11 +276,11 @@ async function takeFile(item: Item, file?: LocalFile): Promise<MediaInput> {
   if (!file) {
     const state = input && isHandle(input) ? await input.requestPermission?.() : "denied";
     if (input && state === "granted") return input;
-    throw new MediaError("input_unreachable", "The file may not be read.", { retryable: false });
+    throw new MediaError("input_unreachable", strings.fileNotAllowed, { retryable: false });
   }
   const { size: given } = "getFile" in file ? await file.getFile() : file;
   if (size !== null && given !== size) {
-    throw new MediaError("invalid_input", `This is not the same file as ${name}.`, { param: "file" });
+    throw new MediaError("invalid_input", strings.differentFile({ name }), { param: "file" });
   }
   return file;
 }

@@ -9,6 +9,7 @@ import {
   type Source,
   type Task,
 } from "../../src/index.ts";
+import { strings } from "./strings.ts";
 
 /** Where a file is processed: on this machine, or at the connected service. */
 export type Place = "device" | "edge";
@@ -122,7 +123,7 @@ export function nextId(): string {
 
 /** Returns an input's name as the visitor knows it: the file's, or the last part of a URL. */
 function nameOf(input: MediaInput): string {
-  if (typeof input !== "string") return "name" in input ? String(input.name) : "Pasted file";
+  if (typeof input !== "string") return "name" in input ? String(input.name) : strings.pastedFile;
   const url = URL.parse(input);
   const part = url?.pathname.split("/").findLast((each) => each !== "");
   return (part && readable(part)) || url?.hostname || input;
@@ -154,5 +155,5 @@ export function faultOf(thrown: unknown): Fault {
     return { kind, message, ...(reason && { reason }) };
   }
   console.warn(thrown);
-  return { kind: "internal_error", message: "Something went wrong in this page." };
+  return { kind: "internal_error", message: strings.pageFailed };
 }

@@ -4,6 +4,7 @@ import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
+import { strings } from "./strings.ts";
 
 // Visitors wait for anything shorter.
 const LONG_MS = 30_000;
@@ -40,14 +41,14 @@ export function Notify() {
     keepRefusal();
   };
   return (
-    <section class="notify" aria-label="Notifications">
+    <section class="notify" aria-label={strings.notifications}>
       <Icon name="clock" />
-      <p>This takes a while. Notify you when it's done?</p>
+      <p>{strings.offerNotification}</p>
       <button type="button" onClick={() => void ask()}>
-        Notify me
+        {strings.notifyMe}
       </button>
       <button type="button" class="quiet" onClick={refuse}>
-        No, thanks
+        {strings.noThanks}
       </button>
     </section>
   );
@@ -77,7 +78,7 @@ function tellEnd({ name, task, id }: Item): void {
   const { status, started_at } = task ?? {};
   if (status !== "succeeded" && status !== "failed") return;
   if (!started_at || Date.now() - started_at < LONG_MS) return;
-  const title = status === "succeeded" ? `${name} is done` : `${name} failed`;
+  const title = status === "succeeded" ? strings.itemDone({ name }) : strings.itemFailed({ name });
   const options = { body: "Framewright", icon: "/icon.svg", tag: id };
   try {
     const shown = new Notification(title, options);
@@ -118,7 +119,7 @@ export function Announcer() {
     };
   }, [queue, words]);
   return (
-    <p class="visually-hidden" role="status" aria-label="News of the queue">
+    <p class="visually-hidden" role="status" aria-label={strings.newsOfQueue}>
       {words.value}
     </p>
   );

@@ -6,6 +6,7 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./add-inputs.tsx";
 import { isOver, stateOf, totalsOf } from "./queue.ts";
+import { strings } from "./strings.ts";
 import "./queue.css";
 
 // With more items than these, open results would push each other out of sight.
@@ -43,11 +44,11 @@ function QueueBar() {
   };
   return (
     <div class="queue-bar">
-      <h1 class="visually-hidden">Queue</h1>
+      <h1 class="visually-hidden">{strings.queue}</h1>
       <p class="numbers">
-        {items.length === 1 ? "1 file" : `${items.length} files`}
-        {running > 0 && ` · ${running} running, ${percent} %`}
-        {succeeded > 0 && ` · ${succeeded} done`}
+        {strings.files({ count: items.length })}
+        {running > 0 && strings.running({ count: running, percent })}
+        {succeeded > 0 && strings.done({ count: succeeded })}
       </p>
       {succeeded > 1 && (
         <Suspense fallback={null}>
@@ -57,13 +58,13 @@ function QueueBar() {
       <div class="row">
         {over > 0 && (
           <button type="button" class="quiet" onClick={removeFinished}>
-            Remove finished
+            {strings.removeFinished}
           </button>
         )}
         {ready > 0 && items.length > 1 && (
           <button type="button" class={ready > 1 ? "primary" : ""} onClick={() => void queue.start()}>
             <Icon name="play" />
-            Convert all ({ready})
+            {strings.convertAll({ count: ready })}
           </button>
         )}
       </div>
@@ -81,20 +82,20 @@ function AddFiles({ large }: { large: boolean }) {
     else input.current?.click();
   };
   return (
-    <section class={large ? "add-files large" : "add-files"} aria-label="Add media">
+    <section class={large ? "add-files large" : "add-files"} aria-label={strings.addMedia}>
       {large && (
         <div class="invitation">
           <span class="sign">
             <Icon name="upload" size={36} />
           </span>
-          <h1>Drop video, audio and images here</h1>
-          <p class="soft">They are converted in this browser. Nothing is uploaded.</p>
+          <h1>{strings.invitation}</h1>
+          <p class="soft">{strings.nothingUploaded}</p>
         </div>
       )}
       <div class="ways">
         <button type="button" class="primary" data-home onClick={() => void choose()}>
           <Icon name="add" />
-          Choose files
+          {strings.chooseFiles}
         </button>
         <AddUrl />
       </div>
@@ -104,13 +105,13 @@ function AddFiles({ large }: { large: boolean }) {
         type="file"
         multiple
         hidden
-        aria-label="Add files"
+        aria-label={strings.addFiles}
         onChange={({ currentTarget }) => {
           queue.add([...(currentTarget.files ?? [])]);
           currentTarget.value = "";
         }}
       />
-      {large && <p class="soft small">You can also paste files or addresses anywhere on this page.</p>}
+      {large && <p class="soft small">{strings.pasteHint}</p>}
       {large && <WhatFor />}
     </section>
   );
@@ -128,7 +129,7 @@ function AddUrl() {
         event.preventDefault();
         const url = text.value.trim();
         if (!isAddress(url)) {
-          fault.value = "An address starts with https:// or http://, as in https://example.com/clip.mp4.";
+          fault.value = strings.invalidAddress;
           return;
         }
         queue.add([url]);
@@ -136,12 +137,12 @@ function AddUrl() {
         fault.value = null;
       }}
     >
-      <Field label={<span class="visually-hidden">Address of a file on the web</span>} fault={fault.value}>
+      <Field label={<span class="visually-hidden">{strings.addressOfFile}</span>} fault={fault.value}>
         {(control) => (
           <input
             {...control}
             type="url"
-            placeholder="https://… address of a file"
+            placeholder={strings.addressPlaceholder}
             value={text.value}
             onInput={({ currentTarget }) => {
               text.value = currentTarget.value;
@@ -150,16 +151,16 @@ function AddUrl() {
           />
         )}
       </Field>
-      <button type="submit">Add</button>
+      <button type="submit">{strings.add}</button>
     </form>
   );
 }
 
 const USES = [
-  ["video", "Make a video small enough for mail"],
-  ["audio", "Trim sound and video"],
-  ["image", "Turn photos into WebP or AVIF"],
-  ["stream", "Make an HLS stream for a website"],
+  ["video", strings.useVideo],
+  ["audio", strings.useTrim],
+  ["image", strings.useImage],
+  ["stream", strings.useStream],
 ] as const satisfies readonly (readonly [IconName, string])[];
 
 /** Explains the page at a glance to first-time visitors. */

@@ -7,6 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import { isFolder } from "./file-names.ts";
+import { strings } from "./strings.ts";
 
 /** One of two pictures to compare; for a video, one frame. */
 export interface CompareSide {
@@ -41,14 +42,14 @@ function Compare({ before, after, alt }: { before: CompareSide; after: CompareSi
       <div class="view">
         <section
           class="scroll"
-          aria-label={`${alt}, before and after`}
+          aria-label={strings.comparison({ name: alt })}
           // Scrollable content must be reachable by keyboard.
           tabIndex={isWhole ? undefined : 0}
           onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollLeft)}
         >
           <div class="stage">
-            <Picture side={before} name="Before" alt={alt} />
-            <Picture side={after} name="After" alt={alt} />
+            <Picture side={before} name="before" alt={alt} />
+            <Picture side={after} name="after" alt={alt} />
           </div>
         </section>
         <input
@@ -57,8 +58,8 @@ function Compare({ before, after, alt }: { before: CompareSide; after: CompareSi
           max={100}
           step="any"
           value={share}
-          aria-label="Divider between before and after"
-          aria-valuetext={`${Math.round(share)} % before, ${100 - Math.round(share)} % after`}
+          aria-label={strings.dividerLabel}
+          aria-valuetext={strings.divider({ percent: Math.round(share) })}
           onInput={({ currentTarget }) => setShare(currentTarget.valueAsNumber)}
         />
         <span class="divider" aria-hidden="true">
@@ -68,31 +69,33 @@ function Compare({ before, after, alt }: { before: CompareSide; after: CompareSi
         </span>
       </div>
       <div class="legend small">
-        <Legend name="Before" side={before} />
+        <Legend name="before" side={before} />
         <button type="button" class="quiet" aria-pressed={!isWhole} onClick={zoom}>
-          Actual size
+          {strings.actualSize}
         </button>
-        <Legend name="After" side={after} />
+        <Legend name="after" side={after} />
       </div>
     </div>
   );
 }
 
-function Legend({ name, side: { source } }: { name: string; side: CompareSide }) {
+type SideName = "before" | "after";
+
+function Legend({ name, side: { source } }: { name: SideName; side: CompareSide }) {
   const { width, height, filesize } = source;
   return (
-    <p class={name.toLowerCase()}>
-      <strong>{name}</strong>
+    <p class={name}>
+      <strong>{strings.sides[name]}</strong>
       {width && height && <span class="soft numbers">{`${width} × ${height}`}</span>}
       {filesize !== undefined && <span class="soft numbers">{bytes(filesize)}</span>}
     </p>
   );
 }
 
-function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: string }) {
+function Picture({ side, name, alt }: { side: CompareSide; name: SideName; alt: string }) {
   const { url, fault } = useMediaUrl(side.input);
   const [broken, setBroken] = useState<string | null>(null);
-  const label = `${alt}, ${name.toLowerCase()}`;
+  const label = strings.sideOf({ name: alt, side: name });
   const onError = () => setBroken(url);
   const video = useRef<HTMLVideoElement>(null);
   const { time = 0 } = side;
@@ -107,11 +110,11 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
     return () => void (player && releasePlayer(player));
   }, [url]);
   if (fault || (url !== null && broken === url)) {
-    const why = fault ?? "This browser cannot show this format.";
-    return <p class={`layer ${name.toLowerCase()} small`}>{`${name}: ${why}`}</p>;
+    const why = fault ?? strings.formatNotShown;
+    return <p class={`layer ${name} small`}>{`${strings.sides[name]}: ${why}`}</p>;
   }
   if (url === null) return null;
-  const shared = { class: `layer ${name.toLowerCase()}`, src: url, onError, ...originOf(url) };
+  const shared = { class: `layer ${name}`, src: url, onError, ...originOf(url) };
   if (side.source.kind === "image") return <img {...shared} alt={label} />;
   return (
     <video
@@ -167,7 +170,7 @@ export function SideBySide({ item, output, url }: { item: Item; output: Source; 
       />
       {isVideo && last > 0 && (
         <div class="moment">
-          <label for={id}>Moment</label>
+          <label for={id}>{strings.moment}</label>
           <input
             id={id}
             type="range"

@@ -4,6 +4,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { type ApiCall, asCurl, asTypeScript, KEY_PLACEHOLDER } from "./api-call.ts";
+import { strings } from "./strings.ts";
 
 /** Shows the API call that does what the page did with an item, for copying. */
 export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void }) {
@@ -17,11 +18,10 @@ export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void 
     outputs: (others.length > 0 ? others : [item]).map(({ task, wishes }) => task ?? wishes),
   };
   return (
-    <Dialog title="Copy as code" onClose={onClose}>
+    <Dialog title={strings.copyAsCode} onClose={onClose}>
       <p>
-        The same by the API of a service{others.length > 1 && ", with all outputs of this file"}. Put your own
-        key in the place of <code>{KEY_PLACEHOLDER}</code>
-        {call.base_url === null && ", and the address of your service"}.
+        {others.length > 1 ? strings.sameJobByApi : strings.sameByApi} <code>{KEY_PLACEHOLDER}</code>
+        {call.base_url === null && strings.andAddress}.
       </p>
       <Code title="curl" text={asCurl(call)} />
       <Code title="TypeScript" text={asTypeScript(call)} />
@@ -33,8 +33,8 @@ function Code({ title, text }: { title: string; text: string }) {
   const [said, setSaid] = useState("");
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setSaid("Copied"),
-      () => setSaid("The browser does not let this page copy. Select the text and copy it."),
+      () => setSaid(strings.copied),
+      () => setSaid(strings.copyForbidden),
     );
   return (
     <section class="code" aria-label={title}>
@@ -43,9 +43,9 @@ function Code({ title, text }: { title: string; text: string }) {
         <span class="small soft" role="status">
           {said}
         </span>
-        <button type="button" class="quiet" aria-label={`Copy ${title}`} onClick={copy}>
+        <button type="button" class="quiet" aria-label={strings.copyCode({ title })} onClick={copy}>
           <Icon name="copy" />
-          Copy
+          {strings.copy}
         </button>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard too. */}

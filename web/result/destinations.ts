@@ -1,5 +1,6 @@
 import type { LocalConnection, SignRequest } from "../../src/browser/index.ts";
 import { MediaError } from "../../src/index.ts";
+import { strings } from "../strings.ts";
 
 /** S3 storage for outputs of this machine, with keys or signers that the page keeps in memory only. */
 export interface Destinations {
@@ -25,7 +26,7 @@ export function createDestinations(): Destinations {
         // The longest match is the most specific.
         const [found] = fitting.sort(([one], [other]) => other.length - one.length);
         if (found) return found[1](request);
-        const message = "The page was reloaded and no longer has access to the storage. Send the file again.";
+        const message = strings.storageAccessLost;
         throw new MediaError("upload_forbidden", message, { retryable: false });
       },
     },

@@ -5,6 +5,7 @@ import { bytes } from "../words/quantities.ts";
 import { isFolder, outputName } from "./file-names.ts";
 import { counted, saveFault, type Taken, takenOf, type Watch, writeFile } from "./output-files.ts";
 import type { StashOrder } from "./stash-worker.ts";
+import { strings } from "./strings.ts";
 
 const FOLDER = "framewright-downloads";
 // Acceptable even for a tab on a phone.
@@ -134,7 +135,7 @@ export async function holdInMemory(
 }
 
 function tooLarge(most: number): MediaError {
-  const message = `This window has no file storage, as in some private windows, so at most ${bytes(most)} can be downloaded at once. Choose fewer files, or open the page in another window.`;
+  const message = strings.noFileStorage({ size: bytes(most) });
   return new MediaError("storage_full", message);
 }
 
@@ -255,12 +256,8 @@ async function asked<T>(answer: Promise<T> | undefined): Promise<T | null> {
     return (await answer) ?? null;
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") return null;
-    throw new MediaError(
-      "forbidden",
-      "The browser does not let this page save there. Choose another folder.",
-      {
-        cause,
-      },
-    );
+    throw new MediaError("forbidden", strings.folderForbidden, {
+      cause,
+    });
   }
 }

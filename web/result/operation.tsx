@@ -3,6 +3,7 @@ import type { Fault } from "../queue/item.ts";
 import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
 import { faultOf, saveFault, type Watch } from "./output-files.ts";
+import { strings } from "./strings.ts";
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
 interface Doing {
@@ -75,7 +76,7 @@ export function DoingView({ doing, label }: { doing: Doing; label: string }) {
             {progress.share === null ? bytes(progress.bytes) : `${Math.floor(progress.share * 100)} %`}
           </span>
           <button type="button" class="quiet" onClick={stop}>
-            Cancel
+            {strings.cancel}
           </button>
         </div>
       )}

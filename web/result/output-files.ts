@@ -5,6 +5,7 @@ import type { Fault, Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { useWorkbench } from "../workbench.ts";
 import { fileName, isFolder, outputName } from "./file-names.ts";
+import { strings } from "./strings.ts";
 
 export interface Watch {
   readonly signal: AbortSignal;
@@ -62,27 +63,22 @@ export function saveFault(thrown: unknown): MediaError {
   const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
   const cause = thrown;
   if (name === "QuotaExceededError") {
-    return new MediaError("storage_full", "The disk is full. Free some space and save again.", {
+    return new MediaError("storage_full", strings.diskFull, {
       cause,
     });
   }
   if (NOT_ALLOWED.has(name)) {
-    const message =
-      "The browser is not allowed to write there. Choose another folder, or allow it when asked.";
+    const message = strings.writeForbidden;
     return new MediaError("forbidden", message, { cause });
   }
   if (name === "NotFoundError") {
-    return new MediaError("upload_failed", "The folder no longer exists. Choose another.", {
+    return new MediaError("upload_failed", strings.folderGone, {
       cause,
     });
   }
-  return new MediaError(
-    "upload_failed",
-    "The file could not be written. Choose another folder and save again.",
-    {
-      cause,
-    },
-  );
+  return new MediaError("upload_failed", strings.writeFailed, {
+    cause,
+  });
 }
 
 export interface OutputFile {
@@ -150,10 +146,7 @@ async function streamFiles(manifests: readonly string[]): Promise<OutputFile[]> 
 async function open(url: string): Promise<ReadableStream<Uint8Array>> {
   const response = await fetch(url).catch(() => null);
   if (response?.ok && response.body) return response.body;
-  throw new MediaError(
-    "media_not_found",
-    "A file of the output could not be read; outputs are kept for a limited time.",
-  );
+  throw new MediaError("media_not_found", strings.outputUnreadable);
 }
 
 /** The output of an item: opened, loading, or why it cannot be opened. */
@@ -185,5 +178,5 @@ export function faultOf(thrown: unknown): Fault {
     const { kind, message, reason } = thrown;
     return { kind, message, ...(reason && { reason }) };
   }
-  return { kind: "internal_error", message: "Something went wrong in this page. Try again." };
+  return { kind: "internal_error", message: strings.pageFailed };
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { strings } from "./strings.ts";
 import "media-chrome/media-control-bar";
 import "media-chrome/media-controller";
 import "media-chrome/media-fullscreen-button";
@@ -50,7 +51,7 @@ export function Player({
     const played = media.current;
     setFault(null);
     if (!played) return;
-    const fail = () => setFault("This browser cannot play this format. Download it to play it elsewhere.");
+    const fail = () => setFault(strings.formatNotPlayed);
     if (!isStream) {
       played.src = url;
       played.addEventListener("error", fail);
@@ -70,7 +71,7 @@ export function Player({
   const Media = kind;
   return (
     <div class="player" style={{ "--shape": shape }}>
-      <Controller class={kind} audio={kind === "audio"} aria-label={`Player of ${name}`}>
+      <Controller class={kind} audio={kind === "audio"} aria-label={strings.playerOf({ name })}>
         <Media slot="media" ref={media} preload="metadata" crossOrigin="anonymous" playsInline />
         <ControlBar>
           <PlayButton notooltip />

@@ -13,6 +13,7 @@ import { downloadOne } from "./download.ts";
 import { isFolder, outputName } from "./file-names.ts";
 import { DoingView, useDoing } from "./operation.tsx";
 import { filesOf, useOutput } from "./output-files.ts";
+import { strings } from "./strings.ts";
 import "./result.css";
 
 /** A fact in words, with its name. */
@@ -27,25 +28,37 @@ export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   const isMany = isFolder(source);
   const coded = [codecs?.video, codecs?.audio].filter((codec) => codec !== null && codec !== undefined);
   const facts: (readonly [string, string | null | undefined | false])[] = [
-    ["Format", formatName(source.format)],
-    [coded.length > 1 ? "Codecs" : "Codec", source.kind !== "image" && namesOf(coded, source.format)],
-    ["Picture", pixels(source)],
-    ["Duration", source.duration !== undefined && clock(source.duration, true)],
+    [strings.format, formatName(source.format)],
     [
-      "Frame rate",
-      source.fps !== undefined && source.fps > 0 && `${Number(source.fps.toFixed(2))} per second`,
+      coded.length > 1 ? strings.codecs : strings.codec,
+      source.kind !== "image" && namesOf(coded, source.format),
     ],
-    ["Sound", audio && `${channels(audio.channels)}, ${Number((audio.sample_rate / 1000).toFixed(1))} kHz`],
-    ["Bitrate", source.bitrate !== undefined && source.kind !== "image" && bitrate(source.bitrate)],
+    [strings.picture, pixels(source)],
+    [strings.duration, source.duration !== undefined && clock(source.duration, true)],
     [
-      "Renditions",
-      renditions?.map(({ width, height }) => (width && height ? `${width} × ${height}` : "sound")).join(", "),
+      strings.frameRate,
+      source.fps !== undefined && source.fps > 0 && strings.perSecond({ fps: Number(source.fps.toFixed(2)) }),
     ],
     [
-      "Files",
+      strings.sound,
+      audio &&
+        strings.audioFacts({
+          channels: channels(audio.channels),
+          rate: Number((audio.sample_rate / 1000).toFixed(1)),
+        }),
+    ],
+    [strings.bitrate, source.bitrate !== undefined && source.kind !== "image" && bitrate(source.bitrate)],
+    [
+      strings.renditions,
+      renditions
+        ?.map(({ width, height }) => (width && height ? `${width} × ${height}` : strings.soundOnly))
+        .join(", "),
+    ],
+    [
+      strings.files,
       isMany && sizes.length > 0 && `${sizes.length}, ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`,
     ],
-    ["Made", describeEncoder(source)],
+    [strings.made, describeEncoder(source)],
   ];
   return facts.filter((fact): fact is Fact => typeof fact[1] === "string" && fact[1] !== "");
 }
@@ -57,16 +70,15 @@ function namesOf(codecs: readonly string[], format: string): string | null {
 }
 
 function pixels({ width, height }: Source): string | null {
-  return width && height ? `${width} × ${height} pixels` : null;
+  return width && height ? strings.pixels({ width, height }) : null;
 }
 
 function channels(count: number): string {
-  if (count <= 2) return count === 1 ? "mono" : "stereo";
-  return `${count} channels`;
+  return strings.channels({ count });
 }
 
 function bitrate(bits: number): string {
-  if (bits < 1_000_000) return `${Math.round(bits / 1000)} kbit/s`;
+  if (bits < 1_000_000) return strings.kilobits({ rate: Math.round(bits / 1000) });
   return `${Number((bits / 1_000_000).toPrecision(3))} Mbit/s`;
 }
 
@@ -77,7 +89,7 @@ export function Result({ item }: { item: Item }) {
   const { output, url, fault } = useOutput(item);
   const [isCompared, setCompared] = useState(false);
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
-  if (!output) return <p class="soft">Opening…</p>;
+  if (!output) return <p class="soft">{strings.opening}</p>;
   const { source } = output;
   const files = filesOf(output);
   const after = isFolder(source) ? null : (source.filesize ?? files[0]?.file.size ?? null);
@@ -98,7 +110,7 @@ export function Result({ item }: { item: Item }) {
             onClick={() => setCompared(!isCompared)}
           >
             <Icon name="compare" />
-            Compare with the original
+            {strings.compare}
           </button>
         )}
       </div>
@@ -127,10 +139,10 @@ function Shown({ output, url, name }: { output: Output; url: string; name: strin
   if (source.files) return <Pictures output={output} name={name} />;
   if (source.kind === "image") return <Picture url={url} name={name} width={width} height={height} />;
   if (source.kind === "data") {
-    return <p class="soft">Data for players such as wavesurfer.js and peaks.js: give them this file.</p>;
+    return <p class="soft">{strings.waveformUse}</p>;
   }
   if (source.format === "dash") {
-    return <p class="soft">A stream for players such as dash.js and Shaka Player: give them manifest.mpd.</p>;
+    return <p class="soft">{strings.dashUse}</p>;
   }
   const kind = source.kind === "audio" || source.codecs?.video === null ? "audio" : "video";
   return (
@@ -158,9 +170,7 @@ function Picture({
 }) {
   const [isUnknown, setUnknown] = useState(false);
   if (isUnknown) {
-    return (
-      <Notice tone="warn">This browser cannot show this format. Download it to see it elsewhere.</Notice>
-    );
+    return <Notice tone="warn">{strings.pictureNotShown}</Notice>;
   }
   return (
     <div class="picture" style={width && height ? { "--wide": width, "--high": height } : {}}>
@@ -187,23 +197,19 @@ function Pictures({ output, name }: { output: Output; name: string }) {
   const isSheets = first?.time === undefined;
   return (
     <>
-      <ul class={isSheets ? "pictures sheets" : "pictures"} aria-label={`Pictures of ${name}`}>
+      <ul class={isSheets ? "pictures sheets" : "pictures"} aria-label={strings.picturesOf({ name })}>
         {pictures.map(({ name: file, url, time }) => (
           <li key={file}>
             <img
               src={url}
-              alt={time === undefined ? file : `At ${clock(time, true)}`}
+              alt={time === undefined ? file : strings.atTime({ time: clock(time, true) })}
               crossOrigin="anonymous"
             />
             {time !== undefined && <span class="soft small numbers">{clock(time, true)}</span>}
           </li>
         ))}
       </ul>
-      {count > MOST && (
-        <p class="soft small">
-          The first {MOST} of {count} are shown. The download has all.
-        </p>
-      )}
+      {count > MOST && <p class="soft small">{strings.firstShown({ shown: MOST, count })}</p>}
     </>
   );
 }
@@ -248,31 +254,31 @@ function TakeAlong({ item, output, url }: { item: Item; output: Output; url: str
   // The browser itself saves a file of this machine; it would open one from elsewhere.
   const isPlain = !isFolder(source) && filesOf(output).length > 0;
   const download = () =>
-    doing.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? "The file is ready." : null));
+    doing.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? strings.fileReady : null));
   return (
     <>
       <div class="row">
         {isPlain ? (
           <a class="button primary" href={url} download={outputName(item.name, source)}>
             <Icon name="download" />
-            Download
+            {strings.download}
           </a>
         ) : (
           <button type="button" class="primary" onClick={download} disabled={doing.progress !== null}>
             <Icon name="download" />
-            {isFolder(source) ? "Download as zip" : "Download"}
+            {isFolder(source) ? strings.downloadAsZip : strings.download}
           </button>
         )}
         <button type="button" onClick={() => setDialog("s3")}>
           <Icon name="upload" />
-          Send to S3
+          {strings.sendToS3}
         </button>
         <button type="button" onClick={() => setDialog("copy")}>
           <Icon name="copy" />
-          Copy as code
+          {strings.copyAsCode}
         </button>
       </div>
-      <DoingView doing={doing} label="Saving" />
+      <DoingView doing={doing} label={strings.saving} />
       <Suspense fallback={null}>
         {dialog === "copy" && <CopyDialog item={item} onClose={close} />}
         {dialog === "s3" && <S3Dialog item={item} output={output} onClose={close} />}

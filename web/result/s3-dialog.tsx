@@ -12,6 +12,7 @@ import { useWorkbench, type Workbench } from "../workbench.ts";
 import { isFolder, outputName } from "./file-names.ts";
 import { DoingView, useDoing } from "./operation.tsx";
 import { filesOf, type Watch } from "./output-files.ts";
+import { strings } from "./strings.ts";
 
 /** The destination that a visitor enters for a file. */
 export interface S3Form {
@@ -39,21 +40,20 @@ export const EMPTY_FORM: S3Form = {
 /** Returns the errors in a form by field; empty when it can be sent. */
 export function faultsOf(form: S3Form): Partial<Record<keyof S3Form, string>> {
   const faults: Partial<Record<keyof S3Form, string>> = {};
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(form.bucket))
-    faults.bucket = "Enter the name of the bucket: lowercase letters, digits, dots and hyphens.";
-  if (new TextEncoder().encode(form.prefix).length > 800) faults.prefix = "Make it shorter than 800 bytes.";
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(form.bucket)) faults.bucket = strings.enterBucket;
+  if (new TextEncoder().encode(form.prefix).length > 800) faults.prefix = strings.prefixTooLong;
   else if (form.prefix.split("/").some((part) => part === "." || part === ".."))
-    faults.prefix = "It must not contain . or .. between slashes.";
+    faults.prefix = strings.prefixHasDots;
   if (form.connection_id !== null) return faults;
   const url = URL.parse(form.endpoint);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
-    faults.endpoint = "Enter the address of the storage, starting with https://, without the bucket.";
-  for (const [name, what] of [
-    ["region", "the region, such as us-east-1, or auto"],
-    ["access_key_id", "the access key"],
-    ["secret_access_key", "the secret key"],
+    faults.endpoint = strings.enterEndpoint;
+  for (const [name, fault] of [
+    ["region", strings.enterRegion],
+    ["access_key_id", strings.enterAccessKey],
+    ["secret_access_key", strings.enterSecretKey],
   ] as const)
-    if (!/^[\x21-\x7e]+$/.test(form[name])) faults[name] = `Enter ${what}.`;
+    if (!/^[\x21-\x7e]+$/.test(form[name])) faults[name] = fault;
   return faults;
 }
 
@@ -102,7 +102,7 @@ async function sendToS3(
   const url = `s3://${address}${is_folder ? main : ""}`;
   const isHere = filesOf(output).length > 0;
   if (!isHere || form.connection_id !== null) {
-    if (!service) throw new MediaError("connection_required", "Connect the service first, under Edge.");
+    if (!service) throw new MediaError("connection_required", strings.connectFirst);
   }
   if (isHere) destinations.use(address, signOf(form, service ?? null));
   const connection_id = isHere ? destinations.connection.id : form.connection_id;
@@ -147,12 +147,12 @@ async function watched(
 const lastForm = signal(EMPTY_FORM);
 
 const FIELDS = {
-  endpoint: ["Endpoint", "https://s3.eu-central-1.amazonaws.com"],
-  region: ["Region", "eu-central-1"],
-  bucket: ["Bucket", "my-bucket"],
-  prefix: ["Folder in the bucket (optional)", "films/"],
-  access_key_id: ["Access key", ""],
-  secret_access_key: ["Secret key", ""],
+  endpoint: [strings.endpoint, "https://s3.eu-central-1.amazonaws.com"],
+  region: [strings.region, "eu-central-1"],
+  bucket: [strings.bucket, "my-bucket"],
+  prefix: [strings.folderInBucket, "films/"],
+  access_key_id: [strings.accessKey, ""],
+  secret_access_key: [strings.secretKey, ""],
 } as const;
 
 const PLAIN = { type: "text" } as const;
@@ -182,32 +182,32 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
     event.preventDefault();
     setTried(true);
     if (Object.keys(faultsOf(form)).length > 0 || doing.progress) return;
-    doing.begin(async (watch) => `Sent to ${await sendToS3(workbench, item, output, form, watch)}`);
+    doing.begin(async (watch) =>
+      strings.sentTo({ url: await sendToS3(workbench, item, output, form, watch) }),
+    );
   };
   if (!isHere && connections.length === 0) {
     return (
-      <Dialog title="Send to S3" onClose={onClose}>
-        <p>
-          This file is at the service, which sends it through one of its own connections. Add one under Edge.
-        </p>
+      <Dialog title={strings.sendToS3} onClose={onClose}>
+        <p>{strings.needsConnection}</p>
       </Dialog>
     );
   }
   return (
-    <Dialog title="Send to S3" onClose={onClose}>
+    <Dialog title={strings.sendToS3} onClose={onClose}>
       <form class="stack s3" noValidate onSubmit={send}>
         {connections.length > 0 && (
-          <Field label="Access">
+          <Field label={strings.access}>
             {(control) => (
               <select
                 {...control}
                 value={form.connection_id ?? ""}
                 onChange={({ currentTarget }) => set({ connection_id: currentTarget.value || null })}
               >
-                {isHere && <option value="">My own keys</option>}
+                {isHere && <option value="">{strings.myOwnKeys}</option>}
                 {connections.map(({ id, name }) => (
                   <option key={id} value={id}>
-                    {name}, signed by the service
+                    {strings.signedByService({ name })}
                   </option>
                 ))}
               </select>
@@ -236,15 +236,10 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
             );
           })}
         </div>
-        {form.connection_id === null && (
-          <p class="small soft">
-            The keys stay in the memory of this page until it is closed. Only signatures made with them leave
-            it.
-          </p>
-        )}
+        {form.connection_id === null && <p class="small soft">{strings.keysStay}</p>}
         <details open={isUnreached}>
-          <summary>What the bucket must allow</summary>
-          <p>Its CORS rules must allow this page, or the browser cannot reach it:</p>
+          <summary>{strings.corsTitle}</summary>
+          <p>{strings.corsHint}</p>
           <pre>
             <code>{corsRules(location.origin)}</code>
           </pre>
@@ -252,18 +247,13 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
         <div class="row end">
           <button type="submit" class="primary" disabled={doing.progress !== null}>
             <Icon name="upload" />
-            Send
+            {strings.send}
           </button>
         </div>
       </form>
-      <DoingView doing={doing} label="Sending" />
-      {doing.progress && <p class="small soft">Closing this dialog stops it.</p>}
-      {isUnreached && (
-        <Notice>
-          Usually the bucket blocks this page: check its CORS rules. Some storage responds the same way to
-          wrong keys, so check those and the endpoint too.
-        </Notice>
-      )}
+      <DoingView doing={doing} label={strings.sending} />
+      {doing.progress && <p class="small soft">{strings.closingStops}</p>}
+      {isUnreached && <Notice>{strings.bucketUnreached}</Notice>}
     </Dialog>
   );
 }

@@ -6,6 +6,7 @@ import { canPickFolder, downloadAll, pickFolder } from "./download.ts";
 import { withNumber } from "./file-names.ts";
 import { DoingView, useDoing } from "./operation.tsx";
 import { counted, faultOf, saveFault, type Taken, takenOf, type Watch, writeFile } from "./output-files.ts";
+import { strings } from "./strings.ts";
 import "./take-all.css";
 
 /** Downloads items that succeeded as one zip, or saves them to a folder. */
@@ -15,7 +16,7 @@ export function TakeAll({ items }: { items: readonly Item[] }) {
   const zip = () =>
     doing.begin(async (watch) => {
       const isDone = await downloadAll(items, queue, watch);
-      return isDone ? "The zip is ready." : null;
+      return isDone ? strings.zipReady : null;
     });
   const save = () =>
     doing.begin(async (watch) => {
@@ -27,22 +28,22 @@ export function TakeAll({ items }: { items: readonly Item[] }) {
       <div class="row">
         <button type="button" onClick={zip} disabled={doing.progress !== null}>
           <Icon name="download" />
-          Download all
+          {strings.downloadAll}
         </button>
         {canPickFolder() && (
           <button type="button" onClick={save} disabled={doing.progress !== null}>
             <Icon name="folder" />
-            Save to a folder
+            {strings.saveToFolder}
           </button>
         )}
       </div>
-      <DoingView doing={doing} label="Saving" />
+      <DoingView doing={doing} label={strings.saving} />
     </div>
   );
 }
 
 function wordsOf({ names, faults }: Saved, count: number): string {
-  const done = names.length === count ? `${count} saved.` : `${names.length} of ${count} saved.`;
+  const done = strings.saved({ count: names.length, total: count });
   return [done, ...faults.map(({ name, fault }) => `${name}: ${fault.message}`)].join(" ");
 }
 

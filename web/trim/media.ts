@@ -4,6 +4,7 @@ import type { MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
+import { strings } from "./strings.ts";
 import { roundTime, type Timeline, timelineOf } from "./timeline.ts";
 
 export type TakeFrame = (at: number, signal: AbortSignal) => Promise<Blob>;
@@ -70,14 +71,9 @@ export function useMedia(input: MediaInput, source: Source): Media {
 }
 
 function wordsOf(input: MediaInput, kind: Source["kind"]): string {
-  const [what, without] = kind === "audio" ? ["play", "waveform"] : ["show", "pictures"];
-  if (kind !== "audio" && typeof input !== "string")
-    return "This browser can't play this format. This page decodes single pictures instead.";
-  const why =
-    typeof input === "string"
-      ? `This browser cannot ${what} it from there: its format or its server does not allow it.`
-      : `This browser cannot ${what} this format.`;
-  return `${why} You can set the times without ${without}.`;
+  if (typeof input === "string")
+    return kind === "audio" ? strings.soundNotPlayedFromUrl : strings.notShownFromUrl;
+  return kind === "audio" ? strings.soundNotPlayed : strings.decodedPictures;
 }
 
 // Over two hours of film; a longer list costs more than it helps.

@@ -4,6 +4,7 @@ import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
 import { type Media, useMedia } from "./media.ts";
 import { Player, Steps, Still } from "./player.tsx";
+import { strings } from "./strings.ts";
 import { TimeField } from "./time-field.tsx";
 import { frameAt, lastFrame, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
 import { Track } from "./track.tsx";
@@ -23,14 +24,14 @@ export function Moment(props: MomentProps) {
   const media = useMedia(props.input, props.source);
   const { timeline } = media;
   return (
-    <section class="trim" aria-label="Moment">
-      <h3>Moment</h3>
+    <section class="trim" aria-label={strings.moment}>
+      <h3>{strings.moment}</h3>
       <Player media={media} isSound={false} />
       <Still media={media} />
       {timeline ? (
         <Time {...props} media={media} timeline={timeline} />
       ) : (
-        <p class="small soft">{media.fault ?? "The length of this file is not known yet."}</p>
+        <p class="small soft">{media.fault ?? strings.unknownLength}</p>
       )}
     </section>
   );
@@ -60,7 +61,7 @@ function Time({
       <Track media={media} timeline={timeline} source={source}>
         <Handle
           mark="moment"
-          label="Moment"
+          label={strings.moment}
           time={at}
           reach={[0, last]}
           timeline={timeline}
@@ -70,18 +71,18 @@ function Time({
       </Track>
       <div class="row">
         <Steps
-          label="Moment"
+          label={strings.moment}
           isSound={false}
           onStep={(steps) => move(stepBy("moment", at, steps, timeline))}
         />
       </div>
       <div class="times">
         <TimeField
-          label="Moment"
+          label={strings.moment}
           time={at}
-          hint={fps === null ? null : `Frame: ${frameAt("moment", at, timeline)}`}
+          hint={fps === null ? null : strings.frame({ frame: frameAt("moment", at, timeline) })}
           faultOf={(typed) =>
-            typed > duration + 0.005 ? `The file ends at ${clock(duration, true)}.` : null
+            typed > duration + 0.005 ? strings.fileEndsAt({ time: clock(duration, true) }) : null
           }
           onTime={move}
           onHere={media.url === null ? null : () => move(markAt("moment", playback.time.value, timeline))}

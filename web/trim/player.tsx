@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
 import type { Media } from "./media.ts";
+import { strings } from "./strings.ts";
 
 export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
   const { url, playback, onBroken, onDuration } = media;
@@ -17,7 +18,7 @@ export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
       <audio
         {...shared}
         preload="metadata"
-        aria-label="Player"
+        aria-label={strings.player}
         onLoadedMetadata={({ currentTarget }) => onDuration(currentTarget.duration)}
       />
     );
@@ -27,7 +28,7 @@ export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
       {...shared}
       preload="auto"
       playsInline
-      aria-label="Player"
+      aria-label={strings.player}
       onLoadedMetadata={({ currentTarget }) => {
         onDuration(currentTarget.duration);
         // For a codec that it does not know, a browser may play the sound alone.
@@ -62,7 +63,7 @@ export function Still({ media: { frame, playback } }: { media: Media }) {
   useEffect(() => () => void (url && URL.revokeObjectURL(url)), [url]);
   if (!frame || (isFailed && !url)) return null;
   return (
-    <div class="still">{url ? <img src={url} alt="" /> : <p class="small">Decoding the picture…</p>}</div>
+    <div class="still">{url ? <img src={url} alt="" /> : <p class="small">{strings.decodingPicture}</p>}</div>
   );
 }
 
@@ -76,17 +77,27 @@ export function Steps({
   isSound: boolean;
   onStep: (steps: number) => void;
 }) {
-  const what = isSound ? "0.01 s" : "One frame";
+  const what = isSound ? "0.01 s" : strings.oneFrame;
   return (
     <fieldset class="steps">
-      <legend class="visually-hidden">{`Fine steps of the ${label.toLowerCase()}`}</legend>
-      <button type="button" class="icon" aria-label={`${what} back`} onClick={() => onStep(-1)}>
+      <legend class="visually-hidden">{strings.fineSteps({ mark: label.toLowerCase() })}</legend>
+      <button
+        type="button"
+        class="icon"
+        aria-label={strings.stepBack({ step: what })}
+        onClick={() => onStep(-1)}
+      >
         <Icon name="step_back" />
       </button>
       <span class="small soft" aria-hidden="true">
         {label}
       </span>
-      <button type="button" class="icon" aria-label={`${what} forward`} onClick={() => onStep(1)}>
+      <button
+        type="button"
+        class="icon"
+        aria-label={strings.stepForward({ step: what })}
+        onClick={() => onStep(1)}
+      >
         <Icon name="step_forth" />
       </button>
     </fieldset>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { clock } from "../words/quantities.ts";
+import { strings } from "./strings.ts";
 import { parseTime } from "./timeline.ts";
 
 /** A time to type. Leaving the field or Enter applies it; Escape restores the previous one. */
@@ -68,10 +69,10 @@ export function TimeField({
             {onHere && (
               <button
                 type="button"
-                aria-label={`Use current position: ${label.toLowerCase()}`}
+                aria-label={strings.useCurrentPositionFor({ mark: label.toLowerCase() })}
                 onClick={here}
               >
-                Use current position
+                {strings.useCurrentPosition}
               </button>
             )}
           </div>

@@ -1,5 +1,6 @@
 import { exactFps, type Source } from "../../src/index.ts";
 import { clock } from "../words/quantities.ts";
+import { strings } from "./strings.ts";
 
 /** The units in which a file is trimmed. */
 export interface Timeline {
@@ -101,17 +102,17 @@ function countBefore(times: readonly number[], time: number): number {
 export type ParsedTime = { seconds: number } | { fault: string };
 
 const SHAPE = /^(?:(?:(\d+):)?(\d{1,3}):)?(\d+(?:[.,]\d*)?|[.,]\d+)$/;
-const WANTED = "Write a time as 1:02.50, or in seconds as 62.5.";
+const WANTED = strings.enterTime;
 
 /** Parses a time as people type it: `1:02.50`, `1:02:03`, `62.5`, `62,5 s`. */
 export function parseTime(text: string): ParsedTime {
   const bare = text.trim().replace(/\s*s(ec(onds?)?)?$/i, "");
-  if (/^[-−]/.test(bare)) return { fault: "A time cannot be before the start." };
+  if (/^[-−]/.test(bare)) return { fault: strings.negativeTime };
   const [, hours, minutes, rest] = SHAPE.exec(bare) ?? [];
   if (rest === undefined) return { fault: WANTED };
   const seconds = Number(rest.replace(",", "."));
-  if (minutes !== undefined && seconds >= 60) return { fault: "Seconds go up to 59." };
-  if (hours !== undefined && Number(minutes) >= 60) return { fault: "Minutes go up to 59." };
+  if (minutes !== undefined && seconds >= 60) return { fault: strings.secondsTooLarge };
+  if (hours !== undefined && Number(minutes) >= 60) return { fault: strings.minutesTooLarge };
   const total = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + seconds;
   return Number.isFinite(total) ? { seconds: roundTime(total) } : { fault: WANTED };
 }
@@ -161,12 +162,12 @@ export function moveEdge(edges: Edges, edge: Edge, time: number, timeline: Timel
 export function faultOf(edge: Edge, time: number, edges: Edges, timeline: Timeline): string | null {
   const { duration } = timeline;
   const [first, last] = reachOf(edge, edges, timeline);
-  if (time > duration + 0.005) return `The file ends at ${clock(duration, true)}.`;
+  if (time > duration + 0.005) return strings.fileEndsAt({ time: clock(duration, true) });
   if (edge === "begin" && time > last) {
-    return `The start must be before the end, which is at ${clock(edges.end, true)}.`;
+    return strings.startAfterEnd({ time: clock(edges.end, true) });
   }
   if (edge === "end" && time < first) {
-    return `The end must be after the start, which is at ${clock(edges.begin, true)}.`;
+    return strings.endBeforeStart({ time: clock(edges.begin, true) });
   }
   return null;
 }

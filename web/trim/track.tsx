@@ -5,6 +5,7 @@ import { releasePlayer } from "../ui/media.ts";
 import { presentFrame } from "../ui/timing.ts";
 import { clock } from "../words/quantities.ts";
 import type { Media, Playback, TakeFrame } from "./media.ts";
+import { strings } from "./strings.ts";
 import type { Timeline } from "./timeline.ts";
 
 // Drawing a waveform decodes all of the sound.
@@ -70,12 +71,9 @@ export function Track({
 }
 
 function lineOf(isSound: boolean, isLarge: boolean, isUndrawn: boolean): string | null {
-  if (isSound && isLarge)
-    return "This file is too long to draw its waveform. You can play it and set the times.";
+  if (isSound && isLarge) return strings.tooLongForWaveform;
   if (!isUndrawn) return null;
-  return isSound
-    ? "This browser can't draw its waveform. You can still set the times."
-    : "This browser can't draw its pictures. You can still set the times.";
+  return isSound ? strings.waveformNotDrawn : strings.picturesNotDrawn;
 }
 
 function Playhead({ playback, duration }: { playback: Playback; duration: number }) {

@@ -5,6 +5,7 @@ import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
 import { type Media, useMedia } from "./media.ts";
 import { Player, Steps, Still } from "./player.tsx";
+import { strings } from "./strings.ts";
 import { TimeField } from "./time-field.tsx";
 import {
   type Edge,
@@ -26,7 +27,7 @@ import "./trim.css";
 
 export type { Stretch };
 
-const LABELS = { begin: "Start", end: "End" } as const satisfies Record<Edge, string>;
+const LABELS = { begin: strings.start, end: strings.end } as const satisfies Record<Edge, string>;
 const EDGES = ["begin", "end"] as const satisfies Edge[];
 
 interface TrimProps {
@@ -41,14 +42,14 @@ export function Trim(props: TrimProps) {
   const media = useMedia(props.input, props.source);
   const { timeline } = media;
   return (
-    <section class="trim" aria-label="Trim">
-      <h3>Trim</h3>
+    <section class="trim" aria-label={strings.trim}>
+      <h3>{strings.trim}</h3>
       <Player media={media} isSound={props.source.kind === "audio"} />
       <Still media={media} />
       {timeline ? (
         <Times {...props} media={media} timeline={timeline} />
       ) : (
-        <p class="small soft">{media.fault ?? "The length of this file is not known yet."}</p>
+        <p class="small soft">{media.fault ?? strings.unknownLength}</p>
       )}
     </section>
   );
@@ -104,7 +105,7 @@ function Times({
             onClick={() => (isPlaying ? playback.pause() : playback.play(edges.begin, edges.end))}
           >
             <Icon name={isPlaying ? "pause" : "play"} />
-            {isPlaying ? "Pause" : "Play this part"}
+            {isPlaying ? strings.pause : strings.playPart}
           </button>
         )}
         <Steps
@@ -112,10 +113,12 @@ function Times({
           isSound={fps === null}
           onStep={(steps) => move(used, stepBy(used, edges[used], steps, timeline))}
         />
-        <span class="kept-time soft numbers">{`Keeps ${clock(edges.end - edges.begin, true)}`}</span>
+        <span class="kept-time soft numbers">
+          {strings.keeps({ time: clock(edges.end - edges.begin, true) })}
+        </span>
         <button type="button" class="quiet" disabled={isWhole} onClick={() => onChange({})}>
           <Icon name="refresh" />
-          Reset
+          {strings.reset}
         </button>
       </div>
       <div class="times">
@@ -127,7 +130,9 @@ function Times({
             hint={
               fps === null
                 ? null
-                : `${edge === "begin" ? "First" : "Last"} frame: ${frameAt(edge, edges[edge], timeline)}`
+                : (edge === "begin" ? strings.firstFrame : strings.lastFrame)({
+                    frame: frameAt(edge, edges[edge], timeline),
+                  })
             }
             faultOf={(time) => faultOf(edge, time, edges, timeline)}
             onTime={(time) => move(edge, time)}

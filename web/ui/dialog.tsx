@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
+import { strings } from "./strings.ts";
 
 /** A dialog over the page, open while mounted; Escape and its close button call `onClose`. */
 export function Dialog({
@@ -36,7 +37,7 @@ export function Dialog({
           <h2 id={id} style={{ flex: 1 }}>
             {title}
           </h2>
-          <button type="button" class="quiet icon" aria-label="Close" onClick={onClose}>
+          <button type="button" class="quiet icon" aria-label={strings.close} onClick={onClose}>
             <Icon name="cancel" />
           </button>
         </div>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
+import { strings } from "./strings.ts";
 
 /** The URL of some media once it is known, or why there will be none. */
 export interface MediaUrl {
@@ -26,7 +27,7 @@ export function useMediaUrl(input: MediaInput | null): MediaUrl {
 async function open(input: MediaInput, signal: AbortSignal): Promise<MediaUrl> {
   if (typeof input === "string") {
     if (/^(https?|blob):/i.test(input)) return { url: input, fault: null };
-    return { url: null, fault: "A browser can't show what is stored there." };
+    return { url: null, fault: strings.storedElsewhere };
   }
   try {
     const file = input instanceof Blob ? input : await input.getFile();
@@ -35,7 +36,7 @@ async function open(input: MediaInput, signal: AbortSignal): Promise<MediaUrl> {
     signal.addEventListener("abort", () => URL.revokeObjectURL(url), { once: true });
     return { url, fault: null };
   } catch {
-    return { url: null, fault: "The file can no longer be read. Add it again." };
+    return { url: null, fault: strings.fileUnreadable };
   }
 }
 

@@ -14,10 +14,11 @@ import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { stills } from "../../src/media/features/stills.ts";
 import { storyboard } from "../../src/media/features/storyboard.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
-import type { Item, ItemState, Wishes } from "../queue/item.ts";
+import type { Item, Wishes } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
+import { strings } from "./strings.ts";
 
 // These come before the span of time.
 const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
@@ -30,23 +31,17 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
   const wish = options as Readonly<Record<string, unknown>>;
   const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
   return [
-    outputName(kind, format),
+    strings.output({ format: formatName(format), kind }),
     kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
     ...summarizeOptions(kind, wish, (group) => SERIES.has(group)),
     ...summarizeOptions(kind, wish, (group) => FRAME.has(group)),
     describeSpan(kind, wish),
     ...summarizeOptions(kind, wish, (group) => !EARLY.has(group) && group !== concat),
     ...summarizeOptions(kind, wish, (group) => group === concat),
-    isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
+    isCopied(wishes, source) ? strings.copied : describeRate(kind, format, wish, target_size),
   ]
     .filter(Boolean)
     .join(", ");
-}
-
-function outputName(kind: Wishes["kind"], format: string): string {
-  if (kind === "adaptive_video") return `${formatName(format)} stream`;
-  if (kind === "waveform" || kind === "storyboard") return `${formatName(format)} ${kind}`;
-  return kind === "animation" ? `${formatName(format)} animation` : formatName(format);
 }
 
 function isCopied({ kind, options, target_size }: Wishes, source: Source | null): boolean {
@@ -74,9 +69,9 @@ function describeSpan(
 ): string | null {
   const [from, to] = [typeof start === "number" ? start : 0, typeof end === "number" ? end : null];
   if (kind === "image" && interval === undefined && count === undefined)
-    return from > 0 ? `frame at ${clock(from, true)}` : null;
-  if (to !== null) return `${clock(from, true)} to ${clock(to, true)}`;
-  return from > 0 ? `from ${clock(from, true)}` : null;
+    return from > 0 ? strings.frameAt({ time: clock(from, true) }) : null;
+  if (to !== null) return strings.fromTo({ from: clock(from, true), to: clock(to, true) });
+  return from > 0 ? strings.from({ time: clock(from, true) }) : null;
 }
 
 function describeRate(
@@ -86,40 +81,33 @@ function describeRate(
   target_size: number | null,
 ): string | null {
   // A number may be incomplete while it is being typed.
-  if (target_size !== null) return target_size > 0 ? `at most ${bytes(target_size)}` : null;
+  if (target_size !== null) return target_size > 0 ? strings.atMost({ size: bytes(target_size) }) : null;
   if (kind === "waveform") return null;
   // Quality makes no visible or audible difference to these.
   if (["wav", "flac", "png", "gif"].includes(format) && kind !== "animation") return null;
   if (typeof bitrate === "number") {
     if (Number.isNaN(bitrate)) return null;
     return kind === "video" && bitrate >= 1e6
-      ? `${Number((bitrate / 1e6).toPrecision(3))} Mbit/s`
-      : `${Math.round(bitrate / 1000)} kbit/s`;
+      ? strings.megabits({ rate: Number((bitrate / 1e6).toPrecision(3)) })
+      : strings.kilobits({ rate: Math.round(bitrate / 1000) });
   }
   const { choice } = qualityGroup.options.quality.words;
-  return `${choice?.(quality as Quality | undefined).toLowerCase()} quality`;
+  return strings.quality({ quality: (choice?.(quality as Quality | undefined) ?? "").toLowerCase() });
 }
-
-const KINDS = {
-  ...{ video: "video", audio: "audio", image: "image" },
-  ...{ adaptive_video: "stream", data: "data" },
-} as const;
-
-const UNKNOWN = "unknown codec";
 
 /** Describes a file: `MP4 video, H.264 and AAC, 1920 × 1080, 30 fps, 0:32, 45.2 MB`. Omits what is unknown. */
 export function describeSource(source: Source): string {
   const { kind, format, width, height, fps, duration, filesize, codecs } = source;
   const moves = kind === "video" || kind === "adaptive_video";
-  const pictures = moves && codecs?.video === null ? UNKNOWN : codecs?.video;
+  const pictures = moves && codecs?.video === null ? strings.unknownCodec : codecs?.video;
   const names = [pictures, codecs?.audio].filter((name) => name !== null && name !== undefined);
   return [
-    `${formatName(format)} ${source.animated ? "animation" : KINDS[kind]}`,
+    strings.source({ format: formatName(format), kind: source.animated ? "animation" : kind }),
     kind === "image" || (kind === "audio" && codecName(names[0] ?? "") === formatName(format))
       ? null
-      : names.map(named).join(" and "),
+      : strings.codecs({ names: names.map(named) }),
     width && height ? `${width} × ${height}` : null,
-    moves && fps ? `${Number(fps.toFixed(2))} fps` : null,
+    moves && fps ? strings.framesPerSecond({ fps: Number(fps.toFixed(2)) }) : null,
     kind === "audio" ? describeSound(source) : null,
     duration && kind !== "image" ? clock(duration) : null,
     filesize === undefined ? null : bytes(filesize),
@@ -129,14 +117,12 @@ export function describeSource(source: Source): string {
 }
 
 function named(codec: string): string {
-  return codec === UNKNOWN ? codec : codecName(codec);
+  return codec === strings.unknownCodec ? codec : codecName(codec);
 }
 
 function describeSound({ audio }: Source): string | null {
   if (!audio) return null;
-  const channels =
-    audio.channels === 1 ? "mono" : audio.channels === 2 ? "stereo" : `${audio.channels} channels`;
-  return `${channels}, ${audio.sample_rate / 1000} kHz`;
+  return strings.audio({ channels: audio.channels, rate: audio.sample_rate / 1000 });
 }
 
 /**
@@ -146,11 +132,11 @@ function describeSound({ audio }: Source): string | null {
 export function describeDropped({ kind, options }: Wishes, source: Source | null): string | null {
   const lost = source ? listed(kind, options, source).filter(({ reason }) => reason !== "asked") : [];
   if (lost.length === 0) return null;
-  const names = PARTS.flatMap(({ fits, name }) => {
+  const parts = PARTS.flatMap(({ fits, name }) => {
     const some = lost.filter(fits);
     return some.length > 0 ? [name(some)] : [];
   });
-  return `Leaves out: ${names.join(", ")}.`;
+  return strings.leavesOut({ parts });
 }
 
 function listed(kind: Wishes["kind"], options: Wishes["options"], source: Source): Dropped[] {
@@ -168,47 +154,31 @@ interface Part {
 }
 
 const PARTS: readonly Part[] = [
-  { fits: ({ kind }) => kind === "video", name: (some) => further(some, "video track") },
-  { fits: ({ kind }) => kind === "audio", name: (some) => further(some, "sound track") },
-  { fits: ({ kind }) => kind === "channels", name: () => "surround sound (it becomes stereo)" },
-  { fits: ({ kind }) => kind === "subtitle", name: (some) => `subtitles${languages(some)}` },
-  { fits: ({ kind }) => kind === "chapters", name: () => "chapters" },
-  { fits: ({ kind }) => kind === "data", name: () => "attached data" },
+  { fits: ({ kind }) => kind === "video", name: (some) => strings.furtherVideo(lostOf(some)) },
+  { fits: ({ kind }) => kind === "audio", name: (some) => strings.furtherAudio(lostOf(some)) },
+  { fits: ({ kind }) => kind === "channels", name: () => strings.surround },
+  { fits: ({ kind }) => kind === "subtitle", name: (some) => strings.subtitles(lostOf(some)) },
+  { fits: ({ kind }) => kind === "chapters", name: () => strings.chapters },
+  { fits: ({ kind }) => kind === "data", name: () => strings.data },
   { fits: ({ kind }) => kind === "cover", name: coverWords },
   {
     fits: ({ kind, reason }) => kind === "tags" && reason !== "private",
-    name: () => "tags the format does not support",
+    name: () => strings.tags,
   },
   {
     fits: ({ kind, reason }) => kind === "tags" && reason === "private",
-    name: () => "private tags such as location and device",
+    name: () => strings.privateTags,
   },
 ];
 
-function further(some: readonly Dropped[], what: string): string {
-  return `${some.length} further ${what}${some.length === 1 ? "" : "s"}${languages(some)}`;
+function lostOf(some: readonly Dropped[]): { count: number; languages: string[] } {
+  const languages = some.flatMap(({ language }) => (language ? [languageName(language)] : []));
+  return { count: some.length, languages };
 }
 
 function coverWords(some: readonly Dropped[]): string {
-  return some.every(({ reason }) => reason === "one_track") ? "further covers" : "the cover";
+  return some.every(({ reason }) => reason === "one_track") ? strings.furtherCovers : strings.cover;
 }
-
-function languages(some: readonly Dropped[]): string {
-  const names = some.flatMap(({ language }) => (language ? [languageName(language)] : []));
-  return names.length > 0 ? ` (${names.join(", ")})` : "";
-}
-
-const ENCODERS: Readonly<Record<string, string>> = {
-  copy: "",
-  canvas: "with the browser's own image encoder",
-  avif: "with the AVIF encoder",
-  wasm: "with FFmpeg in WebAssembly",
-  fast: "with Framewright's build of FFmpeg in WebAssembly",
-  "wasm-mt": "with FFmpeg in WebAssembly, with threads",
-  webcodecs: "with the browser's own encoder (WebCodecs)",
-  light: "with FFmpeg in a Worker",
-  native: "with native FFmpeg in a container",
-};
 
 /**
  * Describes where an item is processed: in the future tense before it starts, then with the encoder and the main reason for
@@ -216,18 +186,18 @@ const ENCODERS: Readonly<Record<string, string>> = {
  */
 export function describePlace({ wishes, task, service, input, pace }: Item): string {
   const place =
-    wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
+    wishes.place === "device" ? strings.onDevice : strings.onEdge({ host: service ? hostOf(service) : null });
   if (!task) {
-    const given = typeof input === "string" ? "its address" : "the file";
-    return `Will run ${place}; ${wishes.place === "device" ? "nothing is sent anywhere" : `${given} is sent there`}.`;
+    if (wishes.place === "device") return strings.willRunHere({ place });
+    return typeof input === "string" ? strings.addressIsSent({ place }) : strings.fileIsSent({ place });
   }
   const made = task.steps.find(({ output }) => output?.encoder)?.output;
   const runs = task.status === "queued" || task.status === "processing";
-  const said = `${made ? "Made" : runs ? "Runs" : "Ran"} ${place}`;
+  const sentenceOf = made ? strings.made : runs ? strings.runs : strings.ran;
   const choice = made ?? pace?.choice;
-  if (!choice) return `${said}.`;
-  const words = encoderWords(choice);
-  return `${said}${words && ` ${words}`}.${choice.reason ? ` ${choice.reason}` : ""}`;
+  if (!choice) return sentenceOf({ place, encoder: "" });
+  const sentence = sentenceOf({ place, encoder: encoderWords(choice) });
+  return choice.reason ? `${sentence} ${choice.reason}` : sentence;
 }
 
 /** Describes which encoder made an output and why; null when unknown. */
@@ -239,31 +209,18 @@ export function describeEncoder(output: Pick<Source, "encoder" | "reason">): str
 }
 
 function encoderWords({ encoder = "" }: Pick<Source, "encoder">): string {
-  return ENCODERS[encoder] ?? `with ${encoder}`;
+  return strings.encoders[encoder] ?? strings.otherEncoder({ encoder });
 }
 
 function hostOf(service: string): string {
   return URL.parse(service)?.host ?? service;
 }
 
-const WORDS: Readonly<Record<ItemState, string>> = {
-  reading: "Reading…",
-  unusable: "Can't be used",
-  ready: "Ready",
-  sending: "Starting…",
-  queued: "Waiting for its turn",
-  processing: "Converting",
-  succeeded: "Done",
-  failed: "Failed",
-  cancelled: "Cancelled",
-  waiting: "Waiting for its file",
-};
-
 export function stateWords(item: Item): string {
   const state = stateOf(item);
-  if (state === "sending" && item.starting?.waits) return WORDS.queued;
-  if (state === "sending" && item.starting?.sent !== null) return "Sending";
-  return isIdle(item) ? "Waiting for a free encoder" : WORDS[state];
+  if (state === "sending" && item.starting?.waits) return strings.states.queued;
+  if (state === "sending" && item.starting?.sent !== null) return strings.sending;
+  return isIdle(item) ? strings.waitingForEncoder : strings.states[state];
 }
 
 /** Returns whether an item's task is running, but its encode is waiting for others. */

@@ -1,3 +1,5 @@
+import { strings } from "./strings.ts";
+
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
 /** Formats a number of bytes with three digits, in powers of 1000: `950 kB`, `1.43 MB`. */
@@ -21,11 +23,11 @@ export function clock(seconds: number, exact = false): string {
 
 /** Formats the remaining time as people say it: `13 s left`, `2 h 5 min left`. */
 export function timeLeft(seconds: number): string {
-  if (seconds < 1) return "almost done";
-  if (seconds < 60) return `${Math.ceil(seconds)} s left`;
+  if (seconds < 1) return strings.almostDone;
+  if (seconds < 60) return strings.secondsLeft({ seconds: Math.ceil(seconds) });
   const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min left`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
+  if (minutes < 60) return strings.minutesLeft({ minutes });
+  return strings.hoursLeft({ hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
 /** Returns the remaining seconds of an estimate after some have passed; once overdue, adds half of the delay again. */
@@ -42,13 +44,13 @@ export function saving(before: number, after: number): string {
 }
 
 function change(before: number, after: number): string {
-  if (after === before || before === 0) return after === before ? "as large as before" : "larger";
+  if (after === before || before === 0) return after === before ? strings.sameSize : strings.larger;
   const percent = Math.round((Math.abs(after - before) / before) * 100);
   if (after < before) {
     // Never claim to save all of it.
-    if (percent >= 100) return "more than 99 % smaller";
-    return percent === 0 ? "less than 1 % smaller" : `${percent} % smaller`;
+    if (percent >= 100) return strings.muchSmaller;
+    return percent === 0 ? strings.slightlySmaller : strings.percentSmaller({ percent });
   }
-  if (percent >= 100) return `${Number((after / before).toPrecision(2))} times as large`;
-  return percent === 0 ? "less than 1 % larger" : `${percent} % larger`;
+  if (percent >= 100) return strings.timesAsLarge({ factor: Number((after / before).toPrecision(2)) });
+  return percent === 0 ? strings.slightlyLarger : strings.percentLarger({ percent });
 }

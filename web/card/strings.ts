@@ -1,0 +1,26 @@
+/** The words of a card of the queue. */
+export const strings = {
+  options: "Options",
+  result: "Result",
+  convert: "Convert",
+  cancel: "Cancel",
+  tryAgain: "Try again",
+  convertAgain: "Convert again",
+  removeItem: ({ name }: { name: string }) => `Remove ${name}`,
+  remove: "Remove",
+  sent: "Sent",
+  progress: "Progress",
+  starting: "Starting…",
+  allowAgain: ({ name }: { name: string }) => `Allow this page to read ${name} again.`,
+  chooseAgain: ({ name }: { name: string }) =>
+    `The page was reloaded, and ${name} is too large to keep. Choose it again to continue.`,
+  allowReading: "Allow reading",
+  chooseFileAgain: "Choose the file again",
+  fileFor: ({ name }: { name: string }) => `File for ${name}`,
+  sendToEdge: "Send to the edge",
+  leavesDevice: ({ host }: { host: string }) => `It then leaves this device for ${host}.`,
+  becomes: "Becomes",
+  loading: "Loading…",
+  workingFor: ({ time }: { time: string }) => `Working for ${time}`,
+  realTime: ({ speed }: { speed: string }) => `${speed} real time`,
+};
