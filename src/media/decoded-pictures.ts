@@ -20,9 +20,14 @@ export function needsDecoder({ kind, format, animated, color }: Source): boolean
   );
 }
 
-/** Returns the Source of a decoder's output: upright, in RGB. */
+// The decoders of a WebP compose its frames, but ignore its EXIF orientation.
+function decodesUpright({ format }: Source): boolean {
+  return format !== "webp";
+}
+
+/** Returns the Source of a decoder's output: in RGB, and upright unless it is a WebP. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
-  const { mirrored: _, transparent_color: __, ...rest } = source;
+  const { rotation, mirrored, coded_width, coded_height, transparent_color: _, ...rest } = source;
   const { width, height, has_alpha, color } = source;
   // A page decodes only the primary picture of a HEIC sequence.
   const animated = source.animated === true && source.format !== "heic";
@@ -33,8 +38,13 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
     mime: `image/${format}`,
     ...(source.animated !== undefined && { animated }),
     codecs: { video: animated ? "apng" : format, audio: null },
-    rotation: 0,
-    ...(width && height && { coded_width: width, coded_height: height }),
+    ...(decodesUpright(source)
+      ? { rotation: 0, ...(width && height && { coded_width: width, coded_height: height }) }
+      : {
+          ...(rotation !== undefined && { rotation }),
+          ...(mirrored && { mirrored }),
+          ...(coded_width && coded_height && { coded_width, coded_height }),
+        }),
     pixel_format: has_alpha ? "rgba" : "rgb24",
     color: {
       ...(primaries && { primaries }),
@@ -46,11 +56,16 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
   };
 }
 
-/** Returns the plan for a decoder's output, which is already upright. */
+/** Returns the plan for a decoder's output, which is already upright unless it is a WebP. */
 export function decodedPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
-  if (!image) return plan;
+  if (!image || !decodesUpright(source)) return plan;
   return { ...plan, image: { ...image, geometry: uprightGeometry(image.geometry, source) } };
+}
+
+/** Returns whether ffmpeg decodes moving pictures upright: it applies display matrices, but not EXIF orientations (5.1). */
+export function autorotates({ kind, format }: Source): boolean {
+  return kind !== "image" || format === "avif";
 }
 
 /** Returns the geometry that remains after a decoder has applied the source's own rotation and mirroring. */

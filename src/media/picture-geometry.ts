@@ -37,6 +37,22 @@ export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
   return ([0, 90, 180, 270] as const)[turns] ?? 0;
 }
 
+/** How players turn a stored picture, and whether they mirror the turned one, left to right. */
+export interface Orientation {
+  rotate: StoredPicture["rotate"];
+  mirror: boolean;
+}
+
+/**
+ * Returns the orientation that a display matrix states (ISO/IEC 14496-12, 6.2.2), from its values a, b, c and d, by which a player
+ * moves a point to (ax + cy, bx + dy).
+ */
+export function matrixOrientation([a, b, c, d]: readonly [number, number, number, number]): Orientation {
+  const mirror = a * d - b * c < 0;
+  // Undoing the mirroring negates x.
+  return { rotate: toRightAngle((Math.atan2(b, mirror ? -a : a) * 180) / Math.PI), mirror };
+}
+
 /** Parses a sample aspect ratio such as `4:3` into a number; 1 when absent, malformed or `0:1` (unknown). */
 export function parsePixelAspect(ratio: string | undefined): number {
   const [, across, down] = /^(\d+)[:/](\d+)$/.exec(ratio ?? "") ?? [];

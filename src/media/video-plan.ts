@@ -112,7 +112,8 @@ function isPlain(source: Source, codec: VideoCodec): boolean {
     (source.color?.hdr !== true || holdsHdr(codec)) &&
     source.interlaced !== true &&
     parsePixelAspect(source.sample_aspect_ratio) === 1 &&
-    toRightAngle(source.rotation ?? 0) === 0
+    toRightAngle(source.rotation ?? 0) === 0 &&
+    source.mirrored !== true
   );
 }
 

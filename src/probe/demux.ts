@@ -18,7 +18,7 @@ import {
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
-import { displayedSize } from "../media/picture-geometry.ts";
+import { displayedSize, type Orientation } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
 import { COVER_CODECS, readTags, type Tags } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -151,7 +151,10 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   if (!first && inputTracks.length > 0) throw errors.emptyStreams();
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
-  const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets?.rate) : null;
+  const orientation = video && index?.get(video.track.id)?.orientation;
+  const picture = video?.track.isVideoTrack()
+    ? await pictureFacts(video.track, video.packets?.rate, orientation)
+    : null;
   const sound = audio?.track.isAudioTrack() ? await soundFacts(audio.track) : null;
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, context.extras);
@@ -363,10 +366,15 @@ export interface PictureFacts {
 }
 
 /** Reads the facts about a video track's pictures from its headers; `fps` is the average frame rate, if known. */
-async function pictureFacts(video: InputVideoTrack, fps: number | undefined): Promise<PictureFacts> {
+async function pictureFacts(
+  video: InputVideoTrack,
+  fps: number | undefined,
+  orientation: Orientation | undefined,
+): Promise<PictureFacts> {
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
   const { num, den } = await video.getPixelAspectRatio();
-  const rotation = await video.getRotation();
+  // mediabunny (1.61) takes a mirrored picture for one that is turned.
+  const { rotate: rotation, mirror } = orientation ?? { rotate: await video.getRotation(), mirror: false };
   const stored = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
   const color = await video.getColorSpace();
   const config = await video.getDecoderConfig();
@@ -382,6 +390,7 @@ async function pictureFacts(video: InputVideoTrack, fps: number | undefined): Pr
     coded_height,
     sample_aspect_ratio: `${num}:${den}`,
     rotation,
+    ...(mirror && { mirrored: true as const }),
     ...(fps ? { fps: Math.round(fps * 1e4) / 1e4 } : {}),
     has_alpha: await video.canBeTransparent(),
     color: colorFacts(color, await video.hasHighDynamicRange(), pixels),

@@ -1,3 +1,5 @@
+import { matrixOrientation, type Orientation } from "../media/picture-geometry.ts";
+
 /** One box of an ISO base media file (ISO/IEC 14496-12, 4.2) within bytes in memory. */
 export interface Box {
   kind: string;
@@ -120,6 +122,8 @@ export interface TrackIndex {
   shown: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
+  /** How players turn and mirror its pictures. */
+  orientation: Orientation;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
 }
@@ -165,6 +169,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       bytes: sizes.sum,
       seconds,
       end: null,
+      orientation: readOrientation(view, tkhd),
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
       consistent:
         times.count === sizes.count &&
@@ -178,6 +183,19 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
   }
   return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
+}
+
+// The matrix precedes width and height; its first two columns are in fixed point of 16 bits.
+function readOrientation(view: DataView, tkhd: Box): Orientation {
+  const at = tkhd.end - 44;
+  if (at < tkhd.start) return matrixOrientation([1, 0, 0, 1]);
+  const [a, b, c, d] = [0, 4, 12, 16].map((offset) => view.getInt32(at + offset)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return matrixOrientation([a, b, c, d]);
 }
 
 /** Start and end of a track's presentation, in seconds of the file. */

@@ -8,6 +8,7 @@ import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { microseconds } from "./durations.ts";
 import { errors } from "./errors.ts";
+import { readOrientation } from "./exif.ts";
 import { hideDamage } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
@@ -58,7 +59,8 @@ export async function probeMedia(
     throw error;
   });
   if (complete && report === null) return withExactDuration(complete.source, reader, signal);
-  const parsed = parseFfprobe(report, { url: input.url, filesize: reader.size });
+  const oriented = await withOrientation(report, readable, signal);
+  const parsed = parseFfprobe(oriented, { url: input.url, filesize: reader.size });
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const reported = withEnds(parsed, ends);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
@@ -70,6 +72,19 @@ export async function probeMedia(
   checkFrames(source, report);
   return withExactDuration(checkSource(source), reader, signal);
 }
+
+// ffmpeg (5.1) reads neither the orientation of a PNG or TIFF nor that of a WebP whose EXIF data has a prefix.
+async function withOrientation(report: unknown, reader: ByteReader, signal: AbortSignal): Promise<unknown> {
+  const { format, frames } = report as { format?: { format_name?: unknown }; frames?: unknown };
+  const [first = { media_type: "video" }] = Array.isArray(frames) ? frames : [];
+  if (!ORIENTED.test(String(format?.format_name)) || first.tags?.Orientation) return report;
+  const orientation = await readOrientation(reader, signal);
+  if (!orientation) return report;
+  const tags = { ...first.tags, Orientation: String(orientation.value) };
+  return { ...(report as object), frames: [{ ...first, tags }] };
+}
+
+const ORIENTED = /^(tiff|png|webp)_pipe$|^apng$|^image2$/;
 
 // Both mediabunny and ffprobe guess their duration from a bitrate.
 const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);

@@ -1,5 +1,6 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { latinText, viewOf } from "../util/bytes.ts";
+import { findOrientation } from "./exif.ts";
 
 /** A report on a still, in the form of ffprobe's JSON. */
 export interface StillReport {
@@ -58,7 +59,8 @@ function readJpeg(view: DataView): StillReport | null {
       const [across, down] = [view.getUint16(body + 8), view.getUint16(body + 10)];
       if (across === 0 || across !== down) return null;
     } else if (marker === 0xffe1 && latinText(view, body, 6) === "Exif\0\0") {
-      orientation ??= exifOrientation(new DataView(view.buffer, view.byteOffset + body + 6, end - body - 6));
+      const exif = new DataView(view.buffer, view.byteOffset + body + 6, end - body - 6);
+      orientation ??= findOrientation(exif)?.value ?? null;
     } else if (isUnusual(view, marker, body)) return null;
     at = end;
   }
@@ -86,18 +88,6 @@ function isUnusual(view: DataView, marker: number, body: number): boolean {
   const isTable = marker === 0xffc4 || marker === 0xffdb || marker === 0xffdd;
   const isNote = (marker >= 0xffe0 && marker <= 0xffef) || marker === 0xfffe;
   return !isTable && !isNote;
-}
-
-// TIFF 6.0: the first directory, tag 274.
-function exifOrientation(view: DataView): number | null {
-  const little = view.getUint16(0) === 0x4949;
-  const directory = view.getUint32(4, little);
-  const entries = view.getUint16(directory, little);
-  for (let index = 0; index < entries; index++) {
-    const entry = directory + 2 + 12 * index;
-    if (view.getUint16(entry, little) === 274) return view.getUint16(entry + 8, little);
-  }
-  return null;
 }
 
 // RFC 9649: one lossy picture, possibly with a color profile.

@@ -48,7 +48,8 @@ export function grayPng(width: number, bits: number, values: readonly number[], 
   return makePng({ width, height, bits, type: 0 }, Buffer.from(rows.flat()), { tRNS: [0, transparent] });
 }
 
-function pngChunk(name: string, body: Buffer): Buffer {
+/** A chunk of a PNG: its length, name, body and checksum. */
+export function pngChunk(name: string, body: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from(name, "latin1"), body]);
   const framed = Buffer.alloc(content.length + 8);
   framed.writeUInt32BE(body.length, 0);

@@ -3,7 +3,6 @@ import { FORMATS } from "../../src/media/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { grayPng } from "../inputs/png.ts";
-import { ORIENTATIONS, orientedPhoto, quadrantPng } from "../judge/clips.ts";
 import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
@@ -189,23 +188,6 @@ test.concurrent.for([
     const [before = 0, right = 0, after = 0] = like.map(({ mean }) => mean);
     expect(right).toBeGreaterThan(LIKE_IN.png);
     expect(Math.max(before, after)).toBeLessThan(LIKE_IN.png);
-  },
-);
-
-const ORIENTED = ([1, 2, 3, 4, 5, 6, 7, 8] as const).flatMap((orientation) => [
-  { orientation, options: {}, after: "null" },
-  { orientation, options: { rotate: 90, flip: "vertical" } as const, after: "transpose=clock,vflip" },
-]);
-
-test.concurrent.for(ORIENTED)(
-  "shows a photo of orientation $orientation as players do, and $options of that",
-  LIMIT,
-  async ({ orientation, options, after }, { expect }) => {
-    const input = rig.origin.serve(`/photo-${orientation}.jpg`, { file: await orientedPhoto(orientation) });
-    const output = await rig.door.encode({ input, kind: "image", options: { format: "png", ...options } });
-    const filter = `${ORIENTATIONS[orientation]},${after}`;
-    const { worst } = await measureLikeness(output.path, await quadrantPng(), { filter, pixels: "gbrp" });
-    expect(worst).toBeGreaterThan(0.93);
   },
 );
 

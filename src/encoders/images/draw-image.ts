@@ -1,6 +1,7 @@
 import { uprightGeometry } from "../../media/decoded-pictures.ts";
 import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
+import { readOrientation } from "../../probe/exif.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";
@@ -31,27 +32,34 @@ async function drawStill(
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Drawn> {
-  const bitmap = await createImageBitmap(await blobOf(reader, signal)).catch((cause: unknown) => {
+  const { blob, geometry } = await withoutOrientation(image.geometry, source, reader, signal);
+  const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
     throw errors.pictureUndecoded({ cause });
   });
   try {
     const { width, height } = bitmap;
     const stored = { width, height, shown_width: width, shown_height: height };
-    return paint(image, (context) =>
-      drawPicture(context, bitmap, stored, upright(image.geometry, bitmap, source), image.matte),
-    );
+    return paint(image, (context) => drawPicture(context, bitmap, stored, geometry, image.matte));
   } finally {
     bitmap.close();
   }
 }
 
-// Browsers apply the EXIF orientation themselves.
-function upright(geometry: Geometry, { width, height }: ImageBitmap, source: Source): Geometry {
-  const own = (geometry.rotate - geometry.turn + 360) % 360;
-  const turned = own % 180 !== 0;
-  const isStored =
-    turned && width !== height && width === source.coded_width && height === source.coded_height;
-  return isStored ? geometry : uprightGeometry(geometry, source);
+const UPRIGHT = 1;
+
+// Browsers differ in which EXIF orientations they apply, and cannot be told not to. AVIF has none: its decoder turns the picture.
+async function withoutOrientation(
+  geometry: Geometry,
+  source: Source,
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<{ blob: Blob; geometry: Geometry }> {
+  const blob = await blobOf(reader, signal);
+  const orientation = source.format === "avif" ? null : await readOrientation(reader, signal);
+  if (!orientation) return { blob, geometry: uprightGeometry(geometry, source) };
+  const { at, little } = orientation;
+  const value = little ? Uint8Array.of(UPRIGHT, 0) : Uint8Array.of(0, UPRIGHT);
+  return { blob: new Blob([blob.slice(0, at), value, blob.slice(at + 2)]), geometry };
 }
 
 async function drawFrame(

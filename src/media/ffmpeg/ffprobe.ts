@@ -1,6 +1,12 @@
 import { type Chapter, readChapters } from "../chapters.ts";
 import { CONTAINERS, containerOf } from "../containers.ts";
-import { displayedSize, parsePixelAspect, toRightAngle } from "../picture-geometry.ts";
+import {
+  displayedSize,
+  matrixOrientation,
+  type Orientation,
+  parsePixelAspect,
+  toRightAngle,
+} from "../picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../source.ts";
 import { readTags, type Tags } from "../tags.ts";
 import { errors } from "./errors.ts";
@@ -82,7 +88,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
   if (coded_width <= 0 || coded_height <= 0) throw errors.pictureSizeUnreadable();
   const ratio = asText(video.sample_aspect_ratio) ?? "1:1";
   const pixel_aspect = parsePixelAspect(ratio);
-  const rotate = toRightAngle(clockwise(video, frame));
+  const { rotate, mirror } = orientationOf(video, frame);
   const stored = { width: coded_width, height: coded_height, pixel_aspect, rotate };
   const pixel_format = asText(video.pix_fmt);
   const fps = asRatio(video.avg_frame_rate) ?? asRatio(video.r_frame_rate);
@@ -92,7 +98,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
     coded_height,
     sample_aspect_ratio: pixel_aspect === 1 ? "1:1" : ratio,
     rotation: rotate,
-    mirrored: image && isMirrored(frame) ? (true as const) : undefined,
+    mirrored: mirror ? (true as const) : undefined,
     fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
     pixel_format,
     has_alpha: hasAlpha(video),
@@ -198,28 +204,41 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// Rotation comes from the stream's matrix, a tag in old files, or a photo's EXIF. ffmpeg also derives a frame matrix from EXIF, but
-// gets the rotation of mirrored orientations wrong, so EXIF takes precedence.
-function clockwise(video: Report, frame: Report): number {
-  const orientation = Number(asRecord(frame.tags).Orientation);
-  const exif = orientation >= 1 ? (EXIF[orientation] ?? 0) : undefined;
-  return matrixRotation(video) ?? asNumber(asRecord(video.tags).rotate) ?? exif ?? matrixRotation(frame) ?? 0;
+// The stream's matrix, a tag in old files, or a photo's EXIF data. ffmpeg also derives a frame's matrix from EXIF data, but gets the
+// rotation of mirrored orientations wrong.
+function orientationOf(video: Report, frame: Report): Orientation {
+  const value = Number(asRecord(frame.tags).Orientation);
+  const exif = value >= 1 ? (EXIF[value] ?? EXIF[1]) : undefined;
+  const tag = asNumber(asRecord(video.tags).rotate);
+  const turned = tag === undefined ? undefined : { rotate: toRightAngle(tag), mirror: false };
+  return matrixOf(video) ?? turned ?? exif ?? matrixOf(frame) ?? UPRIGHT;
 }
 
-// ffprobe counts counterclockwise.
-function matrixRotation(report: Report): number | undefined {
-  const sides = asList(report.side_data_list).map((side) => asNumber(asRecord(side).rotation));
-  const turn = sides.find((each) => each !== undefined);
-  return turn === undefined ? undefined : -turn;
+const UPRIGHT: Orientation = { rotate: 0, mirror: false };
+
+// ffprobe lists a matrix row by row, in fixed point, and counts its rotation counterclockwise.
+function matrixOf(report: Report): Orientation | undefined {
+  for (const side of asList(report.side_data_list).map(asRecord)) {
+    const rows = [...(asText(side.displaymatrix) ?? "").matchAll(/:\s+(-?\d+)\s+(-?\d+)/g)];
+    const [a = 0, b = 0, c = 0, d = 0] = rows.slice(0, 2).flatMap(([, ...row]) => row.map(Number));
+    if (a * d - b * c !== 0) return matrixOrientation([a, b, c, d]);
+    const rotation = asNumber(side.rotation);
+    if (rotation !== undefined) return { rotate: toRightAngle(-rotation), mirror: false };
+  }
+  return undefined;
 }
 
-// EXIF 2.32, tag 274: clockwise degrees; orientations in MIRRORED are mirrored after the turn.
-const EXIF: Readonly<Record<number, number>> = { 3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270 };
-const MIRRORED: ReadonlySet<number> = new Set([2, 4, 5, 7]);
-
-function isMirrored(frame: Report): boolean {
-  return MIRRORED.has(Number(asRecord(frame.tags).Orientation));
-}
+// EXIF 2.32, tag 274.
+const EXIF: Readonly<Record<number, Orientation>> = {
+  1: UPRIGHT,
+  2: { rotate: 0, mirror: true },
+  3: { rotate: 180, mirror: false },
+  4: { rotate: 180, mirror: true },
+  5: { rotate: 90, mirror: true },
+  6: { rotate: 90, mirror: false },
+  7: { rotate: 270, mirror: true },
+  8: { rotate: 270, mirror: false },
+};
 
 function isInterlaced(video: Report, frame: Report): boolean | undefined {
   const order = specified(video.field_order);

@@ -1,3 +1,4 @@
+import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
 import type { Filter } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
 import { overFilters, pictureFilters } from "../features.ts";
@@ -195,8 +196,8 @@ export function videoOver(
 /** Returns the filters of a video that precede its scaling: trim, cleanup, timing and rotation. */
 export function videoCleanup(source: Source, video: VideoEncode, trim: Trim, { engine }: Toolset): string[] {
   const context = filterContext(source, engine);
-  // ffmpeg autorotates as players do; with -noautorotate it would copy the rotation to the output (5.1).
-  const { turn: rotate, mirror } = video.geometry;
+  // With -noautorotate, ffmpeg would copy the rotation to the output (5.1).
+  const { rotate, mirror } = autorotates(source) ? uprightGeometry(video.geometry, source) : video.geometry;
   const length = trim.length === null ? null : trim.length / trim.speed;
   const clean = pictureFilters("clean", video, context);
   return [
