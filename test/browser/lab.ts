@@ -8,7 +8,7 @@ import { type LabServerOptions, startLabServer } from "./lab-server.ts";
 export interface LabOptions extends LabServerOptions {
   /**
    * Starts a Chromium for this lab alone, with more command-line arguments. The shared one keeps the files of a page in memory, where
-   * OPFS is slower and has faults of its own, and measures the processes of all files together.
+   * OPFS is slower and has faults of its own, gets copies of the files that are chosen, and measures the processes of all files together.
    */
   own?: { args?: readonly string[] } | undefined;
 }

@@ -9,7 +9,7 @@ let lab: Lab;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-blobs-"));
-  lab = await openLab();
+  lab = await openLab({ own: {} });
   await lab.page.setContent('<input type="file">');
 });
 afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
