@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { formatClock } from "./clock.ts";
 import { BOUNDS } from "./formats.ts";
 
 const chapter = z
@@ -85,14 +86,7 @@ export function moveChapters(
 export function writeCommentChapters(chapters: readonly Chapter[]): Record<string, string> {
   const comments = chapters.flatMap(({ start, title }, index) => {
     const name = `CHAPTER${String(index).padStart(3, "0")}`;
-    return [[name, clock(start)] as const, [`${name}NAME`, title] as const];
+    return [[name, formatClock(Math.round(start * 1000))] as const, [`${name}NAME`, title] as const];
   });
   return Object.fromEntries(comments);
-}
-
-function clock(seconds: number): string {
-  const all = Math.round(seconds * 1000);
-  const [hours, minutes, rest] = [Math.floor(all / 3_600_000), Math.floor(all / 60_000) % 60, all % 60_000];
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${two(hours)}:${two(minutes)}:${(rest / 1000).toFixed(3).padStart(6, "0")}`;
 }

@@ -3,3 +3,10 @@ export const CLOCK = 120_000;
 
 /** Tolerance in seconds for rounded times: a frame this close to an edge belongs to the span that starts there. */
 export const EPSILON_SECONDS = 0.0005;
+
+/** Formats milliseconds as `HH:MM:SS.mmm`, with more digits for hours above 99. */
+export function formatClock(ms: number): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  return `${two(hours)}:${two(minutes)}:${((ms % 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
+}

@@ -20,6 +20,7 @@ import {
   FORMATS,
   type ImageFormat,
   STORYBOARD_DEFAULTS,
+  WEBP_MAX_SIDE,
 } from "./formats.ts";
 import type {
   AdaptiveVideoOptions,
@@ -49,9 +50,6 @@ import {
   videoFormat,
 } from "./video-plan.ts";
 
-/** WebP's longest side in pixels; the other formats go up to the options' limit. */
-const WEBP_MAX = 16_383;
-
 /** Plans how the pictures of a source become images of a format. */
 function createImage(
   source: Source,
@@ -65,7 +63,7 @@ function createImage(
     even,
     // Transparent padding was not requested, and not every encoder can write it in AVIF.
     alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
-    max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,
+    max: format === "webp" ? WEBP_MAX_SIDE : Number.POSITIVE_INFINITY,
   };
   const geometry = createGeometry(stored, options, rules);
   const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);

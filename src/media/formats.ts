@@ -192,6 +192,9 @@ export const BOUNDS = {
   s3_key_bytes: { max: 1_024 },
 } as const;
 
+/** Longest side of a WebP in pixels. */
+export const WEBP_MAX_SIDE = 16_383;
+
 /** Default frames per second and width in pixels of an animation; never more than the source's. */
 export const ANIMATION_DEFAULTS = { fps: 12, width: 480 } as const;
 

@@ -1,5 +1,6 @@
 import type { CopiedPart, CopyJoin } from "../media/features/concat-plan.ts";
 import type { JoinFault } from "../media/plan-errors.ts";
+import { sizedUnits } from "../probe/codec-headers.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
@@ -361,13 +362,9 @@ const TYPES = {
  */
 export function startsClean(unit: Uint8Array, { codec, record }: SharedEntry): boolean {
   const { typeOf, clean, slices, lengthAt } = TYPES[codec];
-  const width = ((record[lengthAt] ?? 3) & 3) + 1;
-  for (let at = 0; at + width < unit.length; ) {
-    let size = 0;
-    for (let byte = 0; byte < width; byte++) size = size * 256 + (unit[at + byte] ?? 0);
-    const type = typeOf(unit[at + width] ?? 0);
+  for (const nal of sizedUnits(unit, ((record[lengthAt] ?? 3) & 3) + 1)) {
+    const type = typeOf(nal[0] ?? 0);
     if (type >= slices[0] && type <= slices[1]) return type >= clean[0] && type <= clean[1];
-    at += width + size;
   }
   return false;
 }

@@ -6,6 +6,7 @@ import {
   readElement,
   readElementAt,
   readUint,
+  TRACK_TYPES,
   writeElement,
 } from "../probe/ebml.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -18,7 +19,6 @@ import { errors } from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import { letters } from "./mp4-boxes.ts";
 
-const SUBTITLE = 17;
 const CODEC = "D_WEBVTT/SUBTITLES";
 
 export function element(id: number, ...content: readonly Uint8Array[]): Uint8Array {
@@ -39,7 +39,7 @@ function writeTextEntry(number: number, track: SubtitleTrack): Uint8Array {
     EBML.track,
     uint(EBML.track_number, number, 2),
     uint(EBML.track_uid, number),
-    uint(EBML.track_type, SUBTITLE, 1),
+    uint(EBML.track_type, TRACK_TYPES.subtitle, 1),
     uint(EBML.lacing, 0, 1),
     uint(EBML.by_default, track.default ? 1 : 0, 1),
     uint(EBML.forced, track.forced ? 1 : 0, 1),

@@ -201,7 +201,11 @@ function* nalUnits(unit: Uint8Array, description: Uint8Array | null): Generator<
     }
     return;
   }
-  const width = ((description[4] ?? 3) & 3) + 1;
+  yield* sizedUnits(unit, ((description[4] ?? 3) & 3) + 1);
+}
+
+/** Yields the NAL units of an access unit, each preceded by its size in `width` bytes (ISO/IEC 14496-15, 4.3.3). */
+export function* sizedUnits(unit: Uint8Array, width: number): Generator<Uint8Array> {
   for (let at = 0; at + width < unit.length; ) {
     let size = 0;
     for (let byte = 0; byte < width; byte++) size = size * 256 + (unit[at + byte] ?? 0);

@@ -84,6 +84,15 @@ export const EBML = {
   chapter_language: 0x437c,
 } as const;
 
+/** The types of tracks that are read or written (RFC 9559, 5.1.4.1.3). */
+export const TRACK_TYPES = { video: 1, audio: 2, subtitle: 17 } as const;
+
+/** Default of `timestamp_scale`: nanoseconds per tick. */
+export const DEFAULT_TICK = 1_000_000;
+
+/** Maximum elements to examine before the first cluster. */
+export const MAX_TOP_ELEMENTS = 64;
+
 // Maximum bytes of an element's header.
 const MAX_HEADER = 12;
 

@@ -1,6 +1,15 @@
 import type { Size } from "../media/picture-geometry.ts";
-import { latinText, MIB, viewOf } from "../util/bytes.ts";
-import { type Box, findBox, listBoxes, readBoxHeader, readTrackId, readTracks } from "./mp4-boxes.ts";
+import { latinText, viewOf } from "../util/bytes.ts";
+import {
+  type Box,
+  findBox,
+  listBoxes,
+  MAX_INDEX,
+  MAX_TOP_BOXES,
+  readBoxHeader,
+  readTrackId,
+  readTracks,
+} from "./mp4-boxes.ts";
 
 /** Facts from the first bytes of an image, in ffprobe's terms. */
 export interface PictureFacts extends ColorFacts {
@@ -420,16 +429,13 @@ function nibbles(byte: number): [number, number] {
   return [byte >> 4, byte & 15];
 }
 
-const TOP_BOXES = 64;
-const MAX_INDEX = 24 * MIB;
-
 /** Reads the number of pictures and the duration in seconds of an AVIF or HEIC sequence; null when its index does not state them. */
 export function readSequence(
   read: (start: number, end: number) => Uint8Array,
   fileSize: number,
 ): { frames: number; seconds: number } | null {
   let at = 0;
-  for (let count = 0; count < TOP_BOXES && at + 8 <= fileSize; count++) {
+  for (let count = 0; count < MAX_TOP_BOXES && at + 8 <= fileSize; count++) {
     const { kind, size, header } = readBoxHeader(
       viewOf(read(at, Math.min(fileSize, at + 16))),
       0,

@@ -4,7 +4,16 @@ import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { timestamp } from "./durations.ts";
-import { EBML, type Element, listElements, readElement, readElementAt, readHex, readUint } from "./ebml.ts";
+import {
+  EBML,
+  type Element,
+  listElements,
+  readElement,
+  readElementAt,
+  readHex,
+  readUint,
+  TRACK_TYPES,
+} from "./ebml.ts";
 
 /** The contents of a Matroska file besides pictures and sound. */
 export interface MatroskaExtras {
@@ -22,8 +31,7 @@ export type ExtraElements = ReadonlyMap<number, Element & { end: number }>;
 const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
 const MAX_ELEMENT = 262_144;
 const MAX_ATTACHMENTS = 32;
-const SUBTITLE = 17;
-const KINDS: ReadonlySet<number> = new Set([1, 2]);
+const MEDIA: ReadonlySet<number> = new Set([TRACK_TYPES.video, TRACK_TYPES.audio]);
 const CODECS: Readonly<Record<string, string>> = {
   "S_TEXT/UTF8": "subrip",
   "S_TEXT/ASS": "ass",
@@ -148,18 +156,18 @@ function readOtherTracks(
     };
     places.set(value(EBML.track_number), index);
     const type = value(EBML.track_type);
-    if (KINDS.has(type)) continue;
+    if (MEDIA.has(type)) continue;
     const language = textIn(bytes, data, end, EBML.language) ?? "eng";
     const title = textIn(bytes, data, end, EBML.track_name);
     const [uid] = fieldsOf(bytes, data, end, EBML.track_uid);
     const bitrate = uid && bitrates.get(readHex(bytes, uid));
     streams.push({
       index,
-      kind: type === SUBTITLE ? "subtitle" : "data",
+      kind: type === TRACK_TYPES.subtitle ? "subtitle" : "data",
       codec: CODECS[textIn(bytes, data, end, EBML.codec) ?? ""] ?? null,
       ...(bitrate !== undefined && { bitrate }),
       ...(language !== "und" && { language }),
-      ...(type === SUBTITLE && {
+      ...(type === TRACK_TYPES.subtitle && {
         ...(title && { title }),
         ...(value(EBML.by_default, 1) === 1 && { default: true }),
         ...(value(EBML.forced) === 1 && { forced: true }),

@@ -1,14 +1,17 @@
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import {
+  DEFAULT_TICK,
   EBML,
   type Element,
   listElements,
+  MAX_TOP_ELEMENTS,
   readElement,
   readElementAt,
   readHex,
   readUint,
   readVint,
+  TRACK_TYPES,
   writeElement,
   writeVoid,
 } from "./ebml.ts";
@@ -17,7 +20,6 @@ import { type FileStart, memoryReader } from "./reader.ts";
 
 const MAX_HEADER = 4 * MIB;
 const MAX_TAGS = 64 * KIB;
-const TOP_ELEMENTS = 64;
 const SKIPPED_IDS: ReadonlySet<number> = new Set([
   EBML.seek_head,
   EBML.cues,
@@ -90,7 +92,7 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
   let [info, tracks, tags]: (Uint8Array | null)[] = [null, null, null];
   const places = new Map<number, Element & { end: number }>();
   let at = segment.data;
-  for (let count = 0; count < TOP_ELEMENTS; count++) {
+  for (let count = 0; count < MAX_TOP_ELEMENTS; count++) {
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster && info && tracks) {
       const cut = (segment.end ?? 0) > reader.size;
@@ -123,8 +125,6 @@ interface TrackEntry {
   enough: number;
 }
 
-const VIDEO = 1;
-const AUDIO = 2;
 // At a constant rate, one picture suffices for the stream's properties.
 const ENOUGH = { even: 1, uneven: 60, sound: 16 } as const;
 const MAX_FPS = 1000;
@@ -145,8 +145,9 @@ function readTracks(bytes: Uint8Array): TrackEntry[] {
       const uidField = fields.find(({ id }) => id === EBML.track_uid);
       const uid = uidField ? readHex(bytes, uidField) : "";
       const delay = field(EBML.codec_delay);
-      if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, delay, enough: ENOUGH.sound }];
-      if (type !== VIDEO) return [];
+      if (type === TRACK_TYPES.audio)
+        return [{ number, uid, kind: "audio", fps: null, delay, enough: ENOUGH.sound }];
+      if (type !== TRACK_TYPES.video) return [];
       const rate = 1e9 / field(EBML.default_duration);
       const fps = rate <= MAX_FPS ? rate : null;
       return [{ number, uid, kind: "video", fps, delay, enough: fps ? ENOUGH.even : ENOUGH.uneven }];
@@ -251,7 +252,6 @@ function readEnds(
   return ends;
 }
 
-const DEFAULT_TICK = 1_000_000;
 const CLOCK = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/;
 
 // Seconds by the UID of the track.
@@ -333,9 +333,11 @@ export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Pro
   const segment = children(head, 0, head.length).find(({ id }) => id === EBML.segment);
   if (!segment) return [];
   const top = children(head, segment.start, head.length, EBML.cluster);
-  const scale = unsigned(head, find(head, find(head, top, EBML.info), EBML.timestamp_scale)) ?? 1_000_000;
+  const scale = unsigned(head, find(head, find(head, top, EBML.info), EBML.timestamp_scale)) ?? DEFAULT_TICK;
   const tracks = inside(head, find(head, top, EBML.tracks)).filter(({ id }) => id === EBML.track);
-  const pictures = tracks.find((track) => unsigned(head, find(head, track, EBML.track_type)) === VIDEO);
+  const pictures = tracks.find(
+    (track) => unsigned(head, find(head, track, EBML.track_type)) === TRACK_TYPES.video,
+  );
   const number = pictures && unsigned(head, find(head, pictures, EBML.track_number));
   const seeks = inside(head, find(head, top, EBML.seek_head));
   const seek = seeks.find((each) => unsigned(head, find(head, each, EBML.seek_id)) === EBML.cues);
@@ -424,7 +426,7 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
   if (segment?.id !== EBML.segment) return null;
   let at = segment.data;
   let tracks = false;
-  for (let count = 0; count < TOP_ELEMENTS && at < reader.size; count++) {
+  for (let count = 0; count < MAX_TOP_ELEMENTS && at < reader.size; count++) {
     const element = await readElementAt(reader, at);
     const end = element && TOP_LEVEL.has(element.id) && element.id !== EBML.cluster ? element.end : null;
     if (element && end !== null && end <= reader.size) {

@@ -1,4 +1,10 @@
 import { matrixOrientation, type Orientation } from "../media/picture-geometry.ts";
+import { MIB } from "../util/bytes.ts";
+
+/** Maximum boxes to examine for the index of a file. */
+export const MAX_TOP_BOXES = 64;
+/** Maximum bytes of an index to read. */
+export const MAX_INDEX = 24 * MIB;
 
 /** One box of an ISO base media file (ISO/IEC 14496-12, 4.2) within bytes in memory. */
 export interface Box {

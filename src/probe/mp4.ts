@@ -2,13 +2,15 @@ import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import type { SourceStream } from "../media/source.ts";
 import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
-import { bytesOf, MIB, viewOf } from "../util/bytes.ts";
+import { bytesOf, viewOf } from "../util/bytes.ts";
 import { microseconds, timestamp } from "./durations.ts";
 import { errors } from "./errors.ts";
 import {
   type Box,
   findBox,
   listBoxes,
+  MAX_INDEX,
+  MAX_TOP_BOXES,
   readBoxHeader,
   readEdits,
   readHandler,
@@ -35,8 +37,6 @@ export interface MovieIndex {
   reader: ByteReader;
 }
 
-const TOP_BOXES = 64;
-const MAX_INDEX = 24 * MIB;
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**
@@ -45,7 +45,7 @@ const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
  */
 export async function findMovieIndex(reader: ByteReader, animated = false): Promise<ByteRange | null> {
   let at = 0;
-  for (let count = 0; count < TOP_BOXES && at + 8 <= reader.size; count++) {
+  for (let count = 0; count < MAX_TOP_BOXES && at + 8 <= reader.size; count++) {
     const bytes = await reader.read({ start: at, end: at + 16 });
     const view = viewOf(bytes);
     const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);

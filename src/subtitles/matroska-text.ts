@@ -1,11 +1,14 @@
 import {
+  DEFAULT_TICK,
   EBML,
   type Element,
   listElements,
+  MAX_TOP_ELEMENTS,
   readElement,
   readElementAt,
   readUint,
   readVint,
+  TRACK_TYPES,
 } from "../probe/ebml.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { readAll } from "../storage/storage.ts";
@@ -28,14 +31,12 @@ const READERS: Readonly<
   "D_WEBVTT/CAPTIONS": readWebvttBlock,
 };
 const MAX_HEADER = 4 * MIB;
-const TOP_ELEMENTS = 64;
 const MAX_BLOCK = MIB;
 // Bytes per read; larger elements between two texts are skipped.
 const WINDOW = 2 * MIB;
 const ELEMENT_HEADER = 12;
 // Ticks by which a block may precede its cluster's timestamp.
 const MAX_LEAD = 2 ** 15;
-const DEFAULT_TICK = 1_000_000;
 // Longest duration of a cue that states none.
 const MAX_OPEN_MS = 10_000;
 
@@ -133,7 +134,7 @@ async function readHead(reader: ByteReader, streams: readonly number[]) {
   const media = new Set<number>();
   const budget: CueBudget = { ...CUE_LIMITS };
   let [at, tick] = [segment.data, DEFAULT_TICK];
-  for (let count = 0; count < TOP_ELEMENTS; count++) {
+  for (let count = 0; count < MAX_TOP_ELEMENTS; count++) {
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster) return { entries, media, tick, clusters: at };
     if (element?.end == null) return null;
@@ -168,14 +169,12 @@ function readEntries(
   });
 }
 
-const MEDIA = { video: 1, audio: 2 } as const;
-
 function mediaTracks(tracks: Uint8Array): number[] {
   const all = listElements(tracks, 0, tracks.length).filter(({ id }) => id === EBML.track);
   return all.flatMap(({ data, end }) => {
     const bytes = tracks.subarray(data, end);
     const type = field(bytes, EBML.track_type);
-    return type === MEDIA.video || type === MEDIA.audio ? [field(bytes, EBML.track_number)] : [];
+    return type === TRACK_TYPES.video || type === TRACK_TYPES.audio ? [field(bytes, EBML.track_number)] : [];
   });
 }
 

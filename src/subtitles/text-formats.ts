@@ -1,3 +1,4 @@
+import { formatClock } from "../media/clock.ts";
 import { readAss, readAssText } from "./ass.ts";
 import {
   type Cue,
@@ -50,16 +51,10 @@ export function writeWebvttBlock({ text, settings }: Cue): Uint8Array {
 export function writeWebvtt(cues: readonly Cue[], segment = false): string {
   const head = segment ? "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n" : "WEBVTT\n";
   const blocks = cues.map(({ start, end, text, settings }) => {
-    return `${clock(start)} --> ${clock(end)}${settings ? ` ${settings}` : ""}\n${text}\n`;
+    return `${formatClock(start)} --> ${formatClock(end)}${settings ? ` ${settings}` : ""}\n${text}\n`;
   });
   // ffmpeg concatenates the segments of a playlist, so the last cue must end with an empty line.
   return [head, ...blocks, ""].join("\n");
-}
-
-function clock(ms: number): string {
-  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${two(hours)}:${two(minutes)}:${((ms % 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
 }
 
 /** Converts the text of a SubRip cue; null when nothing is left. */

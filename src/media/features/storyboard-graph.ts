@@ -1,3 +1,4 @@
+import { formatClock } from "../clock.ts";
 import { pictureFilters } from "../features.ts";
 import { filterContext } from "../ffmpeg/color.ts";
 import { imageArgs, imageScaling } from "../ffmpeg/image-graph.ts";
@@ -103,8 +104,5 @@ function listTiles(plan: Plan, size: { width: number; height: number }, sprite: 
 }
 
 function timestamp(seconds: number): string {
-  const whole = Math.floor(seconds);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const milliseconds = String(Math.round((seconds - whole) * 1000)).padStart(3, "0");
-  return `${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}.${milliseconds}`;
+  return formatClock(Math.round(seconds * 1000));
 }

@@ -1,14 +1,12 @@
 import { z } from "zod";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { size, wholeWithin, within } from "../fields.ts";
-import { BOUNDS, STORYBOARD_DEFAULTS } from "../formats.ts";
+import { BOUNDS, STORYBOARD_DEFAULTS, WEBP_MAX_SIDE } from "../formats.ts";
 import { errors } from "../plan-errors.ts";
 
 const TILES = "a whole number of tiles";
 const MAX_TILES = BOUNDS.storyboard_tiles.max;
 const MAX_SPRITES = BOUNDS.sheets.max;
-// A WebP's longest side in pixels.
-const MAX_SIDE = 16_383;
 
 /** Small pictures of a video, laid out as tiles on sprites. */
 export const storyboard = optionGroup({
@@ -92,7 +90,7 @@ export function planSprite(
   const columns = Math.min(tiles, options.columns ?? STORYBOARD_DEFAULTS.columns);
   const rows = Math.min(Math.ceil(tiles / columns), options.rows ?? STORYBOARD_DEFAULTS.rows);
   const side = Math.max(columns * tile.width, rows * tile.height);
-  if (side > MAX_SIDE) throw errors.spriteTooLarge({ max: MAX_SIDE, side });
+  if (side > WEBP_MAX_SIDE) throw errors.spriteTooLarge({ max: WEBP_MAX_SIDE, side });
   const sheets = Math.ceil(tiles / (columns * rows));
   if (sheets > MAX_SPRITES) {
     throw errors.tooManySprites({ max: MAX_SPRITES, columns, rows, sprites: sheets });
