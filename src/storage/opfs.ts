@@ -1,6 +1,6 @@
-import { MediaError } from "../media/errors.ts";
 import type { Storage, StoredInfo } from "../runs/ports.ts";
 import { toHex } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 import { requirePrefix } from "./storage.ts";
 
 /** Storage in the browser's own files, plus access to them as File objects. */
@@ -46,7 +46,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
 
   async function place(part: OpfsFile, key: string, info: StoredInfo): Promise<void> {
     const object = await openObject(root, key, true);
-    if (!object) throw new MediaError("internal_error", `There is no folder for ${key}.`);
+    if (!object) throw errors.opfsFolderMissing({ key });
     const [latest] = await listVersions(object);
     const target = versionName({ ...info, number: (latest?.number ?? 0) + 1 });
     if (part.move) await part.move(object, target);
@@ -83,7 +83,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
         } catch (thrown) {
           await unfinished.removeEntry(etag).catch(() => {});
           if (!(body instanceof Uint8Array)) await body.cancel(thrown).catch(() => {});
-          throw nameFull(thrown);
+          throw isQuota(thrown) ? errors.opfsFull({ cause: thrown }) : thrown;
         }
       });
     },
@@ -115,21 +115,14 @@ async function openRoot(name: string): Promise<FileSystemDirectoryHandle> {
     const origin = await navigator.storage.getDirectory();
     return await origin.getDirectoryHandle(name, { create: true });
   } catch (cause) {
-    const message = "The browser denies this page files of its own, as in some private windows.";
-    throw new MediaError("service_unavailable", message, { cause, retryable: false });
+    throw errors.opfsDenied({ cause });
   }
 }
 
 async function ensureRoom(bytes: number): Promise<void> {
   const { quota, usage } = await navigator.storage.estimate();
   if (quota === undefined || usage === undefined || bytes <= quota - usage) return;
-  const left = inWords(Math.max(0, quota - usage));
-  const message = `This needs ${inWords(bytes)} of room, and the browser has ${left} left for this page; delete finished tasks, or free space on the disk.`;
-  throw new MediaError("storage_full", message);
-}
-
-function inWords(bytes: number): string {
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+  throw errors.opfsTooSmall({ bytes, freeBytes: Math.max(0, quota - usage) });
 }
 
 function infoOf({ size, etag, mime }: Version): StoredInfo {
@@ -151,8 +144,7 @@ function bodyOf(bytes: Blob, key: string): ReadableStream<Uint8Array> {
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (cause) {
-        const message = `The object stored as ${key} changed while it was being read.`;
-        throw new MediaError("internal_error", message, { cause });
+        throw errors.objectChanged({ key, cause });
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -220,13 +212,13 @@ async function* pull(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Arra
 
 async function openSync(file: OpfsFile): Promise<Sink> {
   const access = await file.createSyncAccessHandle?.();
-  if (!access) throw new MediaError("service_unavailable", "The browser denies access to its files.");
+  if (!access) throw errors.opfsAccessDenied();
   let at = 0;
   return {
     async write(bytes) {
       for (let rest = bytes; rest.length > 0; ) {
         const written = access.write(rest, { at });
-        if (written === 0) throw full();
+        if (written === 0) throw errors.opfsFull();
         at += written;
         rest = rest.subarray(written);
       }
@@ -249,7 +241,9 @@ async function openWritable(file: OpfsFile): Promise<Sink> {
         await writable.write(bytes);
       } catch (thrown) {
         // Chromium reports a large write that runs out of space as an AbortError.
-        throw thrown instanceof Error && thrown.name === "AbortError" ? full(thrown) : thrown;
+        throw thrown instanceof Error && thrown.name === "AbortError"
+          ? errors.opfsFull({ cause: thrown })
+          : thrown;
       }
     },
     close: () => writable.close(),
@@ -257,15 +251,8 @@ async function openWritable(file: OpfsFile): Promise<Sink> {
   };
 }
 
-/** Converts a browser's out-of-space error to `storage_full`; returns any other unchanged. */
-function nameFull(thrown: unknown): unknown {
-  return thrown instanceof Error && thrown.name === "QuotaExceededError" ? full(thrown) : thrown;
-}
-
-function full(cause?: unknown): MediaError {
-  const message =
-    "The browser has no room left for this page; delete finished tasks, or free space on the disk.";
-  return new MediaError("storage_full", message, { cause });
+function isQuota(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "QuotaExceededError";
 }
 
 // File systems limit names to 255 characters; a longer segment of a key spans several folders.

@@ -1,6 +1,7 @@
-import { MediaError } from "../media/errors.ts";
+import type { MediaError } from "../media/errors.ts";
 import type { ByteRange, ByteReader, Storage } from "../runs/ports.ts";
 import { KIB, MIB, sha256Hex } from "../util/bytes.ts";
+import { errors } from "./errors.ts";
 import { readAll } from "./storage.ts";
 
 /** Random access to a file in the page; a worker can receive the file without a copy. */
@@ -62,9 +63,7 @@ async function readBlob(whole: Blob, part: Blob): Promise<Uint8Array<ArrayBuffer
 }
 
 function unreadable(blob: Blob, cause?: unknown): MediaError {
-  const name = blob instanceof File ? `The file ${blob.name}` : "The file";
-  const message = `${name} can no longer be read: it was changed, moved or deleted after it was chosen. Choose it again.`;
-  return new MediaError("input_unreachable", message, { cause, retryable: false });
+  return errors.fileUnreadable({ name: blob instanceof File ? blob.name : null, cause });
 }
 
 const CACHE: RangeCacheOptions = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: 4 * MIB };
@@ -79,14 +78,14 @@ export async function storageReader(
   cache: RangeCacheOptions = CACHE,
 ): Promise<ByteReader> {
   const info = await storage.head(key);
-  if (!info) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
+  if (!info) throw errors.objectNotFound({ key });
   const fetchRange = async (range: ByteRange, signal?: AbortSignal) => {
     signal?.throwIfAborted();
     const stored = await storage.read(key, range);
     const bytes = stored && stored.etag === info.etag ? await readAll(stored.body) : null;
     if (bytes?.length === range.end - range.start) return bytes;
     if (!bytes) await stored?.body.cancel();
-    throw new MediaError("internal_error", `The object stored as ${key} changed while it was being read.`);
+    throw errors.objectChanged({ key });
   };
   return {
     ...createRangeCache(info.size, fetchRange, cache),
@@ -203,8 +202,7 @@ export async function blobOf(input: ByteReader, signal: AbortSignal): Promise<Bl
     const end = Math.min(input.size, start + COPY_BYTES);
     const bytes = await input.read({ start, end }, signal);
     signal.throwIfAborted();
-    if (bytes.length !== end - start)
-      throw new MediaError("input_unreachable", "The input is shorter than its stated size.");
+    if (bytes.length !== end - start) throw errors.inputTooShort();
     parts.push(new Blob([bytes as Uint8Array<ArrayBuffer>]));
   }
   return new Blob(parts);

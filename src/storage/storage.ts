@@ -1,4 +1,4 @@
-import { MediaError } from "../media/errors.ts";
+import { errors } from "./errors.ts";
 
 /** Reads a small stream into one array. */
 export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
@@ -15,7 +15,7 @@ export function readSome(
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
       read += bytes.length;
-      if (read > maxBytes) throw new RangeError(`There are more than ${maxBytes} bytes.`);
+      if (read > maxBytes) throw errors.tooManyBytes({ maxBytes });
       controller.enqueue(bytes);
     },
   });
@@ -31,16 +31,13 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** Returns an encoded file's metadata or bytes from storage; throws an error of the given kind when they are missing. */
-export function requireEncoded<T>(
-  stored: T | null,
-  kind: "encode_failed" | "upload_failed" = "encode_failed",
-): T {
-  if (stored === null) throw new MediaError(kind, "The encoded file is no longer in storage.");
+/** Returns an encoded file's metadata or bytes from storage; throws `encode_failed`, or `upload_failed`, when they are missing. */
+export function requireEncoded<T>(stored: T | null, step: "encode" | "upload" = "encode"): T {
+  if (stored === null) throw errors.encodedFileGone(step);
   return stored;
 }
 
 /** Throws on an empty prefix, so that a bug elsewhere cannot clear the whole storage. */
 export function requirePrefix(prefix: string): void {
-  if (!prefix) throw new Error("Storage is not cleared without a prefix.");
+  if (!prefix) throw errors.prefixEmpty();
 }

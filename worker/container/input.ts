@@ -5,14 +5,9 @@ import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
+import { errors as httpErrors } from "../../src/storage/http/errors.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
-import {
-  contentLength,
-  discard,
-  parseContentRange,
-  requestHttp,
-  unreachable,
-} from "../../src/storage/http/request.ts";
+import { contentLength, discard, parseContentRange, requestHttp } from "../../src/storage/http/request.ts";
 import { doubling, retry, sleep } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { errors } from "./errors.ts";
@@ -79,10 +74,10 @@ async function readRest(
     const total = response.status === 206 ? received?.total : contentLength(response);
     if (!same || (total != null && total !== size)) throw errors.inputChanged();
     if (response.status !== 206) {
-      throw current === null ? unreachable(url, "gives no ranges", false) : errors.inputChanged();
+      throw current === null ? httpErrors.noRanges({ url }) : errors.inputChanged();
     }
     if (received?.start !== start || received.end !== end) {
-      throw unreachable(url, "did not give the range it was asked for", true);
+      throw httpErrors.rangeNotGiven({ url });
     }
     await fillExactly(response, filling, { idleMs: TIMEOUTS.idleMs, signal, url });
   } catch (thrown) {

@@ -1,7 +1,7 @@
-import { MediaError } from "../../media/errors.ts";
 import { manifestsOf } from "../../media/ffmpeg/manifest-entries.ts";
 import { referencedPaths } from "../../media/ffmpeg/manifests.ts";
 import type { Source } from "../../media/source.ts";
+import { errors as storageErrors } from "../../storage/errors.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";
 import { putS3File, type UploadMemory } from "../../storage/s3/upload.ts";
@@ -74,14 +74,14 @@ export async function uploadOutput(
 }
 
 async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {
-  const { size, mime } = requireEncoded(await storage.head(folder + name), "upload_failed");
+  const { size, mime } = requireEncoded(await storage.head(folder + name), "upload");
   return {
     name,
     size,
     mime,
     async open(range) {
       const object = await storage.read(folder + name, range);
-      return readAll(requireEncoded(object, "upload_failed").body);
+      return readAll(requireEncoded(object, "upload").body);
     },
   };
 }
@@ -138,7 +138,7 @@ const FILES_AT_ONCE = 4;
 export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   const { files, bucket, key, signal, memory, singleBytes, onProgress } = upload;
   const main = files.find(({ name }) => name === upload.main);
-  if (!main) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
+  if (!main) throw storageErrors.encodedFileGone("upload");
   const main_key = key.endsWith("/") ? key + main.name : key;
   const folder = main_key.slice(0, main_key.lastIndexOf("/") + 1);
   const keyOf = (name: string) => (name === main.name ? main_key : folder + name);

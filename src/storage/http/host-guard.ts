@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { MediaError } from "../../media/errors.ts";
+import { errors } from "./errors.ts";
 
 /** Which hosts may be contacted besides public ones. */
 export interface HostRules {
@@ -9,7 +9,7 @@ export interface HostRules {
   allowed_hosts?: readonly string[];
 }
 
-/** Checks a URL before each request, including redirects; throws or rejects with a {@link MediaError}. */
+/** Checks a URL before each request, including redirects; throws or rejects with a `MediaError`. */
 export type HostGuard = (url: string | URL) => void | Promise<void>;
 
 /** Resolves a host name to its addresses; empty when the name is unknown. A rejection means that the lookup itself failed. */
@@ -43,7 +43,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 export function checkHost(url: string | URL, rules: HostRules = {}): void {
   const parsed = parseWebUrl(url);
   if (isTrusted(parsed, rules) || isPublicHost(parsed.hostname)) return;
-  throw new MediaError("input_forbidden", `The host ${parsed.hostname} is not public; use a public address.`);
+  throw errors.hostPrivate({ host: parsed.hostname });
 }
 
 /** Returns whether the rules allow a host whatever its address is. */
@@ -67,20 +67,15 @@ export function createHostGuard(rules: HostRules, lookUp?: LookUp): HostGuard {
     const addresses = await lookUp(hostname).catch(() => []);
     if (addresses.every((address) => ipaddr.isValid(address) && isPublicAddress(ipaddr.parse(address))))
       return;
-    const message = `The host ${hostname} has an address that is not public; use a public one.`;
-    throw new MediaError("input_forbidden", message);
+    throw errors.addressPrivate({ host: hostname });
   };
 }
 
 function parseWebUrl(url: string | URL): URL {
   const parsed = url instanceof URL ? url : URL.parse(url);
-  if (!parsed) throw new MediaError("input_forbidden", "The source's address is not a URL.");
-  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") {
-    throw new MediaError("input_forbidden", `The source must be http or https, not ${parsed.protocol}`);
-  }
-  if (parsed.username || parsed.password) {
-    throw new MediaError("input_forbidden", "The source's URL must not contain a user name or password.");
-  }
+  if (!parsed) throw errors.urlMalformed();
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") throw errors.urlNotHttp(parsed);
+  if (parsed.username || parsed.password) throw errors.urlWithUser();
   return parsed;
 }
 

@@ -4,6 +4,7 @@ import { sleep } from "../../util/async.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import { type ByteSource, createByteSource, readSource, toStream } from "../byte-source.ts";
 import { createRangeCache } from "../readers.ts";
+import { breaks, errors } from "./errors.ts";
 import {
   BrokenBody,
   contentLength,
@@ -15,7 +16,6 @@ import {
   readFacts,
   requestHttp,
   Silence,
-  unreachable,
 } from "./request.ts";
 
 /** An opened file on a web server: its facts, and two ways to read it. */
@@ -171,7 +171,7 @@ export function createHttpSource(
   const next = async (view: Uint8Array<ArrayBuffer>) => {
     body ??= await open();
     const bytes = await inTime(body.read(view), { idleMs, signal });
-    if (!bytes && due !== null && received < due) throw new BrokenBody("the body ended early");
+    if (!bytes && due !== null && received < due) throw new BrokenBody(breaks.endedEarly());
     return bytes;
   };
 
@@ -211,7 +211,7 @@ export function createHttpSource(
 
   return {
     async read(view) {
-      timer ??= setTimeout(() => over.abort(tooSlow(totalMs)), totalMs);
+      timer ??= setTimeout(() => over.abort(errors.timeout({ seconds: totalMs / 1000 })), totalMs);
       try {
         await admit();
         const bytes = await nextOrResume(view);
@@ -232,10 +232,7 @@ export function createHttpSource(
 /** Throws `input_too_large` when a file is larger than allowed. */
 export function checkSize(size: number | null, maxBytes: number | undefined): void {
   if (size === null || maxBytes === undefined || size <= maxBytes) return;
-  throw new MediaError(
-    "input_too_large",
-    `The source has ${size} bytes; no more than ${maxBytes} are allowed.`,
-  );
+  throw errors.tooLarge({ size, maxBytes });
 }
 
 interface OpenRange {
@@ -261,7 +258,7 @@ async function requestFrom(
   } catch (cause) {
     if (!(cause instanceof MediaError && cause.retryable)) throw cause;
     const Fault = cause.cause instanceof Silence ? Silence : BrokenBody;
-    throw new Fault("the source did not answer again", { cause });
+    throw new Fault(breaks.notAnsweredAgain(), { cause });
   }
 }
 
@@ -269,14 +266,12 @@ function checkAnswer(response: Response, { start, end }: OpenRange, facts: HttpF
   const { status, headers } = response;
   const version = headers.get("etag") ?? headers.get("last-modified");
   if (facts.pinned) checkPinned(response, facts);
-  if (facts.version !== null && version !== null && version !== facts.version) {
-    throw unreachable(facts.url, "changed while it was being read", true);
-  }
+  if (facts.version !== null && version !== null && version !== facts.version) throw errors.changed(facts);
   if (!facts.ranges) return;
   const range = parseContentRange(headers.get("content-range"));
   const fits = range?.start === start && (end === undefined || range.end === end);
   if (status === 206 && fits && range.total === facts.size) return;
-  throw unreachable(facts.url, "did not send the requested range", true);
+  throw errors.rangeNotSent(facts);
 }
 
 // With If-Range, a response with the whole file means that the version has changed.
@@ -285,10 +280,7 @@ function checkPinned({ status, headers }: Response, { etag, size }: HttpFacts): 
   const total = parseContentRange(headers.get("content-range"))?.total ?? size;
   const same = now === null ? status === 206 : now === etag;
   if (same && total === size && status !== 412) return;
-  throw new MediaError(
-    "input_changed",
-    "The source changed while it was in use; start again to process what it is now.",
-  );
+  throw errors.pinnedChanged();
 }
 
 function checkDeclared(
@@ -301,7 +293,7 @@ function checkDeclared(
   const declared = length === null ? due : received + length;
   checkSize(declared, maxBytes);
   if (due === null || declared === due) return;
-  throw unreachable(url, `declared first ${due} and then ${declared} bytes`, true);
+  throw errors.sizeChanged({ url, first: due, second: declared });
 }
 
 function checkReceived(
@@ -310,22 +302,13 @@ function checkReceived(
   received: number,
   maxBytes = Number.POSITIVE_INFINITY,
 ): void {
-  if (received > maxBytes) {
-    throw new MediaError("input_too_large", `The source has more than the ${maxBytes} bytes allowed.`);
-  }
-  if (due !== null && received > due) {
-    throw unreachable(url, `sent more than the ${due} bytes it declared`, true);
-  }
-}
-
-function tooSlow(totalMs: number): MediaError {
-  return new MediaError("timeout", `Fetching the source took longer than ${totalMs / 1000} s.`);
+  if (received > maxBytes) throw errors.tooLargeUndeclared({ maxBytes });
+  if (due !== null && received > due) throw errors.bodyTooLong({ url, size: due });
 }
 
 function brokenOff(broken: BrokenBody, url: string, due: number | null, received: number): MediaError {
   if (broken.cause instanceof MediaError) return broken.cause;
-  const of = due === null ? "" : ` of ${due}`;
-  return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
+  return errors.brokenOff({ url, received, size: due, broken });
 }
 
 export interface BodyLimits {
@@ -341,14 +324,14 @@ export interface BodyLimits {
 async function inTime<T>(next: Promise<T>, { idleMs, signal }: BodyLimits): Promise<T> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const aborted = () => stop(signal?.reason);
-  const timer = setTimeout(() => stop(new Silence(`nothing came for ${idleMs / 1000} s`)), idleMs);
+  const timer = setTimeout(() => stop(new Silence(breaks.silent({ seconds: idleMs / 1000 }))), idleMs);
   signal?.addEventListener("abort", aborted);
   try {
     return await Promise.race([next, stopped]);
   } catch (thrown) {
     signal?.throwIfAborted();
     if (thrown instanceof BrokenBody) throw thrown;
-    throw new BrokenBody("the connection was lost", { cause: thrown });
+    throw new BrokenBody(breaks.connectionLost(), { cause: thrown });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", aborted);
@@ -374,6 +357,7 @@ export async function fillExactly(
   limits: BodyLimits & { url: string },
 ): Promise<void> {
   const { bytes } = filling;
+  const { url } = limits;
   const source = response.body ? createByteSource(response.body) : null;
   // Memory passed to a broken body is detached, so read into scratch memory.
   let scratch = new Uint8Array(SCRATCH_BYTES);
@@ -383,7 +367,7 @@ export async function fillExactly(
       if (!piece) break;
       if (filling.filled + piece.length > bytes.length) {
         filling.filled = 0;
-        throw unreachable(limits.url, "sent more than it declared", true);
+        throw errors.bodyTooLong(limits);
       }
       bytes.set(piece, filling.filled);
       filling.filled += piece.length;
@@ -393,16 +377,11 @@ export async function fillExactly(
     if (!(thrown instanceof BrokenBody)) throw thrown;
     // The connection broke after the last byte.
     if (filling.filled === bytes.length) return;
-    throw unreachable(
-      limits.url,
-      `broke off after ${filling.filled} of ${bytes.length} bytes: ${thrown.message}`,
-      true,
-      thrown,
-    );
+    throw errors.brokenOff({ url, received: filling.filled, size: bytes.length, broken: thrown });
   } finally {
     await source?.cancel();
   }
   if (filling.filled < bytes.length) {
-    throw unreachable(limits.url, `sent ${filling.filled} of ${bytes.length} bytes`, true);
+    throw errors.bodyTooShort({ url, received: filling.filled, size: bytes.length });
   }
 }

@@ -1,6 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
-import { errorFor } from "../../media/reasons.ts";
 import { isTransient, limitTime } from "../../util/async.ts";
+import { breaks, errors } from "./errors.ts";
 import type { HostGuard } from "./host-guard.ts";
 
 /** Timeouts for a source, in milliseconds. */
@@ -56,12 +56,12 @@ export async function requestHttp(
   options: HttpOptions,
   expected: readonly number[] = [],
 ): Promise<HttpAnswer> {
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   for (let at = url; ; ) {
     await options.guard?.(at);
-    if (seen.has(at)) throw unreachable(at, "redirects in a loop", false);
-    if (seen.size > MAX_REDIRECTS) throw unreachable(at, `redirects more than ${MAX_REDIRECTS} times`, false);
-    seen.add(at);
+    if (visited.has(at)) throw errors.redirectLoop({ url: at });
+    if (visited.size > MAX_REDIRECTS) throw errors.tooManyRedirects({ url: at, max: MAX_REDIRECTS });
+    visited.add(at);
     const response = await send(at, headers, options);
     if (!REDIRECTS.has(response.status) || expected.includes(response.status)) {
       if (response.ok || expected.includes(response.status)) return { response, url: response.url || at };
@@ -70,19 +70,10 @@ export async function requestHttp(
     }
     await discard(response);
     const next = URL.parse(response.headers.get("location") ?? "", at);
-    if (!next || !response.headers.has("location")) throw unreachable(at, "redirects to nowhere", false);
+    if (!next || !response.headers.has("location")) throw errors.redirectEmpty({ url: at });
     next.hash = "";
     at = next.href;
   }
-}
-
-/** Creates an `input_unreachable` error that names only the host, because the rest of a URL may be secret. */
-export function unreachable(url: string, what: string, retryable: boolean, cause?: unknown): MediaError {
-  return new MediaError("input_unreachable", `The source at ${hostOf(url)} ${what}.`, { retryable, cause });
-}
-
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? "the given address";
 }
 
 /** Cancels an unread body to free its connection. */
@@ -104,26 +95,18 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
   } catch (thrown) {
     options.signal?.throwIfAborted();
     if (thrown instanceof MediaError) throw thrown;
-    if (limit.isOver) {
-      const what = `did not answer within ${headersMs / 1000} s`;
-      throw unreachable(url, what, true, new Silence(what));
-    }
-    const reason = { code: "no_answer", from: "source", host: hostOf(url) } as const;
-    throw errorFor("input_unreachable", reason, { cause: thrown });
+    if (!limit.isOver) throw errors.noAnswer({ url, cause: thrown });
+    const seconds = headersMs / 1000;
+    throw errors.headersLate({ url, seconds, cause: new Silence(breaks.silent({ seconds })) });
   } finally {
     limit.clear();
   }
 }
 
 function statusError(url: string, status: number): MediaError {
-  const host = URL.parse(url)?.host;
-  if (status === 404 || status === 410) {
-    return new MediaError("input_not_found", `There is no such file at ${host} (it answered ${status}).`);
-  }
-  if (status === 401 || status === 403) {
-    return new MediaError("input_forbidden", `${host} refuses access to the source (it answered ${status}).`);
-  }
-  return unreachable(url, `answered ${status}`, status >= 500 || isTransient(status));
+  if (status === 404 || status === 410) return errors.notFound({ url, status });
+  if (status === 401 || status === 403) return errors.forbidden({ url, status });
+  return errors.failed({ url, status, retryable: status >= 500 || isTransient(status) });
 }
 
 /** Facts about the whole file from a response. */

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { MediaError } from "../../media/errors.ts";
-import { errorFor } from "../../media/reasons.ts";
+import type { MediaError } from "../../media/errors.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
+import { errors as storageErrors } from "../errors.ts";
+import { errors } from "./errors.ts";
 import { discard } from "./request.ts";
 
 /** A file of known size to upload. */
@@ -53,7 +54,7 @@ export async function putFile(
   const { size } = body;
   if (size <= MAX_PUT_BYTES) {
     const whole = { start: 0, end: size };
-    return sent(
+    return checkWritten(
       size,
       await send(url, { method: "PUT", headers: type }, Written, options, () => body.open(whole)),
     );
@@ -72,7 +73,7 @@ export async function putFile(
     }
     const json = { "Content-Type": "application/json" };
     const list = async () => Uint8Array.from(new TextEncoder().encode(JSON.stringify({ parts })));
-    return sent(size, await send(at, { method: "POST", headers: json }, Written, options, list));
+    return checkWritten(size, await send(at, { method: "POST", headers: json }, Written, options, list));
   } catch (thrown) {
     // Ignores the signal, because it also runs after an abort. If removal fails, the upload expires.
     const removed = await options
@@ -104,7 +105,7 @@ async function send<T>(
       if (response.ok) {
         const answer = schema.safeParse(await response.json());
         if (answer.success) return answer.data;
-        fault = "sent a malformed response";
+        fault = answer.error;
       }
     } catch (thrown) {
       signal.throwIfAborted();
@@ -117,38 +118,21 @@ async function send<T>(
   }
 }
 
-function sent<T extends { size: number }>(size: number, written: T): T {
+function checkWritten<T extends { size: number }>(size: number, written: T): T {
   if (written.size === size) return written;
-  throw new MediaError("upload_failed", `Of ${size} bytes sent, ${written.size} are stored.`);
+  throw storageErrors.uploadIncomplete({ sent: size, stored: written.size });
 }
 
 async function toFault(url: string, response: Response | null, cause: unknown): Promise<MediaError> {
-  // The rest of the URL grants access, so leave it out.
-  const host = URL.parse(url)?.host ?? "the given address";
-  if (!response) return errorFor("upload_failed", { code: "no_answer", from: "output", host }, { cause });
+  if (!response) return errors.outputNoAnswer({ url, cause });
   const { status } = response;
-  if (response.ok)
-    return new MediaError("upload_failed", `The output's store at ${host} sent no valid response.`, {
-      cause,
-    });
+  if (response.ok) return errors.outputAnswerInvalid({ url, cause });
   const text = await response.text().catch(() => "");
   const parsed = Fault.safeParse(parseJson(text));
   const { kind, message } = parsed.data ?? { kind: "", message: "" };
-  const detail = message ? `: ${message}` : ".";
-  if (kind === "storage_full" || status === 507) {
-    return new MediaError("storage_full", `The output's store at ${host} is full${detail}`);
-  }
-  if (status === 401 || status === 403) {
-    return new MediaError("upload_forbidden", `${host} refuses the output (it answered ${status})${detail}`);
-  }
-  const retryable = isTransient(status);
-  return new MediaError(
-    "upload_failed",
-    `${host} did not accept the output (it answered ${status})${detail}`,
-    {
-      retryable,
-    },
-  );
+  if (kind === "storage_full" || status === 507) return errors.outputFull({ url, message });
+  if (status === 401 || status === 403) return errors.outputForbidden({ url, status, message });
+  return errors.outputRefused({ url, status, message, retryable: isTransient(status) });
 }
 
 function parseJson(text: string): unknown {

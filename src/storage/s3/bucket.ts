@@ -1,7 +1,7 @@
-import { type ErrorKind, MediaError } from "../../media/errors.ts";
-import { errorFor } from "../../media/reasons.ts";
+import { MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
 import { readSome, streamOf } from "../storage.ts";
+import { errors, isRefusal, type S3Purpose } from "./errors.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 /** How to send requests to S3. */
@@ -150,11 +150,6 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
   };
 }
 
-/** Returns an `upload_failed` error for a response that lacks a required part. */
-export function lackingAnswer(what: string): MediaError {
-  return new MediaError("upload_failed", `The storage's answer has no ${what}.`, { retryable: false });
-}
-
 // `duplex` is missing from some runtimes' types.
 function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestInit & { duplex: "half" } {
   const length = { "content-length": String(bytes.length) };
@@ -195,9 +190,6 @@ function pauseOf(response: Response): number | null {
   return Number.isFinite(seconds) ? seconds * 1000 : null;
 }
 
-/** The purpose of a request, which determines the kind of its error. */
-type S3Purpose = "read" | "write";
-
 /** An error response, or none. */
 interface S3Fault {
   /** 0 when there was no answer. */
@@ -208,22 +200,6 @@ interface S3Fault {
   server_ms: number | null;
 }
 
-// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, plus codes of R2, Ceph, MinIO and Backblaze.
-const REFUSALS: Readonly<Record<string, string>> = {
-  AccessDenied: "the key has no permission for this, or a signed URL has expired",
-  AccountProblem: "there is a problem with the account",
-  AllAccessDisabled: "access is disabled",
-  AuthorizationHeaderMalformed: "the region is not the bucket's",
-  AuthorizationQueryParametersError: "the signed URL is invalid",
-  ExpiredToken: "the session token has expired",
-  InvalidAccessKeyId: "it does not know the access key id",
-  InvalidToken: "the session token is invalid",
-  RequestExpired: "the signed request has expired",
-  RequestTimeTooSkewed: "the clock of this machine differs too much from its own; set it right",
-  SignatureDoesNotMatch: "the signature is wrong, as happens with a wrong secret access key",
-  TokenRefreshRequired: "the session token has expired",
-  Unauthorized: "it does not know the access key id",
-};
 const FULL: ReadonlySet<string> = new Set([
   "InsufficientStorage",
   "QuotaExceeded",
@@ -244,12 +220,6 @@ const RETRYABLE_CODES: ReadonlySet<string> = new Set([
 ]);
 const REDIRECTS: ReadonlySet<string> = new Set(["PermanentRedirect", "TemporaryRedirect", "Redirect"]);
 
-const KINDS = {
-  refused: { read: "input_forbidden", write: "upload_forbidden" },
-  missing: { read: "input_not_found", write: "upload_failed" },
-  other: { read: "input_unreachable", write: "upload_failed" },
-} as const satisfies Record<string, Record<S3Purpose, ErrorKind>>;
-
 /** Parses the error in a response and its text, which may be empty, as after a HEAD. */
 export function readS3Fault({ status, headers }: Response, text: string): S3Fault {
   const date = timeOf(headers.get("date"));
@@ -266,7 +236,7 @@ function isRetryable({ status, code }: S3Fault): boolean {
   return !isFull({ status, code }) && (status === 0 || isTransient(status) || RETRYABLE_CODES.has(code));
 }
 
-/** Creates the error for a fault. It quotes only the service's code, because the service's message may contain secrets. */
+/** Creates the error for a fault. */
 export function toS3Error(
   fault: S3Fault,
   purpose: S3Purpose,
@@ -274,33 +244,14 @@ export function toS3Error(
   cause?: unknown,
 ): MediaError {
   const { status, code } = fault;
-  const said = `(it answered ${status}${/^\w{1,60}$/.test(code) ? ` ${code}` : ""})`;
-  const make = (kind: ErrorKind, message: string, retryable = false) =>
-    new MediaError(kind, message, { cause, retryable });
-  if (status === 0)
-    return errorFor(
-      KINDS.other[purpose],
-      { code: "no_answer", from: "storage", host },
-      { cause, retryable: true },
-    );
-  if (isFull(fault)) return make("storage_full", `The storage at ${host} has no room left ${said}.`);
-  if (code === "NoSuchBucket")
-    return make(KINDS.missing[purpose], `There is no bucket ${bucket} at ${host} ${said}.`);
-  if (REDIRECTS.has(code) || (status >= 300 && status < 400))
-    return make(
-      KINDS.other[purpose],
-      `The bucket ${bucket} is not at ${host}: give the endpoint of its region ${said}.`,
-    );
-  const why = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : null;
-  if (why || status === 401 || status === 403)
-    return make(
-      KINDS.refused[purpose],
-      `${host} refuses access to the bucket ${bucket}${why ? `: ${why}` : ""} ${said}.`,
-    );
-  if (status === 404 && purpose === "read")
-    return make("input_not_found", `There is no such object in the bucket ${bucket} at ${host} ${said}.`);
-  const did = purpose === "read" ? "did not send the object" : "did not accept the object";
-  return make(KINDS.other[purpose], `${host} ${did} ${said}.`, isRetryable(fault));
+  if (status === 0) return errors.noAnswer({ purpose, host, cause });
+  const denied = { purpose, host, bucket, status, code, cause };
+  if (isFull(fault)) return errors.full(denied);
+  if (code === "NoSuchBucket") return errors.bucketNotFound(denied);
+  if (REDIRECTS.has(code) || (status >= 300 && status < 400)) return errors.bucketElsewhere(denied);
+  if (isRefusal(code) || status === 401 || status === 403) return errors.refused(denied);
+  if (status === 404 && purpose === "read") return errors.objectNotFound(denied);
+  return errors.failed({ ...denied, retryable: isRetryable(fault) });
 }
 
 function isFull({ status, code }: Pick<S3Fault, "status" | "code">): boolean {
@@ -333,7 +284,7 @@ const TOKEN =
  * anything else.
  */
 export function readXml(text: string): XmlElement {
-  if (text.length > MAX_XML) throw new Error("The XML is too long.");
+  if (text.length > MAX_XML) throw errors.xmlTooLong();
   const top: XmlElement = { name: "", text: "", children: [] };
   const open: XmlElement[] = [top];
   let at = 0;
@@ -342,20 +293,19 @@ export function readXml(text: string): XmlElement {
     const inner = open.at(-1) ?? top;
     if (content !== undefined) inner.text += decode(content);
     else if (end !== undefined) {
-      if (inner.name !== end || open.length === 1)
-        throw new Error("The XML closes an element that is not open.");
+      if (inner.name !== end || open.length === 1) throw errors.xmlNotOpen();
       if (inner.children.length > 0) inner.text = "";
       open.pop();
     } else if (start !== undefined) {
       const element: XmlElement = { name: start, text: "", children: [] };
       inner.children.push(element);
       if (selfClosing === "") open.push(element);
-      if (open.length > MAX_DEPTH) throw new Error("The XML is nested too deeply.");
+      if (open.length > MAX_DEPTH) throw errors.xmlTooDeep();
     }
   }
   const [root] = top.children;
   if (at !== text.trim().length || open.length > 1 || top.children.length !== 1 || !root || top.text.trim()) {
-    throw new Error("This is not the XML of a response.");
+    throw errors.xmlNotResponse();
   }
   return root;
 }
@@ -379,7 +329,7 @@ function decode(text: string): string {
     const code = number ? Number.parseInt(number[1] ?? number[2] ?? "", number[1] ? 16 : 10) : null;
     if (code !== null && code <= 0x10ffff) return String.fromCodePoint(code);
     const character = Object.hasOwn(ENTITIES, name ?? "") ? ENTITIES[name ?? ""] : undefined;
-    if (character === undefined) throw new Error(`The XML has an unknown entity ${whole}.`);
+    if (character === undefined) throw errors.xmlEntityUnknown({ entity: whole });
     return character;
   });
 }

@@ -1,18 +1,12 @@
 import { MediaError } from "../../media/errors.ts";
 import type { StoredInfo } from "../../runs/ports.ts";
 import { sideBySide } from "../../util/async.ts";
+import { errors as storageErrors } from "../errors.ts";
 import { type HttpFile, openHttp } from "../http/reader.ts";
 import { discard, type HttpOptions } from "../http/request.ts";
 import { requirePrefix } from "../storage.ts";
-import {
-  childrenOf,
-  createS3Bucket,
-  lackingAnswer,
-  type S3Bucket,
-  type SendOptions,
-  textOf,
-  xmlText,
-} from "./bucket.ts";
+import { childrenOf, createS3Bucket, type S3Bucket, type SendOptions, textOf, xmlText } from "./bucket.ts";
+import { errors } from "./errors.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 export interface S3Part {
@@ -52,7 +46,7 @@ export async function beginUpload(
   const request = { method: "POST", key, query: { uploads: "" }, headers } as const;
   const { xml } = await bucket.ask(request, { ...WRITE, signal });
   const id = xml ? textOf(xml, "UploadId") : "";
-  if (id === "") throw lackingAnswer("id of the upload");
+  if (id === "") throw errors.answerIncomplete({ lacks: "uploadId" });
   return { bucket, key, id };
 }
 
@@ -80,7 +74,7 @@ export async function listParts(
     const { response, xml } = await bucket.ask({ method: "GET", key, query }, options);
     if (response.status === 404) return null;
     if (response.status === 501) return "unknown";
-    if (!xml) throw lackingAnswer("list of the parts");
+    if (!xml) throw errors.answerIncomplete({ lacks: "parts" });
     for (const each of childrenOf(xml, "Part")) {
       const [part, size] = [Number(textOf(each, "PartNumber")), Number(textOf(each, "Size"))];
       parts.push({ part, size, etag: bare(textOf(each, "ETag")) });
@@ -117,8 +111,8 @@ export async function completeUpload(
   // If an earlier attempt succeeded but its response was lost, the upload is gone and the object exists.
   const done = response.ok || info?.etag.endsWith(`-${parts.length}`);
   if (done && info?.size === size) return info;
-  if (!response.ok) throw new MediaError("upload_failed", "The upload was aborted elsewhere.");
-  throw new MediaError("upload_failed", `Of ${size} bytes sent, ${info?.size ?? 0} are stored.`);
+  if (!response.ok) throw errors.uploadAborted();
+  throw storageErrors.uploadIncomplete({ sent: size, stored: info?.size ?? 0 });
 }
 
 /**
@@ -161,11 +155,7 @@ export async function headObject(
 export function etagOf({ headers }: Response): string {
   const etag = bare(headers.get("etag") ?? "");
   if (etag !== "") return etag;
-  throw new MediaError(
-    "upload_failed",
-    "The storage shows no ETag: for pages, the CORS rules of the bucket must expose ETag.",
-    { retryable: false },
-  );
+  throw errors.etagHidden();
 }
 
 function bare(etag: string): string {
@@ -185,7 +175,7 @@ async function* listKeys(bucket: S3Bucket, prefix: string): AsyncGenerator<strin
       ...(after !== "" && { "continuation-token": after }),
     };
     const { xml } = await bucket.ask({ method: "GET", key: "", query }, WRITE);
-    if (!xml) throw lackingAnswer("list of keys");
+    if (!xml) throw errors.answerIncomplete({ lacks: "keys" });
     const encoded = textOf(xml, "EncodingType") === "url";
     yield childrenOf(xml, "Contents").map((each) => {
       const key = textOf(each, "Key");

@@ -1,4 +1,4 @@
-import { MediaError } from "../../media/errors.ts";
+import { errors } from "./errors.ts";
 
 /** Location and keys of S3 storage: the fields of a stored connection. */
 export interface S3Connection {
@@ -35,9 +35,7 @@ const MAX_KEY_BYTES = 1024;
  */
 export function parseS3Url(url: string): S3Place {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/su.exec(url) ?? [];
-  if (bucket === undefined || key === undefined) {
-    throw new MediaError("invalid_output", "An S3 URL must have the shape s3://<bucket>/<key>.");
-  }
+  if (bucket === undefined || key === undefined) throw errors.urlMalformed();
   checkKey(key);
   return { bucket, key };
 }
@@ -53,9 +51,7 @@ export function objectUrl(
 ): string {
   const base = URL.parse(endpoint);
   if (!base || !/^https?:$/.test(base.protocol) || base.username || base.search || base.hash) {
-    throw new MediaError("request_invalid", "endpoint must be a URL that starts with https:// or http://.", {
-      param: "endpoint",
-    });
+    throw errors.endpointMalformed();
   }
   checkKey(key);
   // A bucket name with a dot matches no certificate for *.s3.amazonaws.com.
@@ -72,13 +68,11 @@ export function objectUrl(
 }
 
 function checkKey(key: string): void {
-  const fault = (why: string) => new MediaError("invalid_output", `The key of an S3 object ${why}.`);
-  if (!key.isWellFormed()) throw fault("must be whole Unicode text");
+  if (!key.isWellFormed()) throw errors.keyNotUnicode();
   if (new TextEncoder().encode(key).length > MAX_KEY_BYTES)
-    throw fault(`must not be longer than ${MAX_KEY_BYTES} bytes`);
+    throw errors.keyTooLong({ maxBytes: MAX_KEY_BYTES });
   // URL parsers remove them even when encoded.
-  if (key.split("/").some((part) => part === "." || part === ".."))
-    throw fault("must not have . or .. between slashes");
+  if (key.split("/").some((part) => part === "." || part === "..")) throw errors.keyWithDots();
 }
 
 function encodeKey(key: string): string {

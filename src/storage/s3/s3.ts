@@ -1,8 +1,8 @@
-import { MediaError } from "../../media/errors.ts";
 import type { Storage, StoredInfo, StoredObject } from "../../runs/ports.ts";
 import { contentLength, discard, parseContentRange } from "../http/request.ts";
 import { streamOf } from "../storage.ts";
 import { createS3Bucket, type S3Bucket, type S3SendOptions } from "./bucket.ts";
+import { errors } from "./errors.ts";
 import { clearObjects, etagOf, headObject, UNKNOWN_TYPE } from "./objects.ts";
 import type { S3Connection } from "./s3-connection.ts";
 import { createS3Signer } from "./s3-sign.ts";
@@ -60,9 +60,7 @@ async function toStored(response: Response, ranged: boolean): Promise<StoredObje
   const size = ranged ? (range?.total ?? null) : contentLength(response);
   if (size === null || (ranged && response.status !== 206)) {
     await discard(response);
-    const message =
-      "The storage does not say which bytes it sent: for pages, the CORS rules of the bucket must expose Content-Range.";
-    throw new MediaError("input_unreachable", message, { retryable: false });
+    throw errors.rangeHidden();
   }
   const mime = headers.get("content-type") ?? UNKNOWN_TYPE;
   return { size, etag: etagOf(response), mime, body: body ?? streamOf(new Uint8Array(0)) };

@@ -6,6 +6,7 @@ import { createPartReader, type PartReader } from "../byte-source.ts";
 import type { FileBody } from "../http/writer.ts";
 import { streamOf } from "../storage.ts";
 import type { S3Bucket } from "./bucket.ts";
+import { errors } from "./errors.ts";
 import {
   abortUpload,
   beginUpload,
@@ -104,10 +105,7 @@ async function sendParts(
       const next = await reader.next();
       last = next.last;
       if (next.bytes.length === 0) break;
-      if (part > MAX_PARTS)
-        throw new MediaError("upload_failed", `The object has more than ${MAX_PARTS} parts.`, {
-          retryable: false,
-        });
+      if (part > MAX_PARTS) throw errors.tooManyParts({ max: MAX_PARTS });
       start(part, next.bytes);
     }
   } catch (thrown) {

@@ -1,0 +1,57 @@
+import { MediaError } from "../media/errors.ts";
+
+interface Cause {
+  cause: unknown;
+}
+
+/** The errors of stored objects and files: the kind and the English of each, with its facts as parameters. */
+export const errors = {
+  objectNotFound: ({ key }: { key: string }) =>
+    new MediaError("media_not_found", `Nothing is stored as ${key}.`),
+  objectChanged: ({ key, cause }: { key: string; cause?: unknown }) =>
+    new MediaError("internal_error", `The object stored as ${key} changed while it was being read.`, {
+      cause,
+    }),
+  encodedFileGone: (step: "encode" | "upload") =>
+    new MediaError(`${step}_failed`, "The encoded file is no longer in storage."),
+  uploadIncomplete: ({ sent, stored }: { sent: number; stored: number }) =>
+    new MediaError("upload_failed", `Of ${sent} bytes sent, ${stored} are stored.`),
+  prefixEmpty: () => new Error("Storage is not cleared without a prefix."),
+  tooManyBytes: ({ maxBytes }: { maxBytes: number }) =>
+    new RangeError(`There are more than ${maxBytes} bytes.`),
+
+  // Files of a visitor. `name` is null for a blob that is not a file.
+  fileUnreadable: ({ name, cause }: { name: string | null; cause?: unknown }) =>
+    new MediaError(
+      "input_unreachable",
+      `The file${name === null ? "" : ` ${name}`} can no longer be read: it was changed, moved or deleted after it was chosen. Choose it again.`,
+      { cause, retryable: false },
+    ),
+  inputTooShort: () => new MediaError("input_unreachable", "The input is shorter than its stated size."),
+
+  // The browser's own files.
+  opfsDenied: (cause: Cause) =>
+    new MediaError(
+      "service_unavailable",
+      "The browser denies this page files of its own, as in some private windows.",
+      { ...cause, retryable: false },
+    ),
+  opfsAccessDenied: () => new MediaError("service_unavailable", "The browser denies access to its files."),
+  opfsFolderMissing: ({ key }: { key: string }) =>
+    new MediaError("internal_error", `There is no folder for ${key}.`),
+  opfsFull: (cause?: Cause) =>
+    new MediaError(
+      "storage_full",
+      "The browser has no room left for this page; delete finished tasks, or free space on the disk.",
+      cause,
+    ),
+  opfsTooSmall: ({ bytes, freeBytes }: { bytes: number; freeBytes: number }) =>
+    new MediaError(
+      "storage_full",
+      `This needs ${inUnits(bytes)} of room, and the browser has ${inUnits(freeBytes)} left for this page; delete finished tasks, or free space on the disk.`,
+    ),
+};
+
+function inUnits(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
