@@ -3,6 +3,7 @@ import { MediaError } from "../media/errors.ts";
 import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../media/fields.ts";
 import { DEFAULT_FORMAT, type EncodeKind } from "../media/formats.ts";
 import { parseBody } from "../media/parse-body.ts";
+import { errors } from "./errors.ts";
 import { parseTaskRequest, TaskRequest } from "./requests.ts";
 
 const JOB_OUTPUTS = { min: 1, max: 10 } as const;
@@ -10,13 +11,13 @@ const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 // Kinds whose output is several files.
 const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
 
-/** Returns why an output cannot be the input of another task; null when it can. */
-function unreadable({ kind, options }: TaskRequest): string | null {
-  if (NO_INPUT.has(kind)) return `of kind ${kind}, which is not one file to read.`;
+// Throws when an output cannot be the input of another task.
+function checkReadable({ kind, options }: TaskRequest): void {
+  if (NO_INPUT.has(kind)) throw errors.afterSeveralFiles({ kind });
   if (kind === "image" && (options.interval !== undefined || options.count !== undefined))
-    return "of several stills, which is not one file to read.";
-  if (kind !== "waveform" || options.format === "png") return null;
-  return `of kind waveform as ${options.format ?? DEFAULT_FORMAT.waveform}, which is data; only "png" can be read.`;
+    throw errors.afterSeveralStills();
+  if (kind === "waveform" && options.format !== "png")
+    throw errors.afterData({ kind, format: options.format ?? DEFAULT_FORMAT.waveform });
 }
 
 const name = nullable(
@@ -97,10 +98,7 @@ export function parseJobRequest(body: unknown): JobRequest {
       const { name, after, ...rest } = output;
       const link = parseBody(Link, { name, after });
       const shared = ["input", "webhook_url"].find((field) => field in rest);
-      if (shared !== undefined) {
-        const message = `Unknown field "${shared}": the job has one for all its outputs.`;
-        throw new MediaError("request_invalid", message, { param: shared });
-      }
+      if (shared !== undefined) throw errors.fieldOfJob({ field: shared });
       const request = parseTaskRequest({ ...rest, input });
       return { ...link, request: { ...request, ...(webhook_url !== undefined && { webhook_url }) } };
     }),
@@ -108,8 +106,7 @@ export function parseJobRequest(body: unknown): JobRequest {
   const names = parsed.map((output) => output.name);
   const linked = parsed.map(({ name, after, request }, index) =>
     within(index, () => {
-      if (name !== undefined && names.indexOf(name) !== index)
-        throw new MediaError("request_invalid", "name is that of another output.", { param: "name" });
+      if (name !== undefined && names.indexOf(name) !== index) throw errors.nameTaken();
       return { name, after: indexOf(after), request };
     }),
   );
@@ -120,22 +117,20 @@ export function parseJobRequest(body: unknown): JobRequest {
     if (after === undefined) return null;
     const index = typeof after === "number" ? after : names.indexOf(after);
     if (index >= 0 && index < parsed.length) return index;
-    throw new MediaError("request_invalid", "after must name another output of the job.", { param: "after" });
+    throw errors.afterUnknown();
   }
 }
 
 function checkAfter(index: number, outputs: JobRequest["outputs"]): void {
   const first = outputs[index]?.after ?? null;
   if (first === null) return;
-  const fault = (rule: string) => new MediaError("request_invalid", `after ${rule}`, { param: "after" });
-  const seen = new Set<number>();
+  const chain = new Set<number>();
   for (let at: number | null = index; at !== null; at = outputs[at]?.after ?? null) {
-    if (seen.has(at)) throw fault("leads back to the output itself.");
-    seen.add(at);
+    if (chain.has(at)) throw errors.afterCircular();
+    chain.add(at);
   }
   const source = outputs[first]?.request;
-  const reason = source && unreadable(source);
-  if (reason) throw fault(`names an output ${reason}`);
+  if (source) checkReadable(source);
 }
 
 /** Prefixes the errors of an output's fields with its path. */
@@ -143,13 +138,7 @@ function within<T>(index: number, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    if (!(thrown instanceof MediaError)) throw thrown;
-    const { kind, message, param, reason } = thrown;
-    const at = `outputs.${index}`;
-    const field = param === undefined ? at : `${at}.${param}`;
-    if (reason?.code !== "field") throw new MediaError(kind, `${at}: ${message}`, { param: field, reason });
-    const prefixed = { ...reason, field: `${at}.${reason.field}` };
-    throw new MediaError(kind, `${at}.${message}`, { param: field, reason: prefixed });
+    throw thrown instanceof MediaError ? errors.ofOutput({ index, error: thrown }) : thrown;
   }
 }
 

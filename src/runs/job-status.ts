@@ -1,4 +1,3 @@
-import { MediaError } from "../media/errors.ts";
 import type { Job, JobHead } from "./job.ts";
 import type { Task, TaskStatus } from "./task.ts";
 import { isFinished } from "./transitions.ts";
@@ -21,12 +20,6 @@ export function releaseAfter(
 /** Returns the id of the task whose output an unstarted task waits for; null when it waits for none. */
 export function awaitedTask({ job, started_at }: Task): string | null {
   return started_at === null ? (job?.after ?? null) : null;
-}
-
-/** Creates the error for the retry of a task whose input another task never produced. */
-export function missingOutput(after: string): MediaError {
-  const message = `The input is the output of ${after}, which was never made; create the task again with an input of its own.`;
-  return new MediaError("invalid_input", message, { param: "input" });
 }
 
 /** Returns a job with the state that follows from its tasks. */

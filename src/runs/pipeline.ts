@@ -1,6 +1,7 @@
-import { MediaError, toMediaError } from "../media/errors.ts";
+import { toMediaError } from "../media/errors.ts";
 import type { EncodeRequest } from "../media/options.ts";
 import type { ExternalFile, Source } from "../media/source.ts";
+import { errors } from "./errors.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";
@@ -60,7 +61,7 @@ function workOf(
   context: StepContext,
 ): Promise<Source> {
   const { input } = step;
-  if (!input) throw new MediaError("internal_error", "The step has no input.");
+  if (!input) throw errors.stepInputMissing();
   if (step.kind === "probe") return work.probe(input.url, context);
   const source: Source =
     input.object === "source"

@@ -1,6 +1,6 @@
-import { MediaError } from "../media/errors.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
+import { errors } from "./errors.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
@@ -77,7 +77,7 @@ export function applyToTask(task: Task, event: RunEvent, now: number): Task {
   }
   const index = task.steps.findIndex((step) => step.id === event.step_id);
   const before = task.steps[index];
-  if (!before) throw new MediaError("step_not_found", `Task ${task.id} has no step ${event.step_id}.`);
+  if (!before) throw errors.stepNotFound({ task: task.id, step: event.step_id });
   const after = applyToStep(before, event, now);
   if (after === before) return task;
   const steps = task.steps.with(index, after);

@@ -2,8 +2,9 @@ import type { Context } from "hono";
 import { isEncrypted, keyIn, withKey } from "../../src/media/features/encryption.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
+import { errors as runErrors } from "../../src/runs/errors.ts";
 import { type CreateId, createIds } from "../../src/runs/ids.ts";
-import { awaitedTask, missingOutput } from "../../src/runs/job-status.ts";
+import { awaitedTask } from "../../src/runs/job-status.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";
 import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/runs/task.ts";
 import { applyToTask, isFinished } from "../../src/runs/transitions.ts";
@@ -126,7 +127,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
     if (after === null) return task.input;
     const first = await tasks.get(project, after);
     if (first?.status === "succeeded" && first.output !== null) return first.output;
-    throw missingOutput(after);
+    throw runErrors.inputNeverMade({ task: after });
   }
 
   const createFrom = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>

@@ -1,7 +1,7 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
 import type { EncodeRequest } from "../../src/media/options.ts";
-import { errorFor } from "../../src/media/reasons.ts";
 import type { Source } from "../../src/media/source.ts";
+import { errors as runErrors } from "../../src/runs/errors.ts";
 import type { JobHead } from "../../src/runs/job.ts";
 import type { TaskEnd } from "../../src/runs/job-status.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
@@ -328,7 +328,7 @@ async function releaseTask(env: Bindings, release: Release): Promise<void> {
     return;
   }
   const { after, ended } = release;
-  const error = runErrorOf(errorFor("input_not_found", { code: "after", task: after, ended }));
+  const error = runErrorOf(runErrors.inputTaskEnded({ task: after, ended }));
   await patiently(() => run().fail(error));
 }
 

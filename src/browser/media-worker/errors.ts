@@ -10,8 +10,6 @@ const CONNECTION_USERS = {
 /** What needs a connection: a part of a request, or the URL of a bucket. */
 export type ConnectionUser = keyof typeof CONNECTION_USERS | `s3://${string}`;
 
-const TASK_ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
-
 /** Why the fallback did not take over work that no encoder in the page can do; appended to the error of that work. */
 export const fallbackFaults: Readonly<Record<FallbackFault, string>> = {
   standalone_step: "The fallback was not asked: it runs tasks, and this step stands alone.",
@@ -32,10 +30,6 @@ export const errors = {
       "request_invalid",
       `The step belongs to a task; ${method} that: tasks.${method}("${taskId}").`,
     ),
-  inputTaskEnded: ({ task, end }: { task: string; end: keyof typeof TASK_ENDS }) =>
-    new MediaError("input_not_found", `The input is the output of ${task}, which ${TASK_ENDS[end]}.`, {
-      reason: { code: "after", task, ended: end },
-    }),
   runBroken: () => new MediaError("internal_error", "The run broke off; create it again."),
 
   // Requests.

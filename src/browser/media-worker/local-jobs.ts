@@ -3,15 +3,10 @@ import { nameOf } from "../../client/media-input.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
+import { errors as runErrors } from "../../runs/errors.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
 import { createJobTasks, type Job } from "../../runs/job.ts";
-import {
-  awaitedTask,
-  describeJob,
-  missingOutput,
-  releaseAfter,
-  type TaskEnd,
-} from "../../runs/job-status.ts";
+import { awaitedTask, describeJob, releaseAfter, type TaskEnd } from "../../runs/job-status.ts";
 import { runErrorOf } from "../../runs/step.ts";
 import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { Task } from "../../runs/task.ts";
@@ -98,7 +93,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     const before = await readTask(after);
     const released = releaseAfter(before && { ended: endOf(before), output: outputOf(before) });
     if (!released) return false;
-    if ("ended" in released) throw errors.inputTaskEnded({ task: after, end: released.ended });
+    if ("ended" in released) throw runErrors.inputTaskEnded({ task: after, ended: released.ended });
     const output = released.input ?? input;
     if (output !== input)
       await records.replace(id, (task) => ({ ...task, input: output, updated_at: Date.now() }) as Task);
@@ -204,7 +199,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
       if (after === null) return task.input;
       const before = await readTask(after);
       const made = before?.status === "succeeded" ? outputOf(before) : null;
-      if (made === null) throw missingOutput(after);
+      if (made === null) throw runErrors.inputNeverMade({ task: after });
       return made;
     },
     async sharing(record) {

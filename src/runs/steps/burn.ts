@@ -1,4 +1,3 @@
-import { MediaError } from "../../media/errors.ts";
 import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
 import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -9,6 +8,7 @@ import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
+import { errors } from "./errors.ts";
 import { withParam } from "./extra-inputs.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -46,7 +46,7 @@ export async function extraFileKeys(
 
 async function loadFont({ font }: BurnTools): Promise<Uint8Array> {
   if (font) return font();
-  throw new MediaError("encoder_unavailable", "There is no font here to draw subtitles with.");
+  throw errors.fontMissing();
 }
 
 export interface BurnedText {
@@ -59,7 +59,6 @@ export interface BurnedText {
 
 // Text shown at once: more would fill the picture and take the renderer forever.
 const MAX_SHOWN = { cues: 32, letters: 4000 } as const;
-const MAX_LISTED = 8;
 
 /**
  * Writes the ASS file from which a plan's subtitles are drawn. Only the text, times and styles of the input get into it. Rejects
@@ -68,16 +67,16 @@ const MAX_LISTED = 8;
  */
 export async function burnText({ reader, plan, source, font, signal }: BurnedText): Promise<Uint8Array> {
   const { video } = plan;
-  if (video?.mode !== "encode") throw new RangeError("Subtitles are drawn into encoded pictures.");
+  if (video?.mode !== "encode") throw errors.burnWithoutEncode();
   const { cues } = await readTextFile(reader, signal);
   const shown = shiftCues(cues, shownRange(plan));
   checkCrowd(shown);
   const { width, height } = video.geometry;
-  const look = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };
-  return new TextEncoder().encode(writeAss(inFont(shown, font), look));
+  const style = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };
+  return new TextEncoder().encode(writeAss(fitCues(shown, font), style));
 }
 
-function inFont(cues: readonly Cue[], font: Uint8Array): Cue[] {
+function fitCues(cues: readonly Cue[], font: Uint8Array): Cue[] {
   const has = readFontLetters(font);
   const missing = new Set<string>();
   const fitted = cues.map((cue) => {
@@ -86,10 +85,7 @@ function inFont(cues: readonly Cue[], font: Uint8Array): Cue[] {
     return { ...cue, text: fit.text };
   });
   if (missing.size === 0) return fitted;
-  const letters = [...missing].slice(0, MAX_LISTED).join(" ");
-  const more = missing.size > MAX_LISTED ? ` and ${missing.size - MAX_LISTED} more` : "";
-  const message = `The font of burnt-in subtitles has no letters for ${letters}${more}. Without burn they become a track, which players draw.`;
-  throw new MediaError("input_unsupported", message);
+  throw errors.lettersMissing({ letters: [...missing] });
 }
 
 function checkCrowd(cues: readonly Cue[]): void {
@@ -97,9 +93,7 @@ function checkCrowd(cues: readonly Cue[]): void {
   for (const cue of cues) {
     shown = [...shown.filter(({ end }) => end > cue.start), cue];
     const letters = shown.reduce((sum, { text }) => sum + text.length, 0);
-    if (shown.length <= MAX_SHOWN.cues && letters <= MAX_SHOWN.letters) continue;
-    const limit = `${MAX_SHOWN.cues} texts and ${MAX_SHOWN.letters.toLocaleString("en")} letters`;
-    throw new MediaError("input_too_large", `At most ${limit} can be burnt in at once.`);
+    if (shown.length > MAX_SHOWN.cues || letters > MAX_SHOWN.letters) throw errors.tooMuchText(MAX_SHOWN);
   }
 }
 
@@ -120,7 +114,7 @@ export function readFontLetters(font: Uint8Array): HasLetter {
     view.getUint32(cmap + 4 + index * 8 + 4),
   );
   const subtable = subtables.map((at) => cmap + at).find((at) => view.getUint16(at) === FORMAT);
-  if (subtable === undefined) throw new RangeError("The font has no table of all its letters.");
+  if (subtable === undefined) throw errors.fontLettersUnlisted();
   const groups = Array.from({ length: view.getUint32(subtable + 12) }, (_, index) => {
     const at = subtable + 16 + index * 12;
     return [view.getUint32(at), view.getUint32(at + 4)] as const;
@@ -142,7 +136,7 @@ function findTable(view: DataView, name: string): number {
     const at = 12 + index * 16;
     if (view.getUint32(at) === tag) return view.getUint32(at + 8);
   }
-  throw new RangeError(`The font has no table ${name}.`);
+  throw errors.fontTableMissing({ name });
 }
 
 /** A text adapted to a font. */

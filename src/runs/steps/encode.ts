@@ -1,13 +1,14 @@
 import { runEncode } from "../../encoders/run/run-encode.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
-import { MediaError } from "../../media/errors.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { PLAN_VERSION } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
+import { errors as storageErrors } from "../../storage/errors.ts";
 import type { StepContext } from "../ports.ts";
 import { extraFileKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
+import { errors } from "./errors.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import { matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -79,7 +80,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   const { decision } = job;
   const plan = placePlan(job.plan, chunks);
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
-  if (plan.encryption && !content_key) throw new MediaError("encode_failed", KEY_LOST, { retryable: false });
+  if (plan.encryption && !content_key) throw errors.encryptionKeyLost();
   const encoder = encoderOf(tools.encoders, decision.encoder);
   const { refusals, together: size } = decision;
   const together = size && tools.shared && { id: tools.shared.id, size };
@@ -92,7 +93,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   await context.chosen(choice);
   const remoteInput = async (stored: string) => {
     const info = await storage.head(stored);
-    if (!info || !remote) throw new MediaError("media_not_found", `Nothing is stored as ${stored}.`);
+    if (!info || !remote) throw storageErrors.objectNotFound({ key: stored });
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
   const extraKeys = await extraFileKeys(tools, { plan, source, request }, context);
@@ -124,8 +125,6 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   });
   return { plan, choice, encoded };
 }
-
-const KEY_LOST = "The key of the encryption is no longer stored; create the task again with it.";
 
 /** Returns a 53-bit hash of plain data as text; equal data in the same key order has the same hash. Not for secrets. */
 function fingerprint(data: object): string {

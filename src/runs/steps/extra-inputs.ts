@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../../media/errors.ts";
+import { MediaError } from "../../media/errors.ts";
 import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
 import { refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -6,6 +6,7 @@ import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
+import { errors } from "./errors.ts";
 import { runIngest } from "./inputs.ts";
 import { extraInputKey } from "./media-keys.ts";
 import type { ProbeInput, StepTools } from "./step-tools.ts";
@@ -98,11 +99,9 @@ export async function probeExtraInput(
 ): Promise<Source> {
   const { role, reader, file, signal, alive } = input;
   const source = await tools.probe(reader, file, signal, alive);
-  const length = mediaSeconds(source);
-  if (length > tools.max_seconds) {
-    const message = `It lasts ${Math.round(length)} seconds; the limit is ${tools.max_seconds}.`;
-    throw new MediaError("input_too_large", message);
-  }
+  const seconds = mediaSeconds(source);
+  const { max_seconds: maxSeconds } = tools;
+  if (seconds > maxSeconds) throw errors.extraInputTooLong({ seconds, maxSeconds });
   const fault = refuseFile(role, source);
   if (fault !== null) throw new MediaError("input_unsupported", fault);
   return source;
@@ -119,9 +118,7 @@ export function mediaSeconds({ duration = 0, streams = [] }: Source): number {
   return Math.max(duration, ...streams.map(({ end = 0 }) => (end > duration + LATE ? end : 0)));
 }
 
-/** Prefixes an error with the option that it concerns; otherwise it would seem to concern the main input. */
+/** Prefixes the error of an extra input with its option; returns any other thrown value unchanged. */
 export function withParam(param: string, thrown: unknown): unknown {
-  if (!(thrown instanceof MediaError)) return thrown;
-  const { kind, message, retryable, cause } = toMediaError(thrown);
-  return new MediaError(kind, `${param}: ${message}`, { param, retryable, cause });
+  return thrown instanceof MediaError ? errors.ofOption({ param, error: thrown }) : thrown;
 }

@@ -1,10 +1,10 @@
-import { MediaError } from "../../media/errors.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import type { HttpFile, Watch } from "../../storage/http/reader.ts";
 import type { Pin } from "../../storage/pinned.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ByteReader, StepContext, Storage, StoredInfo } from "../ports.ts";
+import { errors } from "./errors.ts";
 
 export interface Inputs {
   /** Opens a URL that the host can read; rejects as `openHttp` does. */
@@ -29,11 +29,7 @@ export async function openStored(
   openReader: (key: string) => Promise<ByteReader>,
 ): Promise<OpenInput> {
   const object = await storage.read(key);
-  if (!object)
-    throw new MediaError(
-      "input_not_found",
-      "This file no longer exists; outputs are kept for a limited time.",
-    );
+  if (!object) throw errors.inputGone();
   const { size, etag, mime, body } = object;
   const reader = await openReader(key);
   const file: HttpFile = {
@@ -134,7 +130,7 @@ export async function runIngest({ open, storage, key, mime, signal, progress }: 
     });
     const info = await storage.write(key, body, mime ?? file.mime ?? "application/octet-stream");
     if (info.size !== received || (file.size !== null && info.size !== file.size)) {
-      throw new MediaError("upload_failed", `Of ${received} bytes, ${info.size} were stored.`);
+      throw errors.copyIncomplete({ received, stored: info.size });
     }
     await progress?.(received, file.size);
     return info;

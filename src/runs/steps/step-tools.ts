@@ -24,7 +24,7 @@ export interface StepTools extends Hosts {
   /** How encoders on other machines reach storage: the URL of an object, and of a folder to write to. Null when there are none. */
   remote: { url(key: string): Promise<string>; folder(prefix: string): Promise<string> } | null;
   /** Probes media by random access; calls `onWait` from time to time while waiting for an encoder. */
-  probe(reader: ByteReader, given: ProbeInput, signal: AbortSignal, onWait: () => void): Promise<Source>;
+  probe(reader: ByteReader, file: ProbeInput, signal: AbortSignal, onWait: () => void): Promise<Source>;
   /**
    * Pins the run's input: from then on, storage serves it under the key of its working copy. Resolves with false when the run is
    * over; absent when every input is copied.

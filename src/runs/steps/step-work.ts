@@ -1,15 +1,16 @@
 import { readPlaceholder } from "../../encoders/images/placeholder.ts";
-import { MediaError } from "../../media/errors.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { listDropped } from "../../media/index.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
+import { errors as storageErrors } from "../../storage/errors.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork } from "../ports.ts";
 import { describeSprites, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
 import { createDecide, encodeInput } from "./encode.ts";
+import { errors } from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
 import { exclusively, type OpenInput, runIngest } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
@@ -106,7 +107,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const input = await inputs.open(source.url, signal);
       try {
         if (bareEtag(input) !== source.etag || (input.file.size ?? source.filesize) !== source.filesize)
-          throw new MediaError("input_changed", CHANGED);
+          throw errors.inputChanged();
         if (!(input.pin && (await tools.pin?.(input.pin)))) await copyInput(input, key, context, signal);
       } finally {
         await input.file.close();
@@ -247,8 +248,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         }
         const info = key === null ? null : await storage.head(key);
         // The encode has written the output to managed storage already.
-        if (key === null || !info)
-          throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
+        if (key === null || !info) throw storageErrors.encodedFileGone("upload");
         return {
           ...source,
           url: await tools.url(key),
@@ -259,8 +259,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       }),
   };
 }
-
-const CHANGED = "The source changed while it was probed; start again to process what it is now.";
 
 function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
@@ -288,12 +286,10 @@ function encodedSeconds(described: Source, plan: Plan, { sound, pictures }: Coun
   return Math.max(...seconds) * (plan.speed ?? 1);
 }
 
-function checkDuration(source: Source, max_seconds: number): void {
-  checkSeconds(mediaSeconds(source), max_seconds);
+function checkDuration(source: Source, maxSeconds: number): void {
+  checkSeconds(mediaSeconds(source), maxSeconds);
 }
 
-function checkSeconds(seconds: number, max_seconds: number): void {
-  if (seconds <= max_seconds) return;
-  const message = `The input lasts ${Math.round(seconds)} seconds; the limit is ${max_seconds}.`;
-  throw new MediaError("input_too_large", message);
+function checkSeconds(seconds: number, maxSeconds: number): void {
+  if (seconds > maxSeconds) throw errors.inputTooLong({ seconds, maxSeconds });
 }
