@@ -1,5 +1,5 @@
-import { MediaError } from "../media/errors.ts";
 import { mapExtraInputs } from "../media/extra-inputs.ts";
+import { errors } from "./errors.ts";
 
 /** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */
 export type MediaInput = string | Blob | FileSystemFileHandle;
@@ -27,9 +27,6 @@ interface MediaParts {
   file: Blob | FileSystemFileHandle | null;
 }
 
-const ACCEPTED =
-  "a URL (http, https, s3, data: or relative, as text or as a URL object), a File, Blob or file handle, " +
-  "an ArrayBuffer or typed array, a Response, or a ReadableStream of bytes";
 // Bytes of a stream buffered in memory before they become a Blob, which the browser may move to disk.
 const BUFFER_BYTES = 8_388_608;
 
@@ -50,7 +47,8 @@ async function readMain(
 ): Promise<Pick<RequestWithFiles, "request" | "file">> {
   const media: unknown = Reflect.get(request, "input");
   if (media === undefined || media === null) return { request, file: null };
-  if (object === "task" && tagOf(media) === "Object" && !isHandle(media)) throw refuse(media);
+  if (object === "task" && tagOf(media) === "Object" && !isHandle(media))
+    throw errors.notMedia({ type: typeOf(media) });
   const { input, file } = await readMedia(media);
   const isText = object === "step" && typeof input === "string";
   return { request: { ...request, input: isText ? { url: input } : input }, file };
@@ -59,20 +57,21 @@ async function readMain(
 async function readExtra(request: {
   options?: unknown;
 }): Promise<Pick<RequestWithFiles, "extra"> & { request: object }> {
-  const given = new Map<string, unknown>();
+  const media = new Map<string, unknown>();
   mapExtraInputs(request, (url, _, param) => {
     const plain = (typeof url !== "object" && typeof url !== "string") || url === null;
-    if (!plain && (tagOf(url) !== "Object" || isHandle(url))) given.set(param, url);
+    if (!plain && (tagOf(url) !== "Object" || isHandle(url))) media.set(param, url);
     return url;
   });
   const extra = new Map<string, Blob | FileSystemFileHandle>();
-  for (const [param, url] of given) {
+  const urls = new Map<string, unknown>();
+  for (const [param, url] of media) {
     const { input, file } = await readMedia(url);
     if (file) extra.set(param, file);
-    given.set(param, file ? null : input);
+    urls.set(param, file ? null : input);
   }
-  const read = mapExtraInputs(request, (url, _, param) => (given.has(param) ? given.get(param) : url));
-  return { request: read, extra };
+  const withUrls = mapExtraInputs(request, (url, _, param) => (urls.has(param) ? urls.get(param) : url));
+  return { request: withUrls, extra };
 }
 
 async function readMedia(input: unknown): Promise<MediaParts> {
@@ -87,7 +86,7 @@ async function readMedia(input: unknown): Promise<MediaParts> {
   if (ArrayBuffer.isView(input) || tag.endsWith("ArrayBuffer")) {
     return { input: null, file: new Blob([bytesOf(input as ArrayBuffer)]) };
   }
-  if (tag !== "Object") throw refuse(input);
+  if (tag !== "Object") throw errors.notMedia({ type: typeOf(input) });
   const { url } = input as { url?: unknown };
   if (typeof url !== "string" && tagOf(url) !== "URL") return { input, file: null };
   const media = await readUrl(String(url));
@@ -111,34 +110,30 @@ async function readUrl(text: string): Promise<MediaParts> {
 // Parsed by hand, because a page's content security policy may block fetch.
 function readDataUrl(text: string): Blob {
   const [, type = "", base64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(text) ?? [];
+  if (data === undefined) throw errors.dataUrlMalformed();
   try {
-    if (data === undefined) throw new TypeError("The comma is missing.");
     const binary = data
       .replaceAll(/[\u0080-\uffff]+/g, encodeURIComponent)
       .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
     const bytes = Uint8Array.from(base64 ? atob(binary) : binary, (each) => each.charCodeAt(0));
     return new Blob([bytes], { type });
   } catch (cause) {
-    throw invalid("must be a complete data: URL, of the form data:<type>;base64,<bytes>.", cause);
+    throw errors.dataUrlMalformed({ cause });
   }
 }
 
 function bytesOf(input: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuffer> {
   const buffer = ArrayBuffer.isView(input) ? input.buffer : input;
-  if ("detached" in buffer && buffer.detached) {
-    throw invalid("is a detached ArrayBuffer: it was transferred elsewhere, and its bytes went with it.");
-  }
+  if ("detached" in buffer && buffer.detached) throw errors.bufferDetached();
   const [start, length] = ArrayBuffer.isView(input) ? [input.byteOffset, input.byteLength] : [0, undefined];
   // Blobs reject shared memory.
   return new Uint8Array(buffer, start, length).slice();
 }
 
 async function readResponse(response: Response): Promise<File> {
-  if (response.type === "opaque") {
-    throw invalid("is an opaque Response, whose bytes no script can read; fetch it with CORS.");
-  }
-  if (!response.ok) throw invalid(`is a Response of status ${response.status}, which contains no media.`);
-  if (response.bodyUsed) throw invalid("is a Response that was already read; clone it before you read it.");
+  if (response.type === "opaque") throw errors.responseOpaque();
+  if (!response.ok) throw errors.responseFailed({ status: response.status });
+  if (response.bodyUsed) throw errors.responseUsed();
   const type = response.headers.get("Content-Type") ?? "";
   const blob = response.body ? await readStream(response.body, type) : new Blob([], { type });
   const name = URL.parse(response.url)?.pathname.split("/").at(-1) ?? "";
@@ -146,14 +141,12 @@ async function readResponse(response: Response): Promise<File> {
 }
 
 async function readStream(stream: ReadableStream<unknown>, type: string): Promise<Blob> {
-  if (stream.locked) {
-    throw invalid("is a ReadableStream that is locked to another reader; release that reader first.");
-  }
+  if (stream.locked) throw errors.streamLocked();
   // Only the Response constructor reveals that bytes were read before.
   try {
     new Response(stream as ReadableStream<Uint8Array>);
   } catch (cause) {
-    throw invalid("is a ReadableStream that was already read in part; pass it unread.", cause);
+    throw errors.streamUsed({ cause });
   }
   const reader = stream.getReader();
   const parts: Blob[] = [];
@@ -161,14 +154,12 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
   let buffered = 0;
   for (;;) {
     const { done, value } = await reader.read().catch((cause: unknown) => {
-      const why = cause instanceof Error ? ` (${cause.message})` : "";
-      const message = `input: the stream broke off before its end${why}.`;
-      throw new MediaError("input_unreachable", message, { param: "input", retryable: false, cause });
+      throw errors.streamBroken({ cause });
     });
     if (done) return new Blob([...parts, ...chunks], { type });
     if (!ArrayBuffer.isView(value)) {
       await reader.cancel().catch(() => {});
-      throw invalid(`must be a ReadableStream of bytes: it yields ${describeType(value)}, not a Uint8Array.`);
+      throw errors.streamNotBytes({ type: typeOf(value) });
     }
     chunks.push(value as BlobPart);
     buffered += value.byteLength;
@@ -179,26 +170,14 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
   }
 }
 
-function refuse(value: unknown): MediaError {
-  const tag = tagOf(value);
-  const hint = tag === "FileList" ? "; take one of its files" : tag === "Promise" ? "; await it" : "";
-  const message = `input must be ${ACCEPTED}; it is ${describeType(value)}${hint}.`;
-  return new MediaError("request_invalid", message, { param: "input" });
-}
-
-function invalid(what: string, cause?: unknown): MediaError {
-  return new MediaError("invalid_input", `input ${what}`, { param: "input", cause });
-}
-
 // Objects from another frame are not instances of this frame's classes.
 function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-function describeType(value: unknown): string {
-  if (typeof value !== "object" || value === null) return `a ${typeof value}`;
-  const name = tagOf(value) === "Object" ? (value.constructor?.name ?? "Object") : tagOf(value);
-  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+function typeOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return typeof value;
+  return tagOf(value) === "Object" ? (value.constructor?.name ?? "Object") : tagOf(value);
 }
 
 function isHandle(input: unknown): input is FileSystemFileHandle {
@@ -218,19 +197,9 @@ export async function openFile(file: Blob | FileSystemFileHandle): Promise<Blob>
   try {
     return "getFile" in file ? await file.getFile() : file;
   } catch (cause) {
-    const why = (cause instanceof Error && HANDLE_FAULTS[cause.name]) || "cannot be read";
-    const message = `The file ${nameOf(file)} ${why}.`;
-    throw new MediaError("input_unreachable", message, { cause, retryable: false });
+    throw errors.fileUnreadable({ name: nameOf(file), cause });
   }
 }
-
-// Keyed by the name of the error from a handle's getFile().
-const HANDLE_FAULTS: Readonly<Record<string, string>> = {
-  NotAllowedError:
-    "may not be read before the visitor allows it: call requestPermission() of its handle after a click",
-  NotFoundError: "no longer exists: it was moved or deleted after it was chosen; choose it again",
-  NotReadableError: "cannot be read: another program may be using it, or it changed after it was chosen",
-};
 
 /** Returns the name of a visitor's file; `blob` when it has none. */
 export function nameOf(file: Blob | FileSystemFileHandle): string {

@@ -16,6 +16,7 @@ import type {
   RunResult,
   Task,
 } from "./client.ts";
+import { errors } from "./errors.ts";
 import type { AnyRun, RunRef } from "./records.ts";
 import type { Update } from "./update.ts";
 import type { Watch } from "./watch.ts";
@@ -98,14 +99,9 @@ export function outputSource(record: TaskRecord | Step): Source {
   }
   const last = record.object === "task" ? record.steps.at(-1) : record;
   if (record.status !== "succeeded" || !last?.output) {
-    throw new MediaError(
-      "media_not_found",
-      `There is no output: the ${record.object} is ${record.status}, not succeeded.`,
-    );
+    throw errors.outputMissing(record);
   }
-  if (last.kind === "probe") {
-    throw new MediaError("media_not_found", "There is no output: a probe only inspects its input.");
-  }
+  if (last.kind === "probe") throw errors.probeOutputMissing();
   return last.output;
 }
 

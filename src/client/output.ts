@@ -2,6 +2,7 @@ import { MediaError } from "../media/errors.ts";
 import type { Source } from "../media/source.ts";
 import { limitTime } from "../util/async.ts";
 import type { Output } from "./client.ts";
+import { errors } from "./errors.ts";
 import type { ReadOptions } from "./records.ts";
 import type { Fetch } from "./remote/http.ts";
 
@@ -39,21 +40,8 @@ function saveError(thrown: unknown): MediaError {
   if (thrown instanceof MediaError) return thrown;
   const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
   const cause = thrown;
-  if (name === "QuotaExceededError") {
-    return new MediaError(
-      "storage_full",
-      "There is no room for the file; free some space and save it again.",
-      {
-        cause,
-      },
-    );
-  }
-  if (FORBIDDEN.has(name)) {
-    return new MediaError("forbidden", "Writing the file is not allowed; ask the visitor for it again.", {
-      cause,
-    });
-  }
-  return new MediaError("upload_failed", "The file could not be written.", { cause });
+  if (name === "QuotaExceededError") return errors.fileFull({ cause });
+  return FORBIDDEN.has(name) ? errors.fileForbidden({ cause }) : errors.fileUnwritable({ cause });
 }
 
 const RESPONSE_MS = 30_000;
@@ -66,12 +54,7 @@ export type ReadError = (body: string, status: number) => MediaError | null;
  * output in the caller's own bucket. A page without a service omits `readError`, because its schemas would triple the download.
  */
 export function createRemoteOutput(source: Source, fetch: Fetch, readError: ReadError = () => null): Output {
-  if (!/^https?:/i.test(source.url)) {
-    throw new MediaError(
-      "media_not_found",
-      "The output is in the destination that the task named; open it there.",
-    );
-  }
+  if (!/^https?:/i.test(source.url)) throw errors.outputElsewhere();
 
   async function open({ signal }: ReadOptions): Promise<Response> {
     const limit = limitTime(RESPONSE_MS, { signal });
@@ -132,23 +115,14 @@ function withMediaErrors(
 
 // The URL alone grants access to the media, so no message contains it.
 function statusError(status: number): MediaError {
-  if (status === 404 || status === 410) {
-    return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
-  }
-  if (status === 401 || status === 403) {
-    return new MediaError("forbidden", "The media URL has expired; read the task again for another.");
-  }
-  return new MediaError(
-    "service_unavailable",
-    `The request for the media was answered with status ${status}; try again.`,
-  );
+  if (status === 404 || status === 410) return errors.outputNotFound();
+  if (status === 401 || status === 403) return errors.outputUrlExpired();
+  return errors.outputNotSent({ status });
 }
 
 // Some browsers reject an aborted read with another error than the signal's reason.
 function connectionError(thrown: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
   if (thrown instanceof MediaError) return thrown;
-  return new MediaError("service_unavailable", "The connection to the media was lost; try again.", {
-    cause: thrown,
-  });
+  return errors.outputConnectionLost({ cause: thrown });
 }

@@ -1,4 +1,4 @@
-import { MediaError, toMediaError } from "../media/errors.ts";
+import { toMediaError } from "../media/errors.ts";
 import { ENCODE_KINDS, type StepKind } from "../media/formats.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Job } from "../runs/job.ts";
@@ -7,6 +7,7 @@ import type { JobUpdate } from "../runs/job-update.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
+import { errors } from "./errors.ts";
 import type { Update } from "./update.ts";
 
 // Each step's share of its task in percent: most for the encode, and enough for the others to show movement.
@@ -25,7 +26,7 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
 
 /**
  * Returns the progress of a task or step in percent, which never falls while it runs; a task reaches 100 only by succeeding.
- * Null until anything is estimate.
+ * Null until it can be measured.
  */
 export function progressOf(record: Task | Step): number | null {
   if (record.object === "step") return record.progress;
@@ -134,8 +135,7 @@ const MIN_SPAN = 0.9;
 const MIN_PERCENT = 3;
 
 /**
- * Estimates the rate and the remaining time of an encode from its samples, oldest first; null before anything can be
- * estimate.
+ * Estimates the rate and the remaining time of an encode from its samples, oldest first; null while they are too few.
  */
 export function timeLeft(all: readonly Sample[]): Estimate | null {
   const samples = withoutHitches(all);
@@ -212,7 +212,7 @@ export async function* followJob(
       await news.promise;
       news = Promise.withResolvers();
       if (failure) throw (failure as { thrown: unknown }).thrown;
-      if (latest.size === 0) throw new MediaError("job_not_found", `There is no job ${job.id} any more.`);
+      if (latest.size === 0) throw errors.jobNotFound(job);
       if (running === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;
     }
   } finally {
@@ -230,7 +230,7 @@ function updateOfJob(job: Job, tasks: readonly Progress[]): JobUpdate {
     record: describeJob(job, records),
     progress: hasProgress ? Math.floor(sum / Math.max(1, percents.length)) : null,
     eta: open.reduce<number | null>(
-      (most, each) => (most === null || each === null ? null : Math.max(most, each)),
+      (longest, eta) => (longest === null || eta === null ? null : Math.max(longest, eta)),
       0,
     ),
   };

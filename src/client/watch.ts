@@ -1,9 +1,10 @@
-import { MediaError, toMediaError } from "../media/errors.ts";
+import { type MediaError, toMediaError } from "../media/errors.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
 import { sleep } from "../util/async.ts";
 import type { Update } from "./client.ts";
+import { errors } from "./errors.ts";
 import { createPace, type Pace, updateOf } from "./progress.ts";
 
 /** Pauses between polls, in milliseconds. */
@@ -84,7 +85,7 @@ export function createWatch<T extends Task | Step>(
     },
     close() {
       closed = true;
-      for (const [id, run] of runs) end(id, run, closedError());
+      for (const [id, run] of runs) end(id, run, errors.clientClosed());
     },
   };
 }
@@ -139,12 +140,8 @@ export function dropWatchers<T>(run: WatchedRun<T>, error: MediaError | null): v
 }
 
 export function refuseWatcher<T>(watcher: Watcher<T>): () => void {
-  queueMicrotask(() => watcher.fail(closedError()));
+  queueMicrotask(() => watcher.fail(errors.clientClosed()));
   return () => {};
-}
-
-export function closedError(): MediaError {
-  return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }
 
 // A listener's error must not stop the watch, so it goes unhandled, as with any event.

@@ -11,6 +11,7 @@ import type {
   Task,
   WaitingFile,
 } from "../../client/client.ts";
+import { errors as clientErrors } from "../../client/errors.ts";
 import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
 import { type RequestWithFiles, readInput } from "../../client/media-input.ts";
 import {
@@ -22,7 +23,6 @@ import {
   updatesOf,
 } from "../../client/methods.ts";
 import { createRemoteOutput } from "../../client/output.ts";
-import { closedError } from "../../client/watch.ts";
 import { untilAborted } from "../../util/async.ts";
 import {
   type CoreFiles,
@@ -115,7 +115,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     { signal }: CreateOptions = {},
   ): Promise<RequestWithFiles> {
     signal?.throwIfAborted();
-    const fault = closed ? closedError() : pageFault();
+    const fault = closed ? clientErrors.clientClosed() : pageFault();
     if (fault) throw fault;
     const given = await readInput(type, request);
     void keepStorage(name);
@@ -218,7 +218,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     watch.close();
     follower?.close();
     urls.drop();
-    fail(closedError());
+    fail(clientErrors.clientClosed());
     // Also ends its encoder workers and releases its locks.
     worker.terminate();
   }

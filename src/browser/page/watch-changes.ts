@@ -1,7 +1,7 @@
+import { errors as clientErrors } from "../../client/errors.ts";
 import { createPace, type Pace, updateOf } from "../../client/progress.ts";
 import {
   addWatcher,
-  closedError,
   dropWatchers,
   hasChanged,
   notifyAll,
@@ -77,7 +77,7 @@ export function createChangeWatch(read: (id: string) => Promise<RunState>): Chan
     },
     close() {
       closed = true;
-      for (const id of [...runs.keys()]) end(id, closedError());
+      for (const id of [...runs.keys()]) end(id, clientErrors.clientClosed());
     },
   };
 }

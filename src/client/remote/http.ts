@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ErrorReason } from "../../media/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
+import { errors } from "./errors.ts";
 
 /** The platform's fetch, or one with its signature. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
@@ -143,17 +144,15 @@ function failureOf({ status, headers }: Response, body: string): Failure {
   const error = readError(body, status);
   if (error) return { error, undone, wait_ms };
   const retryable = status >= 500 || isTransient(status);
-  const what = status === 0 || (status >= 300 && status < 400) ? "a redirect" : `status ${status}`;
-  const hint = retryable ? "try again" : "check that baseUrl is that of the service";
-  const message = `The service answered with ${what}; ${hint}.`;
-  return { error: new MediaError("service_unavailable", message, { retryable }), undone, wait_ms };
+  return { error: errors.serviceFailed({ status, retryable }), undone, wait_ms };
 }
 
 function lostConnection(thrown: unknown, late: boolean): Failure {
-  const what = late ? `did not answer within ${RESPONSE_MS / 1000} s` : "could not be reached";
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   const undone = NEVER_SENT.has(Reflect.get(Object(cause), "code"));
-  const error = new MediaError("service_unavailable", `The service ${what}; try again.`, { cause: thrown });
+  const error = late
+    ? errors.serviceTimeout({ seconds: RESPONSE_MS / 1000, cause: thrown })
+    : errors.serviceUnreachable({ cause: thrown });
   return { error, undone, wait_ms: null };
 }
 
@@ -161,16 +160,14 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
 export function parseResponse<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(text === "" ? null : readJson(text));
   if (parsed.success) return parsed.data;
-  const message =
-    "The response is not from the service, or from a version of it that this client does not know.";
-  throw new MediaError("service_unavailable", message, { retryable: false, cause: parsed.error });
+  throw errors.responseUnknown({ cause: parsed.error });
 }
 
 function writeJson(body: unknown): string {
   try {
     return JSON.stringify(body);
   } catch (thrown) {
-    throw new MediaError("request_invalid", "The request must be plain JSON.", { cause: thrown });
+    throw errors.notJson({ cause: thrown });
   }
 }
 
@@ -190,8 +187,9 @@ export function readError(body: string, status: number): MediaError | null {
   const parsed = ErrorBody.safeParse(readJson(body));
   if (!parsed.success) return null;
   const { message, param, reason } = parsed.data;
-  const known = ERROR_KINDS.find((kind) => kind === parsed.data.kind);
-  const kind = known ?? (status >= 500 ? "internal_error" : "request_invalid");
+  const kind =
+    ERROR_KINDS.find((each) => each === parsed.data.kind) ??
+    (status >= 500 ? "internal_error" : "request_invalid");
   return new MediaError(kind, message, { param, reason });
 }
 

@@ -1,4 +1,5 @@
 import { within } from "../../util/async.ts";
+import { errors } from "./errors.ts";
 
 export interface SentEvent {
   /** Its type; `message` when the server does not name one. */
@@ -60,5 +61,5 @@ async function* readLines(
 }
 
 function fallSilent(ms: number): never {
-  throw new Error(`Nothing came for ${ms} ms.`);
+  throw errors.eventsSilent({ milliseconds: ms });
 }

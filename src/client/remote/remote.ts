@@ -12,6 +12,7 @@ import { isFinished } from "../../runs/transitions.ts";
 import type { Upload } from "../../runs/upload.ts";
 import { sleep } from "../../util/async.ts";
 import type { CreateOptions, NewStep, NewTask } from "../client.ts";
+import { errors as clientErrors } from "../errors.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
 import { readInput } from "../media-input.ts";
 import { createWatchMethods, outputSource, probeInput, runTask, updatesOf } from "../methods.ts";
@@ -19,7 +20,8 @@ import { createRemoteOutput } from "../output.ts";
 import { updateOf } from "../progress.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
 import { TaskUpdate, type Update } from "../update.ts";
-import { closedError, createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
+import { createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
+import { errors } from "./errors.ts";
 import {
   createHttp,
   type Fetch,
@@ -90,16 +92,16 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
 
   async function create<T>(
     object: "task" | "step",
-    given: NewTask | NewStep | NewJob,
+    request: NewTask | NewStep | NewJob,
     options: CreateOptions | undefined,
-    make: (request: unknown) => Promise<T>,
+    post: (body: unknown) => Promise<T>,
   ): Promise<T> {
     over.signal.throwIfAborted();
-    const { request, file, extra } = await readInput(object, given);
-    if (!file && extra.size === 0) return make(request);
+    const { request: body, file, extra } = await readInput(object, request);
+    if (!file && extra.size === 0) return post(body);
     const sent: Upload[] = [];
-    const send = async (each: Blob | FileSystemFileHandle, how: CreateOptions | undefined) => {
-      const upload = await uploads.send(each, how);
+    const send = async (each: Blob | FileSystemFileHandle, sendOptions: CreateOptions | undefined) => {
+      const upload = await uploads.send(each, sendOptions);
       sent.push(upload);
       return upload.url;
     };
@@ -108,11 +110,11 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       for (const [param, each] of extra) {
         urls.set(param, await send(each, options?.signal && { signal: options.signal }));
       }
-      const own = mapExtraInputs(request as object, (url, _, param) => urls.get(param) ?? url);
-      if (!file) return await make(own);
+      const withUrls = mapExtraInputs(body as object, (url, _, param) => urls.get(param) ?? url);
+      if (!file) return await post(withUrls);
       const url = await send(file, options);
-      const { input } = request as { input: object | null };
-      return await make({ ...own, input: object === "task" ? url : { ...input, url } });
+      const { input } = body as { input: object | null };
+      return await post({ ...withUrls, input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
       // After a transient failure the record may exist and use the files.
       if (!toMediaError(thrown).retryable) {
@@ -209,7 +211,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   }
 
   async function close(): Promise<void> {
-    over.abort(closedError());
+    over.abort(clientErrors.clientClosed());
     watch.close();
   }
 }
@@ -217,39 +219,28 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
 // Lets requests in progress finish and refuses new ones.
 function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
   return {
-    async call(ask, schema) {
+    async call(request, schema) {
       closed.throwIfAborted();
-      return call(ask, schema);
+      return call(request, schema);
     },
-    async open(ask) {
+    async open(request) {
       closed.throwIfAborted();
-      return open(ask);
+      return open(request);
     },
   };
 }
 
 function parseBaseUrl(text: string): string {
   const url = URL.parse(text);
-  const param = "baseUrl";
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    throw new MediaError("request_invalid", "baseUrl must be a URL that starts with http:// or https://.", {
-      param,
-    });
-  }
-  if (url.username || url.password || url.search || url.hash) {
-    throw new MediaError("request_invalid", "baseUrl must not contain a user, password, query or fragment.", {
-      param,
-    });
-  }
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") throw errors.baseUrlNotHttp();
+  if (url.username || url.password || url.search || url.hash) throw errors.baseUrlNotBare();
   return url.href.replace(/\/+$/, "");
 }
 
 // The platform's error for a malformed header would contain the key.
 function parseKey(key: string): string {
   if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new MediaError("token_invalid", "apiKey must be the text of a key, without spaces.", {
-    param: "apiKey",
-  });
+  throw errors.apiKeyMalformed();
 }
 
 // Three heartbeats of the service.

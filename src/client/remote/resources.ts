@@ -13,6 +13,7 @@ import { doubling, isTransient, retry, sideBySide } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
 import { openFile } from "../media-input.ts";
 import { eachRecord } from "../methods.ts";
+import { errors } from "./errors.ts";
 import type { Call, Fetch, HttpRequest } from "./http.ts";
 import type { Uploads, Webhooks } from "./remote-client.ts";
 
@@ -81,8 +82,7 @@ export function createRecords<T extends { id: string }>(
 /** Returns the path of a record; throws its not-found error for a malformed id, which could lead to another path. */
 export function pathOf(type: RecordType, id: string): string {
   if (isId(type, id)) return `${PATHS[type]}/${id}`;
-  const kind = type === "upload" ? "media_not_found" : (`${type}_not_found` as const);
-  throw new MediaError(kind, `There is no ${type} with that id.`);
+  throw errors.recordNotFound(type);
 }
 
 // Browsers allow six connections to a host; two remain for the page's other requests.
@@ -103,7 +103,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
     const stop = new AbortController();
     const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
     const sent = new Map<number, number>();
-    const note = (part: number, bytes: number) => {
+    const report = (part: number, bytes: number) => {
       sent.set(part, Math.max(sent.get(part) ?? 0, bytes));
       const all = [...sent.values()].reduce((sum, each) => sum + each, 0);
       onProgress?.(Math.min(size, all), size);
@@ -115,7 +115,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
           putPart({ part, ...rest }, file.slice(start, start + rest.size), {
             fetch,
             signal: either,
-            onSent: (bytes) => note(part, bytes),
+            onSent: (bytes) => report(part, bytes),
           }),
         (thrown) => stop.abort(thrown),
       );
@@ -246,7 +246,7 @@ const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
     request.addEventListener("loadend", () => {
       signal.removeEventListener("abort", abort);
       const { status } = request;
-      if (status === 0) return reject(new Error("No answer came."));
+      if (status === 0) return reject(errors.partUnanswered());
       if (status < 300) onSent(body.size);
       resolve({ status, etag: request.getResponseHeader("ETag") });
     });
@@ -263,15 +263,11 @@ function settableHeaders(headers: Readonly<Record<string, string>>): Record<stri
 }
 
 function uploadError(url: string, status: number): MediaError {
-  // The full URL grants access, so messages contain only its host.
-  const host = URL.parse(url)?.host ?? "the storage";
-  if (status === 401 || status === 403)
-    return new MediaError("upload_forbidden", `${host} refuses the file (it answered ${status}).`);
-  if (status === 507) return new MediaError("storage_full", `The storage at ${host} is full.`);
-  const what = status === 0 ? "could not be reached" : `answered ${status}`;
-  return new MediaError("upload_failed", `${host} ${what} when the file was sent.`, {
-    retryable: status === 0 || isTransient(status),
-  });
+  const host = URL.parse(url)?.host;
+  if (status === 0) return errors.uploadUnreachable({ host });
+  if (status === 401 || status === 403) return errors.uploadForbidden({ host, status });
+  if (status === 507) return errors.uploadFull({ host });
+  return errors.uploadFailed({ host, status, retryable: isTransient(status) });
 }
 
 /** Creates the part of a client that manages endpoints and reads events and deliveries. */

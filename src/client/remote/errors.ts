@@ -1,0 +1,77 @@
+import { MediaError } from "../../media/errors.ts";
+import type { IdSort } from "../../runs/ids.ts";
+
+interface Cause {
+  cause: unknown;
+}
+
+/** The errors of the client of a service: the kind, the English and the field at fault of each, with its facts as parameters. */
+export const errors = {
+  // Options of the client.
+  baseUrlNotHttp: () =>
+    new MediaError("request_invalid", "baseUrl must be a URL that starts with http:// or https://.", {
+      param: "baseUrl",
+    }),
+  baseUrlNotBare: () =>
+    new MediaError("request_invalid", "baseUrl must not contain a user, password, query or fragment.", {
+      param: "baseUrl",
+    }),
+  apiKeyMalformed: () =>
+    new MediaError("token_invalid", "apiKey must be the text of a key, without spaces.", {
+      param: "apiKey",
+    }),
+
+  // Requests and responses.
+  notJson: (cause: Cause) => new MediaError("request_invalid", "The request must be plain JSON.", cause),
+  recordNotFound: (type: Exclude<IdSort, "request">) =>
+    new MediaError(
+      type === "upload" ? "media_not_found" : `${type}_not_found`,
+      `There is no ${type} with that id.`,
+    ),
+  serviceUnreachable: (cause: Cause) =>
+    new MediaError("service_unavailable", "The service could not be reached; try again.", cause),
+  serviceTimeout: ({ seconds, cause }: { seconds: number } & Cause) =>
+    new MediaError("service_unavailable", `The service did not answer within ${seconds} s; try again.`, {
+      cause,
+    }),
+  serviceFailed: ({ status, retryable }: { status: number; retryable: boolean }) => {
+    const answer = status === 0 || (status >= 300 && status < 400) ? "a redirect" : `status ${status}`;
+    const hint = retryable ? "try again" : "check that baseUrl is that of the service";
+    return new MediaError("service_unavailable", `The service answered with ${answer}; ${hint}.`, {
+      retryable,
+    });
+  },
+  responseUnknown: (cause: Cause) =>
+    new MediaError(
+      "service_unavailable",
+      "The response is not from the service, or from a version of it that this client does not know.",
+      { retryable: false, ...cause },
+    ),
+  eventsSilent: ({ milliseconds }: { milliseconds: number }) =>
+    new Error(`Nothing came for ${milliseconds} ms.`),
+
+  // Uploads. `host` is that of the part's URL, which as a whole grants access.
+  uploadForbidden: ({ host, status }: { host: string | undefined; status: number }) =>
+    new MediaError("upload_forbidden", `${host ?? STORAGE} refuses the file (it answered ${status}).`),
+  uploadFull: ({ host }: { host: string | undefined }) =>
+    new MediaError("storage_full", `The storage at ${host ?? STORAGE} is full.`),
+  uploadUnreachable: ({ host }: { host: string | undefined }) =>
+    new MediaError("upload_failed", `${host ?? STORAGE} could not be reached when the file was sent.`, {
+      retryable: true,
+    }),
+  uploadFailed: ({
+    host,
+    status,
+    retryable,
+  }: {
+    host: string | undefined;
+    status: number;
+    retryable: boolean;
+  }) =>
+    new MediaError("upload_failed", `${host ?? STORAGE} answered ${status} when the file was sent.`, {
+      retryable,
+    }),
+  partUnanswered: () => new Error("No answer came."),
+};
+
+const STORAGE = "the storage";
