@@ -1,9 +1,10 @@
 import { openDB } from "idb";
-import { type ErrorKind, MediaError } from "../media/errors.ts";
+import { MediaError } from "../media/errors.ts";
 import type { ListPage, ListQuery } from "../runs/lists.ts";
 import type { Store } from "../runs/ports.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
+import { errors } from "./errors.ts";
 import {
   type Database,
   type InputRecord,
@@ -91,7 +92,7 @@ export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedD
     try {
       return await work(db);
     } catch (thrown) {
-      throw closed ?? toMediaError(thrown);
+      throw closed ?? operationError(thrown);
     }
   };
   return {
@@ -119,7 +120,7 @@ export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedD
       return new Blob(records.flat().map((record) => JSON.stringify(record))).size;
     },
     close() {
-      closed ??= unavailable("The store of this page is closed.");
+      closed ??= errors.closed();
       db.close();
     },
   };
@@ -148,7 +149,7 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
     giveUp = reject;
   });
   // The timer is needed because a second attempt queues behind the first without an event.
-  const timer = setTimeout(() => giveUp(blockedByTab()), options.blockedMs ?? BLOCKED_MS);
+  const timer = setTimeout(() => giveUp(errors.blocked()), options.blockedMs ?? BLOCKED_MS);
   let abandoned = false;
   // Async, so that a missing IndexedDB also becomes a rejection.
   const opening = (async () =>
@@ -166,12 +167,10 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
       },
       blocked: () => options.onBlocked?.(),
       blocking(_, next, event) {
-        const why =
-          next === null ? "The store of this page was deleted" : "A newer version of this page was opened";
-        close(unavailable(`${why} in another tab; reload this one.`));
+        close(errors.takenOver({ by: next === null ? "deleted" : "upgraded" }));
         (event.target as IDBDatabase | null)?.close();
       },
-      terminated: () => close(unavailable("The browser closed the store of this page; reload the page.")),
+      terminated: () => close(errors.terminated()),
     }))();
   void opening.then(
     (db) => abandoned && db.close(),
@@ -189,63 +188,28 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
 
 function notOpened(thrown: unknown): MediaError {
   const name = thrown instanceof Error ? thrown.name : "";
-  if (name === "QuotaExceededError") return new MediaError("storage_full", FULL, { cause: thrown });
-  if (name === "VersionError") {
-    const message = "What is stored here was written by a newer version of this page; reload the page.";
-    return unavailable(message, thrown);
-  }
-  if (name === "AbortError") {
-    const message = "What is stored here could not be brought up to date; reload the page.";
-    return new MediaError("internal_error", message, { cause: thrown });
-  }
-  return unavailable("The browser denies this page a database, as in some private windows.", thrown);
+  const cause = thrown;
+  if (name === "QuotaExceededError") return errors.full({ cause });
+  if (name === "VersionError") return errors.newer({ cause });
+  if (name === "AbortError") return errors.notUpgraded({ cause });
+  return errors.denied({ cause });
 }
 
 // Other errors are bugs and stay unchanged.
-function toMediaError(thrown: unknown): unknown {
+function operationError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
-  const fault = FAULTS[thrown.name];
-  return fault
-    ? new MediaError(fault.kind, fault.message(thrown.message), { cause: thrown, retryable: fault.retryable })
-    : thrown;
+  return FAULTS[thrown.name]?.({ cause: thrown }) ?? thrown;
 }
 
-const FULL = "The browser has no room left for this page; delete finished tasks, or free space on the disk.";
-const UNSTORABLE = {
-  kind: "input_unreachable",
-  retryable: false,
-  message: (words: string) =>
-    `The browser could not store the file, which may have been changed, moved or deleted after it was chosen: ${words}`,
-} as const;
 // By the browser's error name. Keys are always valid, so a DataError concerns a file's bytes.
-const FAULTS: Readonly<
-  Record<string, { kind: ErrorKind; retryable: boolean; message(words: string): string }>
-> = {
-  QuotaExceededError: { kind: "storage_full", retryable: false, message: () => FULL },
-  DataError: UNSTORABLE,
-  NotFoundError: UNSTORABLE,
-  NotReadableError: UNSTORABLE,
-  DataCloneError: {
-    kind: "service_unavailable",
-    retryable: true,
-    message: (words) => `The browser could not copy what is to be stored; try again: ${words}`,
-  },
-  UnknownError: {
-    kind: "service_unavailable",
-    retryable: true,
-    message: (words) => `The browser could not use the database of this page; try again: ${words}`,
-  },
+const FAULTS: Readonly<Record<string, (facts: { cause: Error }) => MediaError>> = {
+  QuotaExceededError: errors.full,
+  DataError: errors.fileUnstorable,
+  NotFoundError: errors.fileUnstorable,
+  NotReadableError: errors.fileUnstorable,
+  DataCloneError: errors.copyFailed,
+  UnknownError: errors.databaseFailed,
 };
-
-function blockedByTab(): MediaError {
-  const message =
-    "The store of this page cannot be opened: another tab has an older version of the page; close it and try again.";
-  return new MediaError("service_unavailable", message);
-}
-
-function unavailable(message: string, cause?: unknown): MediaError {
-  return new MediaError("service_unavailable", message, { cause, retryable: false });
-}
 
 /** A store that can list its records. */
 interface ListedStore<T extends { id: string }> extends Store<T> {

@@ -1,6 +1,6 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-import { MediaError } from "../media/errors.ts";
 import { WebhookEvent } from "../runs/webhook-events.ts";
+import { errors } from "./errors.ts";
 
 /** Headers of a request, as the web platform or Node provides them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -24,15 +24,10 @@ export function verifyWebhook(
 ): WebhookEvent {
   const signed = Object.fromEntries(SIGNED.map((name) => [name, headerOf(headers, name)]));
   const secrets = typeof secret === "string" ? [secret] : secret;
-  if (!secrets.map(readSecret).some((key) => isSignedBy(key, body, signed)))
-    throw new MediaError(
-      "forbidden",
-      "The webhook was not signed by this secret within the last five minutes.",
-    );
+  if (!secrets.map(readSecret).some((key) => isSignedBy(key, body, signed))) throw errors.notSigned();
   const parsed = WebhookEvent.safeParse(readJson(body));
   if (parsed.success) return parsed.data;
-  const message = "The body is signed, but is not an event that this version knows.";
-  throw new MediaError("request_invalid", message, { cause: parsed.error });
+  throw errors.eventUnknown({ cause: parsed.error });
 }
 
 function readJson(text: string): unknown {
@@ -58,9 +53,7 @@ function readSecret(secret: string): Webhook {
     return new Webhook(secret);
   } catch {
     // The library's message may contain the secret.
-    throw new MediaError("request_invalid", "secret must be the text that begins with whsec_.", {
-      param: "secret",
-    });
+    throw errors.secretMalformed();
   }
 }
 
