@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { parseSync, Visitor } from "vite";
 import type { SourceFile } from "./source-files.ts";
 
@@ -19,13 +20,20 @@ export function findSentences({ path, text }: SourceFile): string[] {
   return lines.map((line) => `${path}:${line}`);
 }
 
-/** Lists the errors of a catalogue that no other file creates. */
+/** Lists the errors of a catalogue that no file creates; only files that import the catalogue count. */
 export function findUnusedErrors(catalogue: SourceFile, files: readonly SourceFile[]): string[] {
-  const [, rows = ""] = catalogue.text.split("export const errors = {");
+  const [, rows = ""] = /^export const errors = \{$(.*?)^\};$/ms.exec(catalogue.text) ?? [];
   const names = [...rows.matchAll(/^ {2}(\w+): /gm)].map(([, name = ""]) => name);
-  const others = files.filter(({ path }) => path !== catalogue.path).map(({ text }) => text);
-  const used = new Set(
-    others.flatMap((text) => [...text.matchAll(/\berrors\s*\.(\w+)/g)].map(([, name]) => name)),
-  );
+  const used = new Set(files.flatMap((file) => usedErrors(file, catalogue.path)));
   return names.filter((name) => !used.has(name)).map((name) => `${catalogue.path}: ${name}`);
+}
+
+function usedErrors({ path, text }: SourceFile, catalogue: string): string[] {
+  return [...text.matchAll(/^import \{([^}]*)\} from "([^"]+)";/gm)].flatMap(
+    ([, bindings = "", from = ""]) => {
+      const [, errors, alias = errors] = /\b(errors)(?: as (\w+))?\b/.exec(bindings) ?? [];
+      if (!alias || posix.join(posix.dirname(path), from) !== catalogue) return [];
+      return [...text.matchAll(new RegExp(`\\b${alias}\\s*\\.(\\w+)`, "g"))].map(([, name = ""]) => name);
+    },
+  );
 }
