@@ -1,7 +1,6 @@
 import { toMediaError } from "../media/errors.ts";
 import type { EncodeKind } from "../media/formats.ts";
-import type { Job as JobRecord } from "../runs/job.ts";
-import type { JobUpdate as JobUpdateRecord } from "../runs/job-update.ts";
+import type { Job as JobRecord, JobUpdate as JobUpdateRecord } from "../runs/job.ts";
 import type { AnyMedia } from "./media-input.ts";
 import { followJob } from "./progress.ts";
 import type { CreateOptions, EachOptions, ListOptions, NewTask, Page, ReadOptions, Task } from "./records.ts";

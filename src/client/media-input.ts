@@ -1,4 +1,5 @@
 import { mapExtraInputs } from "../media/extra-inputs.ts";
+import { decodeUri } from "../util/text.ts";
 import { errors } from "./errors.ts";
 
 /** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */
@@ -137,7 +138,7 @@ async function readResponse(response: Response): Promise<File> {
   const type = response.headers.get("Content-Type") ?? "";
   const blob = response.body ? await readStream(response.body, type) : new Blob([], { type });
   const name = URL.parse(response.url)?.pathname.split("/").at(-1) ?? "";
-  return new File([blob], decodeName(name), { type });
+  return new File([blob], decodeUri(name), { type });
 }
 
 async function readStream(stream: ReadableStream<unknown>, type: string): Promise<Blob> {
@@ -182,14 +183,6 @@ function typeOf(value: unknown): string {
 
 function isHandle(input: unknown): input is FileSystemFileHandle {
   return typeof input === "object" && input !== null && "getFile" in input;
-}
-
-function decodeName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
 
 /** Opens a visitor's file; rejects with `input_unreachable` and advice when a handle does not allow reading it. */

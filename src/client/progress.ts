@@ -1,9 +1,8 @@
 import { toMediaError } from "../media/errors.ts";
 import { ENCODE_KINDS, type StepKind } from "../media/formats.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
-import type { Job } from "../runs/job.ts";
+import type { Job, JobUpdate } from "../runs/job.ts";
 import { describeJob } from "../runs/job-status.ts";
-import type { JobUpdate } from "../runs/job-update.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
@@ -38,17 +37,17 @@ export function progressOf(record: Task | Step): number | null {
 
 /**
  * Creates the update for a record; progress never falls below that of the previous update. The encoder comes from the encode's
- * output, from `chosen`, or from the previous update, in this order.
+ * output, from `choice`, or from the previous update, in this order.
  */
 export function updateOf<T extends Task | Step>(
   record: T,
   before: Update<T> | null,
-  chosen: EncoderChoice | null = before?.choice ?? null,
+  choice: EncoderChoice | null = before?.choice ?? null,
   pace: Pace = createPace(),
 ): Update<T> {
   const values = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
   const progress = values.length > 0 ? Math.max(...values) : null;
-  return { record, progress, ...pace(record), error: record.error, choice: choiceOf(record) ?? chosen };
+  return { record, progress, ...pace(record), error: record.error, choice: choiceOf(record) ?? choice };
 }
 
 function choiceOf(record: Task | Step): EncoderChoice | null {
@@ -76,8 +75,8 @@ export function createPace(since: "start" | "sight" = "start"): Pace {
     const sample = { at: step.updated_at / 1000, percent: step.progress };
     if (current?.id !== step.id) {
       const start = (step.started_at ?? step.updated_at) / 1000;
-      const watched = since === "start" || sample.at - start < FRESH_SECONDS;
-      current = { id: step.id, samples: watched ? [{ at: start, percent: 0 }] : [] };
+      const includesStart = since === "start" || sample.at - start < FRESH_SECONDS;
+      current = { id: step.id, samples: includesStart ? [{ at: start, percent: 0 }] : [] };
     }
     const { samples } = current;
     if (samples.at(-1)?.percent !== sample.percent) samples.push(sample);
@@ -164,11 +163,11 @@ function withoutHitches(samples: readonly Sample[]): Sample[] {
   const median = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
   // Two gaps have no meaningful median.
   const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : MAX_GAP * median;
-  let saved = 0;
+  let skipped = 0;
   return samples.map((sample) => {
     const gap = gaps[started.indexOf(sample) - 1] ?? 0;
-    saved += Math.max(0, gap - longest);
-    return { ...sample, at: sample.at - saved };
+    skipped += Math.max(0, gap - longest);
+    return { ...sample, at: sample.at - skipped };
   });
 }
 

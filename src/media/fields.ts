@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { toHex } from "../util/bytes.ts";
-import { quote } from "../util/quote.ts";
+import { quote } from "../util/text.ts";
 import { BOUNDS, INPUT_SCHEMES } from "./formats.ts";
 
 /** Inclusive bounds of a number. */
@@ -61,6 +61,11 @@ export function oneOf<const V extends readonly string[]>(values: V, of = "") {
 export function within({ min, max }: Bounds, what = "a number") {
   return z.number(`must be ${what} from ${min} to ${max}.`).min(min).max(max);
 }
+
+/** A point in time. */
+export const timestamp = z
+  .int()
+  .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
 
 /** Schema of a time or a length in seconds. */
 export const seconds = within(BOUNDS.seconds, "a number of seconds");

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { clip } from "../util/quote.ts";
+import { clip } from "../util/text.ts";
 import { type ErrorKind, MediaError } from "./errors.ts";
 import { errors } from "./plan-errors.ts";
 

@@ -1,4 +1,4 @@
-import { quote } from "../util/quote.ts";
+import { quote } from "../util/text.ts";
 import { invalid, MediaError } from "./errors.ts";
 
 const NEEDS = {

@@ -1,11 +1,8 @@
 import { z } from "zod";
+import { timestamp } from "../media/fields.ts";
 import type { CreateId } from "./ids.ts";
 import type { JobRequest } from "./job-request.ts";
 import { createTask, TASK_STATUSES, Task } from "./task.ts";
-
-const milliseconds = z
-  .int()
-  .meta({ description: "Milliseconds since the Unix epoch.", example: 1795170600000 });
 
 /** Several outputs of one input: a task for each, in the order of the request. */
 export const Job = z
@@ -18,14 +15,29 @@ export const Job = z
         "queued until a task starts; at the end, succeeded when every task has, failed when one has, else cancelled.",
     }),
     tasks: z.array(Task).meta({ description: "A task for each output, in their order; less those deleted." }),
-    created_at: milliseconds,
-    started_at: milliseconds.nullable(),
-    finished_at: milliseconds.nullable(),
-    updated_at: milliseconds,
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    finished_at: timestamp.nullable(),
+    updated_at: timestamp,
   })
   .meta({ id: "Job" });
 /** Several outputs of one input: a task for each, in the order of the request. */
 export type Job = z.infer<typeof Job>;
+
+/** The data of an event of `GET /jobs/{id}/events`. */
+export const JobUpdate = z
+  .object({
+    record: Job,
+    progress: z.int().min(0).max(100).nullable().meta({
+      description: "Percent of all its tasks together; null until it can be measured.",
+    }),
+    eta: z.number().nullable().meta({
+      description: "Seconds until the last task ends; null until known of all that are not finished.",
+    }),
+  })
+  .meta({ id: "JobUpdate" });
+/** A change of a job. */
+export type JobUpdate = z.infer<typeof JobUpdate>;
 
 /** The stored part of a job; its state follows from its tasks. */
 export interface JobHead {

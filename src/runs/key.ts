@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { closed, wholeWithin } from "../media/fields.ts";
+import { closed, timestamp, wholeWithin } from "../media/fields.ts";
 import { parseBody } from "../media/parse-body.ts";
 
 /**
@@ -26,9 +26,6 @@ const name = z
   // Names are also printed to terminals.
   .refine((text) => !/\p{Cc}/u.test(text))
   .meta({ description: "A name of your choice.", example: "Web shop" });
-const milliseconds = z
-  .int()
-  .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
 
 const CHOICE = `must be a list of at least one of ${SCOPES.join(", ")}.`;
 
@@ -65,8 +62,8 @@ export const ApiKey = z
     object: z.literal("key"),
     name,
     scopes: z.array(z.enum(SCOPES)),
-    created_at: milliseconds,
-    last_used_at: milliseconds
+    created_at: timestamp,
+    last_used_at: timestamp
       .nullable()
       .meta({ description: "Null before its first use. It may be a few minutes behind." }),
   })

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ErrorReason } from "../media/error-reason.ts";
 import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "../media/errors.ts";
 import { withoutKey } from "../media/features/encryption.ts";
+import { timestamp } from "../media/fields.ts";
 import { STEP_KINDS, type StepKind } from "../media/formats.ts";
 import type { OptionsOf } from "../media/options.ts";
 import { Refusal } from "../media/refusal.ts";
@@ -40,10 +41,6 @@ export const RunError = z
 /** Why a task or step failed. */
 export type RunError = z.infer<typeof RunError>;
 
-const milliseconds = z
-  .int()
-  .meta({ description: "Milliseconds since the Unix epoch.", example: 1795170600000 });
-
 const record = z
   .object({
     id: z.string().meta({ example: "step_01kbb1d3x4e8v0t6m9q2y5z7aw" }),
@@ -60,10 +57,10 @@ const record = z
       .nullable()
       .meta({ description: "Percent; null until it can be measured." }),
     error: RunError.nullable(),
-    created_at: milliseconds,
-    started_at: milliseconds.nullable(),
-    finished_at: milliseconds.nullable(),
-    updated_at: milliseconds,
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    finished_at: timestamp.nullable(),
+    updated_at: timestamp,
   })
   .meta({ id: "Step" });
 type AnyStep = z.infer<typeof record>;

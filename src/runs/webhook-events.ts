@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { brokenWebhook, closed, ruled, wholeWithin } from "../media/fields.ts";
+import { brokenWebhook, closed, ruled, timestamp, wholeWithin } from "../media/fields.ts";
 import { BOUNDS } from "../media/formats.ts";
 import { parseBody } from "../media/parse-body.ts";
-import { quote } from "../util/quote.ts";
+import { quote } from "../util/text.ts";
 import type { CreateId } from "./ids.ts";
 import { Job } from "./job.ts";
 import { Step } from "./step.ts";
@@ -34,9 +34,6 @@ export const WEBHOOK_BOUNDS = {
   keep_seconds: { min: 0, max: 604_800, default: 86_400 },
 } as const;
 
-const milliseconds = z
-  .int()
-  .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
 const URL_RULE = `must be a URL that starts with https://, up to ${BOUNDS.url_length.max} characters.`;
 const url = ruled(z.string(URL_RULE).max(BOUNDS.url_length.max), brokenWebhook).meta({
   description: "Where events are posted, https://.",
@@ -65,7 +62,7 @@ export const WebhookEvent = z
     object: z.literal("event"),
     kind: z.enum(EVENT_KINDS),
     data: z.union([Task, Step, Job]).meta({ description: "The task, step or job as it was then." }),
-    created_at: milliseconds,
+    created_at: timestamp,
   })
   .meta({ id: "Event" });
 /** An event of a project, as listed and as posted. */
@@ -100,8 +97,8 @@ export const WebhookEndpoint = z
     url,
     topics,
     status: z.enum(ENDPOINT_STATUSES).meta({ description: "An endpoint that answers 410 is disabled." }),
-    created_at: milliseconds,
-    updated_at: milliseconds,
+    created_at: timestamp,
+    updated_at: timestamp,
   })
   .meta({ id: "WebhookEndpoint" });
 /** A URL that receives a project's events, without its secret. */
@@ -137,10 +134,10 @@ export const WebhookSecret = z
       .nullable()
       .meta({ description: "Null for the secret of the project, which signs what goes to a `webhook_url`." }),
     secret,
-    previous_until: milliseconds
+    previous_until: timestamp
       .nullable()
       .meta({ description: "When the previous secret expires; null when it already has." }),
-    created_at: milliseconds,
+    created_at: timestamp,
   })
   .meta({ id: "WebhookSecret" });
 /** A new secret. */
@@ -154,7 +151,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** One attempt to post an event. */
 export const DeliveryAttempt = z
   .object({
-    at: milliseconds,
+    at: timestamp,
     duration: z.int().meta({ description: "Milliseconds." }),
     response_status: z.int().nullable().meta({ description: "Null when there was no answer." }),
     error: z.string().nullable().meta({ description: "Why it did not count; null when it did." }),
@@ -175,9 +172,9 @@ export const WebhookDelivery = z
     status: z.enum(DELIVERY_STATUSES),
     error: z.string().nullable().meta({ description: "Why it is not delivered, or not yet." }),
     attempts: z.array(DeliveryAttempt).meta({ description: "The last 20, oldest first." }),
-    next_attempt_at: milliseconds.nullable(),
-    created_at: milliseconds,
-    finished_at: milliseconds.nullable(),
+    next_attempt_at: timestamp.nullable(),
+    created_at: timestamp,
+    finished_at: timestamp.nullable(),
   })
   .meta({ id: "WebhookDelivery" });
 /** The delivery of an event to one URL. */

@@ -1,5 +1,6 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { WebhookEvent } from "../runs/webhook-events.ts";
+import { parseJson } from "../util/text.ts";
 import { errors } from "./errors.ts";
 
 /** Headers of a request, as the web platform or Node provides them. */
@@ -25,17 +26,9 @@ export function verifyWebhook(
   const signed = Object.fromEntries(SIGNED.map((name) => [name, headerOf(headers, name)]));
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!secrets.map(readSecret).some((key) => isSignedBy(key, body, signed))) throw errors.notSigned();
-  const parsed = WebhookEvent.safeParse(readJson(body));
+  const parsed = WebhookEvent.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   throw errors.eventUnknown({ cause: parsed.error });
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isSignedBy(key: Webhook, body: string, signed: Record<string, string>): boolean {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ErrorReason } from "../../media/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
+import { parseJson } from "../../util/text.ts";
 import { errors } from "./errors.ts";
 
 /** The platform's fetch, or one with its signature. */
@@ -158,7 +159,7 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
 
 /** Parses the service's response with its schema; throws `service_unavailable` for anything else. */
 export function parseResponse<T>(text: string, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(text === "" ? null : readJson(text));
+  const parsed = schema.safeParse(text === "" ? null : parseJson(text));
   if (parsed.success) return parsed.data;
   throw errors.responseUnknown({ cause: parsed.error });
 }
@@ -184,20 +185,11 @@ const ErrorBody = z.object({
  * from status 500 on, otherwise `request_invalid`.
  */
 export function readError(body: string, status: number): MediaError | null {
-  const parsed = ErrorBody.safeParse(readJson(body));
+  const parsed = ErrorBody.safeParse(parseJson(body));
   if (!parsed.success) return null;
   const { message, param, reason } = parsed.data;
   const kind =
     ERROR_KINDS.find((each) => each === parsed.data.kind) ??
     (status >= 500 ? "internal_error" : "request_invalid");
   return new MediaError(kind, message, { param, reason });
-}
-
-/** Parses JSON; returns undefined for anything else. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

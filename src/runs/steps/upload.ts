@@ -6,7 +6,8 @@ import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";
 import { putS3File, type UploadMemory } from "../../storage/s3/upload.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
-import { sideBySide, throttle } from "../../util/async.ts";
+import { inParallel, throttle } from "../../util/async.ts";
+import { decodeUri } from "../../util/text.ts";
 import type { StepContext, Storage, StoredInfo } from "../ports.ts";
 import type { Step } from "../step.ts";
 import type { Task } from "../task.ts";
@@ -39,7 +40,7 @@ export async function uploadOutput(
 ): Promise<Source> {
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const main = key.slice(folder.length);
-  const names = await namesFor(source);
+  const names = await listNames(source);
   const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
   const progress = throttle((share: number) => context.progress(share * 100).catch(() => undefined));
   const uploaded = await uploadFiles({
@@ -51,25 +52,28 @@ export async function uploadOutput(
     onProgress: (share) => void progress(share),
   });
   const { size, etag, mime } = uploaded.info;
-  const renditions = await Promise.all((source.renditions ?? []).map(moved));
-  const listed = source.files && (await Promise.all(source.files.map(moved)));
-  const described = { ...source, url: uploaded.url, mime, etag, filesize: source.filesize ?? size };
   return {
-    ...described,
-    ...(source.renditions && { renditions }),
-    ...(listed && { files: listed }),
+    ...source,
+    url: uploaded.url,
+    mime,
+    etag,
+    filesize: source.filesize ?? size,
+    ...(source.renditions && { renditions: await Promise.all(source.renditions.map(withNewUrl)) }),
+    ...(source.files && { files: await Promise.all(source.files.map(withNewUrl)) }),
   };
 
-  async function namesFor({ kind, format, files: own }: Source): Promise<string[]> {
-    if (kind === "adaptive_video") return namesOf(storage, folder, manifestsOf(main, format));
-    const keys = await Promise.all((own ?? []).map((file) => keyOf(file.url)));
+  async function listNames({ kind, format, files = [] }: Source): Promise<string[]> {
+    if (kind === "adaptive_video") return listStreamFiles(storage, folder, manifestsOf(main, format));
+    const keys = await Promise.all(files.map((file) => keyOf(file.url)));
     const names = keys.flatMap((each) => (each?.startsWith(folder) ? [each.slice(folder.length)] : []));
     return [...new Set([...names, main])];
   }
 
-  async function moved<F extends { url: string }>(file: F): Promise<F> {
-    const own = await keyOf(file.url);
-    return own?.startsWith(folder) ? { ...file, url: uploaded.urlOf(own.slice(folder.length)) } : file;
+  async function withNewUrl<F extends { url: string }>(file: F): Promise<F> {
+    const fileKey = await keyOf(file.url);
+    return fileKey?.startsWith(folder)
+      ? { ...file, url: uploaded.urlOf(fileKey.slice(folder.length)) }
+      : file;
   }
 }
 
@@ -87,15 +91,19 @@ async function fileOf(storage: Storage, folder: string, name: string): Promise<O
 }
 
 /** Lists all files of an adaptive video by following its manifests; each manifest comes after the files it references. */
-async function namesOf(storage: Storage, folder: string, manifests: readonly string[]): Promise<string[]> {
+async function listStreamFiles(
+  storage: Storage,
+  folder: string,
+  manifests: readonly string[],
+): Promise<string[]> {
   const read = async (name: string) => {
     const object = await storage.read(folder + name);
     return object ? referencedPaths(name, new TextDecoder().decode(await readAll(object.body))) : [];
   };
-  const named = (await Promise.all(manifests.map(read))).flat();
-  const playlists = named.filter((name) => name.endsWith(".m3u8"));
+  const references = (await Promise.all(manifests.map(read))).flat();
+  const playlists = references.filter((name) => name.endsWith(".m3u8"));
   const segments = await Promise.all(playlists.map(read));
-  const files = named.filter((name) => !playlists.includes(name));
+  const files = references.filter((name) => !playlists.includes(name));
   return [...new Set([...segments.flat(), ...files, ...playlists, ...manifests])];
 }
 
@@ -167,7 +175,7 @@ export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   }
 
   const others = files.filter((file) => file !== main);
-  await sideBySide(others, FILES_AT_ONCE, async (file) => void (await put(file)));
+  await inParallel(others, FILES_AT_ONCE, async (file) => void (await put(file)));
   const info = await put(main);
   const urlOf = (name: string) => `s3://${bucket.name}/${keyOf(name)}`;
   return { info, url: urlOf(main.name), urlOf };
@@ -196,7 +204,7 @@ const MAX_STEM = 64;
 export function outputStem(input: string): string {
   const path = URL.parse(input)?.pathname ?? "";
   const last = path.split("/").findLast((part) => part !== "") ?? "";
-  const stem = decode(last)
+  const stem = decodeUri(last)
     .replace(/\.[a-z0-9]{1,5}$/i, "")
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
@@ -204,12 +212,4 @@ export function outputStem(input: string): string {
     .replaceAll(/^-+|-+$/g, "")
     .slice(0, MAX_STEM);
   return stem || "output";
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -3,6 +3,7 @@ import type { MediaError } from "../../media/errors.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
+import { parseJson } from "../../util/text.ts";
 import { errors as storageErrors } from "../errors.ts";
 import { errors } from "./errors.ts";
 import { discard } from "./request.ts";
@@ -133,12 +134,4 @@ async function toFault(url: string, response: Response | null, cause: unknown): 
   if (kind === "storage_full" || status === 507) return errors.outputFull({ url, message });
   if (status === 401 || status === 403) return errors.outputForbidden({ url, status, message });
   return errors.outputRefused({ url, status, message, retryable: isTransient(status) });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
