@@ -1,6 +1,6 @@
 import { MediaError } from "../src/media/errors.ts";
 import type { Scope } from "../src/runs/key.ts";
-import type { ListSort } from "../src/runs/lists.ts";
+import type { ListType } from "../src/runs/lists.ts";
 
 type Run = "task" | "step" | "job";
 const CONNECTION_USERS = {
@@ -31,7 +31,7 @@ export const deliveryErrors = {
 /** The errors of the service: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
   // Any record.
-  notFound: (object: ListSort, { id, param }: { id?: string; param?: string } = {}) =>
+  notFound: (object: ListType, { id, param }: { id?: string; param?: string } = {}) =>
     new MediaError(
       `${object}_not_found`,
       id === undefined ? `There is no ${object} with that id.` : `There is no ${object} ${id}.`,

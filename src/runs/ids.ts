@@ -14,21 +14,19 @@ export const ID_PREFIX = {
   key: "key_",
 } as const;
 /** The types of ids. */
-export type IdSort = keyof typeof ID_PREFIX;
+export type IdType = keyof typeof ID_PREFIX;
 
 /** Creates an id of a type for a time in milliseconds: a prefix and a lowercase ULID, so that ids sort by time. */
-export type CreateId = (sort: IdSort, now: number) => string;
+export type CreateId = (type: IdType, now: number) => string;
 
 /** Creates a {@link CreateId} from a source of random numbers in [0, 1); ids of one millisecond sort in order of creation. */
 export function createIds(random: () => number): CreateId {
   const ulid = monotonicFactory(random);
-  return (sort, now) => ID_PREFIX[sort] + ulid(now).toLowerCase();
+  return (type, now) => ID_PREFIX[type] + ulid(now).toLowerCase();
 }
 
 /** Whether a text has the shape of an id of that type; guards against hostile paths. */
-export function isId(sort: IdSort, text: string): boolean {
-  return (
-    text.startsWith(ID_PREFIX[sort]) &&
-    /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(ID_PREFIX[sort].length))
-  );
+export function isId(type: IdType, text: string): boolean {
+  const prefix = ID_PREFIX[type];
+  return text.startsWith(prefix) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(prefix.length));
 }

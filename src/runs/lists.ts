@@ -3,7 +3,7 @@ import { closed, oneOf, wholeWithin } from "../media/fields.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "../media/formats.ts";
 import { parseBody } from "../media/parse-body.ts";
 import { CONNECTION_KINDS } from "./connection.ts";
-import { type IdSort, isId } from "./ids.ts";
+import { type IdType, isId } from "./ids.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook-events.ts";
@@ -30,10 +30,10 @@ export interface ListPage<T> {
   more: boolean;
 }
 
-function pages(sort: IdSort) {
+function pages(type: IdType) {
   const id = z
-    .string(`must be the id of a ${sort}.`)
-    .refine((text) => isId(sort, text))
+    .string(`must be the id of a ${type}.`)
+    .refine((text) => isId(type, text))
     .optional();
   return {
     limit: wholeWithin(LIST_LIMIT).default(LIST_LIMIT.default),
@@ -68,12 +68,12 @@ const QUERIES = {
     parameters({ ...pages("delivery"), ...statusOf(DELIVERY_STATUSES), ...kindOf(EVENT_KINDS) }),
   ),
   key: listQuery(parameters(pages("key"))),
-} satisfies Partial<Record<IdSort, z.ZodType<ListQuery>>>;
+} satisfies Partial<Record<IdType, z.ZodType<ListQuery>>>;
 
 /** The types of records that have lists. */
-export type ListSort = keyof typeof QUERIES;
+export type ListType = keyof typeof QUERIES;
 
 /** Parses the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
-export function parseListQuery(sort: ListSort, query: ReadonlyMap<string, unknown>): ListQuery {
-  return parseBody(QUERIES[sort], Object.fromEntries(query));
+export function parseListQuery(type: ListType, query: ReadonlyMap<string, unknown>): ListQuery {
+  return parseBody(QUERIES[type], Object.fromEntries(query));
 }

@@ -34,7 +34,7 @@ export async function runStep(
     async progress(percent) {
       if (!(await report({ type: "step_progressed", step_id, progress: percent }))) throw new RunOver();
     },
-    async chosen(choice) {
+    async reportChoice(choice) {
       if (!(await report({ type: "encoder_chosen", step_id, choice }))) throw new RunOver();
     },
   };

@@ -77,7 +77,7 @@ export interface StepContext {
   /** Reports percent done, 0 to 100, or null while it cannot be measured or waits in a queue; rejects when the run is over. */
   progress(percent: number | null): Promise<void>;
   /** Reports the chosen encoder; a later choice replaces an earlier one. Rejects when the run is over. */
-  chosen(choice: EncoderChoice): Promise<void>;
+  reportChoice(choice: EncoderChoice): Promise<void>;
   durably: Durably;
 }
 

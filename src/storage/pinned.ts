@@ -1,5 +1,5 @@
 import type { ByteRange, Storage, StoredInfo } from "../runs/ports.ts";
-import { sideBySide } from "../util/async.ts";
+import { inParallel } from "../util/async.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import type { ByteSource } from "./byte-source.ts";
 import type { HttpFacts } from "./http/request.ts";
@@ -34,8 +34,8 @@ export interface PinnedSource {
   extents: Extents;
   /** Opens a range of the pinned version; reading rejects with `input_changed` if the source has changed. */
   open(range: ByteRange): Promise<ByteSource>;
-  /** Coordinates fetches with other readers; absent when only one run reads the source. */
-  turns?: FetchTurns | undefined;
+  /** Keeps other readers from fetching the same bytes; absent when only one run reads the source. */
+  lock?: FetchLock | undefined;
 }
 
 export interface PinnedStorageOptions {
@@ -48,12 +48,12 @@ export interface PinnedStorageOptions {
 /** Presents pinned sources as objects of a storage; fetches only the ranges that are read, and caches them. */
 export function createPinnedStorage(storage: Storage, { find, later }: PinnedStorageOptions): Storage {
   const pins = new Map<string, { pin: Pin; file: SparseFile }>();
-  // Keys of real objects, which need no further lookup of a pin.
-  const plain = new Set<string>();
+  // Objects without a pin, so that it is looked up only once.
+  const plainKeys = new Set<string>();
 
-  const pinned = async (key: string) => {
-    const pinnedFile = pins.get(key);
-    if (pinnedFile || plain.has(key)) return pinnedFile ?? null;
+  const pinnedFile = async (key: string) => {
+    const cached = pins.get(key);
+    if (cached || plainKeys.has(key)) return cached ?? null;
     const source = await find(key);
     if (!source) return null;
     const { pin } = source;
@@ -61,15 +61,15 @@ export function createPinnedStorage(storage: Storage, { find, later }: PinnedSto
     pins.set(key, entry);
     return entry;
   };
-  const note = <T>(key: string, object: T | null): T | null => {
-    if (object) plain.add(key);
+  const asPlain = <T>(key: string, object: T | null): T | null => {
+    if (object) plainKeys.add(key);
     return object;
   };
 
   return {
     async read(key, range) {
-      const entry = await pinned(key);
-      if (!entry) return note(key, await storage.read(key, range));
+      const entry = await pinnedFile(key);
+      if (!entry) return asPlain(key, await storage.read(key, range));
       const { pin, file } = entry;
       const end = Math.min(pin.size, range?.end ?? pin.size);
       const start = Math.min(end, range?.start ?? 0);
@@ -79,11 +79,11 @@ export function createPinnedStorage(storage: Storage, { find, later }: PinnedSto
       return { ...infoOf(pin), body: streamPieces(first, pieces) };
     },
     async head(key) {
-      const entry = await pinned(key);
-      return entry ? infoOf(entry.pin) : note(key, await storage.head(key));
+      const entry = await pinnedFile(key);
+      return entry ? infoOf(entry.pin) : asPlain(key, await storage.head(key));
     },
     async prefetch(key, range) {
-      const entry = await pinned(key);
+      const entry = await pinnedFile(key);
       if (entry) await entry.file.prefetch(range);
     },
     async write(key, body, mime) {
@@ -92,8 +92,8 @@ export function createPinnedStorage(storage: Storage, { find, later }: PinnedSto
       return info;
     },
     async clear(prefix) {
-      for (const keyed of [pins, plain])
-        for (const key of keyed.keys()) if (key.startsWith(prefix)) keyed.delete(key);
+      for (const cache of [pins, plainKeys])
+        for (const key of cache.keys()) if (key.startsWith(prefix)) cache.delete(key);
       await storage.clear(prefix);
     },
   };
@@ -174,17 +174,17 @@ export interface SparseOptions {
   open(range: ByteRange): Promise<ByteSource>;
   /** Keeps the process alive until a promise that nobody awaits settles. */
   later(work: Promise<unknown>): void;
-  /** Coordinates fetches with other readers of the same extents; absent when there are none. */
-  turns?: FetchTurns | undefined;
+  /** Keeps other readers of the same extents from fetching the same bytes; absent when there are none. */
+  lock?: FetchLock | undefined;
 }
 
 /** Keeps several readers of one source from fetching the same bytes. */
-export interface FetchTurns {
+export interface FetchLock {
   /**
    * Waits for the right to fetch a range and returns a callback to call once it is cached; null when another reader has just
    * finished fetching part of it.
    */
-  take(range: ByteRange): Promise<(() => Promise<void>) | null>;
+  acquire(range: ByteRange): Promise<(() => Promise<void>) | null>;
 }
 
 /** A file that caches each part when it is first read. */
@@ -202,10 +202,10 @@ const WINDOW = 8;
 const PIECE_BYTES = 256 * KIB;
 // Bounds the memory of segments that are being stored while more arrives.
 const MAX_WRITES = 3;
-/** Parallel connections per range. */
-export const LANES = 4;
-/** Most bytes to fetch per connection. */
-export const LANE_BYTES = MIB;
+/** Requests to the source at once, for one range. */
+export const PARALLEL_FETCHES = 4;
+/** Most bytes per request of a range that is fetched in parallel. */
+export const FETCH_BYTES = MIB;
 // Longer ranges are fetched sequentially: the reader may hang up early, and must not pay for bytes it never receives. With
 // other readers on the same source, this also limits how long a slow one can block them.
 const MAX_PARALLEL_BYTES = 8 * MIB;
@@ -222,7 +222,7 @@ interface Part extends ByteRange {
 }
 
 /** Creates a sparse file over a source and its cached extents. Concurrent reads share one list of extents. */
-export function createSparseFile({ size, extents, open, later, turns }: SparseOptions): SparseFile {
+export function createSparseFile({ size, extents, open, later, lock }: SparseOptions): SparseFile {
   const lists = new Map<number, Promise<ByteRange[]>>();
   const writes = new Set<Promise<void>>();
 
@@ -279,30 +279,30 @@ export function createSparseFile({ size, extents, open, later, turns }: SparseOp
     const bytes = extent && (await extents.read(extent, part).catch(() => null));
     if (bytes?.length === part.end - part.start) return yield { at: part.start, bytes };
     let at = part.start;
-    for await (const piece of turns ? fetchShared(part, turns) : fetchGap(part)) {
+    for await (const piece of lock ? fetchShared(part, lock) : fetchGap(part)) {
       yield { at, bytes: piece };
       at += piece.length;
     }
   }
 
   // Reads from the cache the ranges that another reader fetched in the meantime.
-  async function* fetchShared(gap: ByteRange, turns: FetchTurns): AsyncGenerator<Uint8Array> {
+  async function* fetchShared(gap: ByteRange, lock: FetchLock): AsyncGenerator<Uint8Array> {
     for (let at = gap.start; at < gap.end; ) {
-      const end = Math.min(gap.end, laneEnd(at));
-      const leave = await turns.take({ start: at, end });
+      const end = Math.min(gap.end, fetchEnd(at));
+      const release = await lock.acquire({ start: at, end });
       try {
         lists.delete(segmentAt(at));
         for (const { extent, ...part } of partsOf({ start: at, end }, await extentsIn(segmentAt(at)), size)) {
           const bytes = extent && (await extents.read(extent, part).catch(() => null));
           const whole = bytes?.length === part.end - part.start;
-          // The other reader failed or cached nothing: wait for a turn again.
-          if (!whole && !leave) break;
+          // The other reader failed or cached nothing, so wait for the lock again.
+          if (!whole && !release) break;
           if (whole) yield bytes;
           else yield* fetchGap(part);
           at = part.end;
         }
       } finally {
-        if (leave) later(Promise.all(writes).then(leave));
+        if (release) later(Promise.all(writes).then(release));
       }
     }
   }
@@ -329,7 +329,7 @@ export function createSparseFile({ size, extents, open, later, turns }: SparseOp
       // If one fails, the others still finish and are cached.
       later(read.catch(() => {}));
     };
-    for (let lane = 0; lane < LANES; lane++) startNext();
+    for (let count = 0; count < PARALLEL_FETCHES; count++) startNext();
     for (let next = reads.shift(); next; next = reads.shift()) {
       const pieces = await next;
       startNext();
@@ -343,7 +343,7 @@ export function createSparseFile({ size, extents, open, later, turns }: SparseOp
 
   return {
     async *read(range) {
-      const step = turns ? MAX_PARALLEL_BYTES : range.end - range.start;
+      const step = lock ? MAX_PARALLEL_BYTES : range.end - range.start;
       for (let start = range.start; start < range.end; start += step) {
         const end = Math.min(range.end, start + step);
         const parallel = end - start <= MAX_PARALLEL_BYTES;
@@ -358,7 +358,7 @@ export function createSparseFile({ size, extents, open, later, turns }: SparseOp
     async prefetch(range) {
       const start = Math.max(0, range.start);
       const end = Math.min(size, range.end);
-      await sideBySide(await splitParts(partsIn({ start, end })), LANES, async (part) => {
+      await inParallel(await splitParts(partsIn({ start, end })), PARALLEL_FETCHES, async (part) => {
         if (part.extent === null) for await (const _ of readPart(part));
       });
       await Promise.all(writes);
@@ -366,8 +366,8 @@ export function createSparseFile({ size, extents, open, later, turns }: SparseOp
   };
 }
 
-function laneEnd(at: number): number {
-  return at + LANE_BYTES - (at % LANE_BYTES);
+function fetchEnd(at: number): number {
+  return at + FETCH_BYTES - (at % FETCH_BYTES);
 }
 
 /** Splits gaps into pieces for parallel connections. */
@@ -377,7 +377,7 @@ async function splitParts(parts: AsyncIterable<Part>): Promise<Part[]> {
     if (part.extent) pieces.push(part);
     else {
       for (let start = part.start; start < part.end; ) {
-        const end = Math.min(part.end, laneEnd(start));
+        const end = Math.min(part.end, fetchEnd(start));
         pieces.push({ start, end, extent: null });
         start = end;
       }

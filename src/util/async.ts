@@ -75,7 +75,7 @@ export interface RetryOptions {
   /** Attempts in total, including the first. */
   tries: number;
   /** Milliseconds to wait after a number of failed attempts. */
-  pauseMs(tried: number): number;
+  pauseMs(attempts: number): number;
   /** Aborts a pause, not the work. */
   signal?: AbortSignal | undefined;
   /** Whether another attempt may help after this failure. Default: always. */
@@ -88,19 +88,19 @@ export interface RetryOptions {
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { tries, pauseMs, signal, helps = () => true } = options;
-  for (let tried = 1; ; tried++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await work();
     } catch (thrown) {
-      if (tried >= tries || !helps(thrown)) throw thrown;
+      if (attempts >= tries || !helps(thrown)) throw thrown;
     }
-    await sleep(pauseMs(tried), signal);
+    await sleep(pauseMs(attempts), signal);
   }
 }
 
 /** Returns a function from the number of failed attempts to a pause, which doubles from `firstMs` up to `maxMs`. */
-export function doubling(firstMs: number, maxMs = Number.POSITIVE_INFINITY): (tried: number) => number {
-  return (tried) => Math.min(firstMs * 2 ** (tried - 1), maxMs);
+export function doubling(firstMs: number, maxMs = Number.POSITIVE_INFINITY): (attempts: number) => number {
+  return (attempts) => Math.min(firstMs * 2 ** (attempts - 1), maxMs);
 }
 
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -113,19 +113,19 @@ export function isTransient(status: number): boolean {
 /**
  * Works on items in order, at most `limit` at once. After a failure it starts no further item; `onFailure` may stop the work in
  * progress. Rejects with the first failure once no work is in progress; p-map rejects at once, while other items still write files
- * that the caller then removes (test/util/side-by-side).
+ * that the caller then removes (test/util/parallel).
  */
-export async function sideBySide<T>(
+export async function inParallel<T>(
   items: Iterable<T>,
   limit: number,
   work: (item: T) => Promise<void>,
   onFailure: (thrown: unknown) => void = () => {},
 ): Promise<void> {
   const failures: unknown[] = [];
-  const left = items[Symbol.iterator]();
-  const lane = async () => {
+  const iterator = items[Symbol.iterator]();
+  const runItems = async () => {
     while (failures.length === 0) {
-      const next = left.next();
+      const next = iterator.next();
       if (next.done) return;
       try {
         await work(next.value);
@@ -135,15 +135,15 @@ export async function sideBySide<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, limit) }, lane));
+  await Promise.all(Array.from({ length: Math.max(1, limit) }, runItems));
   if (failures.length > 0) throw failures[0];
 }
 
 /** Works on all items at once, even if one fails; then rejects with the first failure. */
-export async function everyOne<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const ends = await Promise.allSettled(items.map(work));
-  const failed = ends.find((end) => end.status === "rejected");
-  if (failed) throw failed.reason;
+export async function settleAll<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const results = await Promise.allSettled(items.map(work));
+  const failure = results.find((result) => result.status === "rejected");
+  if (failure) throw failure.reason;
 }
 
 const INTERVAL_MS = 500;

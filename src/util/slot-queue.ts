@@ -16,15 +16,15 @@ interface QueueEntry {
 export function createSlotQueue(slots: number, budget: number): SlotQueue {
   const queue: QueueEntry[] = [];
   let running = 0;
-  let taken = 0;
+  let used = 0;
 
   function next(): void {
     for (;;) {
       const first = queue[0];
-      if (!first || running >= slots || (running > 0 && taken + first.amount > budget)) return;
+      if (!first || running >= slots || (running > 0 && used + first.amount > budget)) return;
       queue.shift();
       running++;
-      taken += first.amount;
+      used += first.amount;
       first.start();
     }
   }
@@ -47,7 +47,7 @@ export function createSlotQueue(slots: number, budget: number): SlotQueue {
               if (over) return;
               over = true;
               running--;
-              taken -= amount;
+              used -= amount;
               next();
             });
           },

@@ -46,7 +46,7 @@ test("an input that another output of the job has copied takes no more room", as
     task,
   );
   const context: StepContext = {
-    ...{ run_id: task.id, step: task.steps[1] as never, progress: nothing, chosen: nothing },
+    ...{ run_id: task.id, step: task.steps[1] as never, progress: nothing, reportChoice: nothing },
     durably: async (_, make) => make(new AbortController().signal),
   };
   await storage.write(sourceKey("job_a"), new Uint8Array(5), "video/mp4");

@@ -19,8 +19,8 @@ const durably: Durably = (_, work) => work(new AbortController().signal);
 const work: StepWork = {
   probe: async (input) => source(input),
   ingest: async () => source("work"),
-  encode: async (_, __, { chosen, progress }) => {
-    await chosen({ encoder: "light", reason: "it is small" });
+  encode: async (_, __, { reportChoice, progress }) => {
+    await reportChoice({ encoder: "light", reason: "it is small" });
     await progress(40);
     return source("encoded");
   },

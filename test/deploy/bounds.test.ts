@@ -5,7 +5,7 @@ import { MAX_SOURCE_BYTES } from "../../src/probe/probe.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { runFolder } from "../../src/runs/steps/media-keys.ts";
 import { outputStem } from "../../src/runs/steps/upload.ts";
-import { LANES } from "../../src/storage/pinned.ts";
+import { PARALLEL_FETCHES } from "../../src/storage/pinned.ts";
 import { PARTS_AT_ONCE } from "../../src/storage/s3/upload.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
@@ -74,7 +74,11 @@ const LIMITS: readonly Bound[] = [
   },
   {
     what: "connections that wait for headers at once",
-    ...{ page: "workers/platform/limits", documented: 6, ours: () => Math.max(LANES, PARTS_AT_ONCE) },
+    ...{
+      page: "workers/platform/limits",
+      documented: 6,
+      ours: () => Math.max(PARALLEL_FETCHES, PARTS_AT_ONCE),
+    },
   },
   {
     what: "characters of a URL, of the longest file",

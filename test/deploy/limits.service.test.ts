@@ -13,7 +13,7 @@ import { createIds } from "../../src/runs/ids.ts";
 import { runFolder } from "../../src/runs/steps/media-keys.ts";
 import { outputStem } from "../../src/runs/steps/upload.ts";
 import { MAX_PUT_BYTES, PART_BYTES } from "../../src/storage/http/writer.ts";
-import { LANE_BYTES, SEGMENT_BYTES } from "../../src/storage/pinned.ts";
+import { FETCH_BYTES, SEGMENT_BYTES } from "../../src/storage/pinned.ts";
 import { MAX_JOB_BYTES } from "../../worker/container/app.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
@@ -155,7 +155,7 @@ test("a run makes fewer subrequests than a Worker may", () => {
   const parts = {
     polls: seconds,
     // The input is fetched by each lane; stored; and read back by as many as two encoders and by a retry of each.
-    fetches: MAX_INPUT_BYTES / LANE_BYTES,
+    fetches: MAX_INPUT_BYTES / FETCH_BYTES,
     stretches: (5 * MAX_INPUT_BYTES) / SEGMENT_BYTES,
     // A chunk is started, called off, listed, read to be counted and to be stitched, and deleted; all that twice.
     chunks: 2 * 6 * 4000,

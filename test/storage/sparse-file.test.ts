@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import { createByteSource } from "../../src/storage/byte-source.ts";
-import { createExtents, createSparseFile, type FetchTurns } from "../../src/storage/pinned.ts";
+import { createExtents, createSparseFile, type FetchLock } from "../../src/storage/pinned.ts";
 import { MIB } from "../../src/util/bytes.ts";
 
 const film = Uint8Array.from({ length: 20 * MIB }, (_, index) => (index * 31 + (index >> 12)) % 251);
@@ -10,7 +10,7 @@ const film = Uint8Array.from({ length: 20 * MIB }, (_, index) => (index * 31 + (
 function openFile(
   enough = 1,
   fails: (range: ByteRange) => boolean = () => false,
-  turns?: FetchTurns,
+  lock?: FetchLock,
   objects = new Map<string, Uint8Array>(),
 ) {
   const asked: ByteRange[] = [];
@@ -28,7 +28,7 @@ function openFile(
     size: film.length,
     extents,
     later: (work) => void later.push(work),
-    turns,
+    lock,
     async open(range) {
       asked.push(range);
       most = Math.max(most, ++open);
@@ -91,11 +91,11 @@ test("prefetching fetches what is not kept, over several connections", async () 
 });
 
 /** Turns at one source, with how often a reader had to wait. */
-function createTurns(): FetchTurns & { waits: number } {
+function createTurns(): FetchLock & { waits: number } {
   const open = new Map<ByteRange, PromiseWithResolvers<void>>();
   return {
     waits: 0,
-    async take(range) {
+    async acquire(range) {
       const others = [...open].filter(([{ start, end }]) => start < range.end && range.start < end);
       if (others.length === 0) {
         const over = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 import type { Context, Handler } from "hono";
-import type { IdSort } from "../../src/runs/ids.ts";
+import type { IdType } from "../../src/runs/ids.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { digest } from "../auth/api-key.ts";
 import type { Seal } from "../connections/seal.ts";
@@ -12,7 +12,7 @@ import type { Services } from "../services.ts";
 
 /** How a route creates a record. */
 export interface Creation<T> {
-  sort: IdSort;
+  sort: IdType;
   /** Creates the record with that id from the request. */
   create(request: Request, c: Context<ApiEnv>, id: string): Promise<T>;
   /** Returns the record with that id, if it exists. */

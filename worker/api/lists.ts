@@ -5,14 +5,14 @@ import {
   LIST_PARAMETERS,
   type ListPage,
   type ListQuery,
-  type ListSort,
+  type ListType,
   parseListQuery,
 } from "../../src/runs/lists.ts";
 import type { Parameter } from "./openapi.ts";
 
 /** The query parameters of a list. */
 export function listParameters(
-  sort: ListSort,
+  sort: ListType,
   statuses: readonly string[] | null,
   kinds: readonly string[] | null,
   example: string,
@@ -39,7 +39,7 @@ export function listParameters(
 }
 
 /** Reads the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind. */
-export function readListQuery(url: string, sort: ListSort): ListQuery {
+export function readListQuery(url: string, sort: ListType): ListQuery {
   const { searchParams } = new URL(url);
   const values = new Map<string, unknown>(searchParams);
   for (const param of LIST_PARAMETERS)

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MediaError, RequestErrorKind } from "../../src/media/errors.ts";
-import type { IdSort } from "../../src/runs/ids.ts";
+import type { IdType } from "../../src/runs/ids.ts";
 import { scopeOf } from "../auth/bearer.ts";
 import { errors } from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http/body.ts";
@@ -169,7 +169,7 @@ function headerRefs(names: readonly string[]) {
 }
 
 /** The parameter of the id in a path. */
-export function idParameter(sort: IdSort, example: string): Parameter[] {
+export function idParameter(sort: IdType, example: string): Parameter[] {
   return [
     {
       name: "id",

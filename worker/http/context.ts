@@ -1,6 +1,6 @@
 import type { Context, Handler, Hono } from "hono";
 import { isId } from "../../src/runs/ids.ts";
-import type { ListSort } from "../../src/runs/lists.ts";
+import type { ListType } from "../../src/runs/lists.ts";
 import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
 import { errors } from "../errors.ts";
@@ -51,7 +51,7 @@ export function serve(app: Api, route: Route, handler: Handler<ApiEnv>): void {
 }
 
 /** Returns the id in the path; throws not found for a malformed one, before any lookup. */
-export function idInPath(c: Context, sort: ListSort): string {
+export function idInPath(c: Context, sort: ListType): string {
   const id = c.req.param("id") ?? "";
   if (isId(sort, id)) {
     c.set("subject", id);

@@ -10,7 +10,7 @@ import { clearMedia } from "../../src/runs/steps/media-keys.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
-import { everyOne } from "../../src/util/async.ts";
+import { settleAll } from "../../src/util/async.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
 import { errors } from "../errors.ts";
 import { QUEUE_NAME } from "../limits/run-queue.ts";
@@ -203,7 +203,7 @@ export class JobObject extends DurableObject<Bindings> {
     const state = this.#read();
     if (!state) return;
     const { tasks } = state;
-    await everyOne(tasks, ({ id }) => this.env.TASK.getByName(id).held.withdraw());
+    await settleAll(tasks, ({ id }) => this.env.TASK.getByName(id).held.withdraw());
     await this.#drop(state);
   }
 
@@ -222,7 +222,7 @@ export class JobObject extends DurableObject<Bindings> {
   async #cancelTasks(): Promise<void> {
     const state = this.#read();
     if (!state) return;
-    await everyOne(running(state), async ({ id }) => {
+    await settleAll(running(state), async ({ id }) => {
       await this.env.TASK.getByName(id).cancel(state.project);
       this.#end(id, "cancelled", null);
     });
@@ -242,7 +242,7 @@ export class JobObject extends DurableObject<Bindings> {
   async #ask(): Promise<void> {
     const state = this.#read();
     if (!state || state.phase === "creating" || state.phase === "withdrawn") return;
-    await everyOne(running(state), async ({ id }) => {
+    await settleAll(running(state), async ({ id }) => {
       const text = await this.env.TASK.getByName(id).read(state.project);
       const task: Task | null = text === null || text === "foreign" ? null : JSON.parse(text);
       if (!task) this.#end(id, "deleted", null);
@@ -254,7 +254,7 @@ export class JobObject extends DurableObject<Bindings> {
 
   async #advance(): Promise<void> {
     const before = this.#read();
-    await everyOne(before ? releasesOf(before) : [], async (release) => {
+    await settleAll(before ? releasesOf(before) : [], async (release) => {
       await releaseTask(this.env, release);
       const state = this.#read();
       if (!state) return;

@@ -10,7 +10,7 @@ import type { HttpOptions } from "../../src/storage/http/request.ts";
 import {
   createExtents,
   createPinnedStorage,
-  type FetchTurns,
+  type FetchLock,
   type Pin,
   pinnedFacts,
   pinOf,
@@ -135,7 +135,7 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
         pin,
         extents: createExtents(objects, extentsFolder(run_id, pin)),
         open: (range) => inputs.openPinned(pin, range),
-        turns: isId("job", run_id) ? fetchTurns(env, run_id) : undefined,
+        lock: isId("job", run_id) ? fetchTurns(env, run_id) : undefined,
       };
     },
     later: waitUntil,
@@ -143,10 +143,10 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
 }
 
 // The tasks of a job read one input in parallel; the turns keep them from fetching a range twice.
-function fetchTurns(env: Env, job_id: string): FetchTurns {
+function fetchTurns(env: Env, job_id: string): FetchLock {
   const fetches = () => env.JOB.getByName(job_id).fetches;
   return {
-    async take(range) {
+    async acquire(range) {
       const number = await patiently(() => fetches().take(range));
       if (number === null) return null;
       const staying = setInterval(

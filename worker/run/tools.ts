@@ -109,7 +109,7 @@ function createSharedInput(env: Env, { id, job }: Task): SharedInput | null {
   const lead = (ms: number) => object().lead.take(id, ms);
   return {
     id: job.id,
-    async alone(work, signal, onWait) {
+    async withLock(work, signal, onWait) {
       while (!(await patiently(() => lead(WAIT_MS)))) {
         signal.throwIfAborted();
         await onWait();
@@ -125,6 +125,6 @@ function createSharedInput(env: Env, { id, job }: Task): SharedInput | null {
       }
     },
     siblings: () => patiently(() => object().known.beside(id)),
-    keep: (source) => patiently(() => object().known.keep(source)),
+    saveSource: (source) => patiently(() => object().known.keep(source)),
   };
 }

@@ -2,7 +2,7 @@ import { toMediaError } from "../../media/errors.ts";
 import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../media/formats.ts";
 import { type JobRequest, parseJobRequest } from "../../runs/job-request.ts";
-import { type ListQuery, type ListSort, parseListQuery } from "../../runs/lists.ts";
+import { type ListQuery, type ListType, parseListQuery } from "../../runs/lists.ts";
 import {
   parseStepRequest,
   parseTaskRequest,
@@ -57,7 +57,7 @@ export function parseLocalJob(body: unknown, local: string | null, rules: LocalR
 }
 
 /** Parses the options of a list; undefined options count as absent. */
-export function parseLocalList(sort: ListSort, options: unknown): ListQuery {
+export function parseLocalList(sort: ListType, options: unknown): ListQuery {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return parseListQuery(sort, new Map(given));
 }

@@ -6,9 +6,9 @@ import {
   type Inputs,
   type OpenInput,
   openStored,
+  reportBytes,
   runIngest,
   type SharedInput,
-  watched,
 } from "../../runs/steps/inputs.ts";
 import { extraInputKey, runFolder, sourceKey } from "../../runs/steps/media-keys.ts";
 import type { StepTools } from "../../runs/steps/step-tools.ts";
@@ -209,7 +209,7 @@ function openBlob(blob: Blob | null, url: string): OpenInput {
   const mime = blob.type || null;
   const file: HttpFile = {
     ...{ url, mime, reader, size: blob.size, etag: null, version: null, ranges: true },
-    stream: (watch) => watched(blob.stream(), watch),
+    stream: (watch) => reportBytes(blob.stream(), watch),
     close: async () => {},
   };
   return { reader, mime, file };
@@ -279,10 +279,10 @@ export function sharedInput(name: string, pieces: PieceStore, record: Run): Shar
   if (id === record.id) return null;
   return {
     id,
-    alone: (work, signal) =>
+    withLock: (work, signal) =>
       navigator.locks.request(`${name} input ${id}`, { signal }, async () => {
         return work(((await pieces.get(id, SOURCE))?.value ?? null) as Source | null);
       }),
-    keep: (source) => pieces.put(id, SOURCE, source),
+    saveSource: (source) => pieces.put(id, SOURCE, source),
   };
 }

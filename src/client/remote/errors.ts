@@ -1,5 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
-import type { IdSort } from "../../runs/ids.ts";
+import type { IdType } from "../../runs/ids.ts";
 
 interface Cause {
   cause: unknown;
@@ -23,7 +23,7 @@ export const errors = {
 
   // Requests and responses.
   notJson: (cause: Cause) => new MediaError("request_invalid", "The request must be plain JSON.", cause),
-  recordNotFound: (type: Exclude<IdSort, "request">) =>
+  recordNotFound: (type: Exclude<IdType, "request">) =>
     new MediaError(
       type === "upload" ? "media_not_found" : `${type}_not_found`,
       `There is no ${type} with that id.`,

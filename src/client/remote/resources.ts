@@ -9,7 +9,7 @@ import {
   WebhookEvent,
   WebhookSecret,
 } from "../../runs/webhook-events.ts";
-import { doubling, isTransient, retry, sideBySide } from "../../util/async.ts";
+import { doubling, inParallel, isTransient, retry } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
 import { openFile } from "../media-input.ts";
 import { eachRecord } from "../methods.ts";
@@ -169,7 +169,7 @@ async function putAll(
 ): Promise<{ part: number; etag: string | null }[]> {
   const done: { part: number; etag: string | null }[] = [];
   const putOne = async (part: OffsetPart) => void done.push({ part: part.part, etag: await put(part) });
-  await sideBySide(parts, PARTS_AT_ONCE, putOne, onFailure);
+  await inParallel(parts, PARTS_AT_ONCE, putOne, onFailure);
   return done.sort((a, b) => a.part - b.part);
 }
 

@@ -4,7 +4,7 @@ import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-gra
 import { outputFile, spriteName } from "../../media/ffmpeg/output-files.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import { RunOver } from "../../runs/pipeline.ts";
-import { sideBySide } from "../../util/async.ts";
+import { inParallel } from "../../util/async.ts";
 import type { WrittenFile } from "../encoder.ts";
 import { type Counted, encodeCounted, sumCounts } from "./encode-chunk.ts";
 import { type EncodedPart, encodePart, encodeWithin, stitchParts } from "./encode-file.ts";
@@ -54,7 +54,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
   const parts: EncodedPart[] = [];
   const failures: unknown[] = [];
-  await sideBySide(
+  await inParallel(
     soundFirst(plan.chunks),
     run.max_in_flight,
     async (chunk) => {

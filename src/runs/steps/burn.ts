@@ -69,26 +69,26 @@ export async function burnText({ reader, plan, source, font, signal }: BurnedTex
   const { video } = plan;
   if (video?.mode !== "encode") throw errors.burnWithoutEncode();
   const { cues } = await readTextFile(reader, signal);
-  const shown = shiftCues(cues, shownRange(plan));
-  checkCrowd(shown);
+  const visibleCues = shiftCues(cues, shownRange(plan));
+  checkAmount(visibleCues);
   const { width, height } = video.geometry;
   const style = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };
-  return new TextEncoder().encode(writeAss(fitCues(shown, font), style));
+  return new TextEncoder().encode(writeAss(fitCues(visibleCues, font), style));
 }
 
 function fitCues(cues: readonly Cue[], font: Uint8Array): Cue[] {
-  const has = readFontLetters(font);
+  const hasLetter = readFontLetters(font);
   const missing = new Set<string>();
-  const fitted = cues.map((cue) => {
-    const fit = fitText(cue.text, has);
-    for (const letter of fit.missing) missing.add(letter);
-    return { ...cue, text: fit.text };
+  const fittedCues = cues.map((cue) => {
+    const fitted = fitText(cue.text, hasLetter);
+    for (const letter of fitted.missing) missing.add(letter);
+    return { ...cue, text: fitted.text };
   });
-  if (missing.size === 0) return fitted;
+  if (missing.size === 0) return fittedCues;
   throw errors.lettersMissing({ letters: [...missing] });
 }
 
-function checkCrowd(cues: readonly Cue[]): void {
+function checkAmount(cues: readonly Cue[]): void {
   let shown: Cue[] = [];
   for (const cue of cues) {
     shown = [...shown.filter(({ end }) => end > cue.start), cue];
@@ -147,10 +147,10 @@ export interface Fitted {
 }
 
 /** Composes letters (NFC), and removes invisible characters that the font lacks. */
-export function fitText(text: string, has: HasLetter): Fitted {
+export function fitText(text: string, hasLetter: HasLetter): Fitted {
   const missing = new Set<string>();
   const letters = [...text.normalize("NFC")].flatMap((letter) => {
-    if (has(letter.codePointAt(0) ?? 0) || letter === "\n") return letter;
+    if (hasLetter(letter.codePointAt(0) ?? 0) || letter === "\n") return letter;
     if (/\p{Default_Ignorable_Code_Point}/u.test(letter)) return [];
     if (/[\s\p{Cc}]/u.test(letter)) return " ";
     missing.add(letter);

@@ -44,11 +44,11 @@ export async function decideEncode(
   // A join by copy without audio needs no encoder.
   if (plan.chunks.length === 0) return { plan, decision: decide(plan, []) };
   const own = { plan, offers: await hosts.offers(plan, source) };
-  const others = siblings.flatMap((other) => planSibling(source, other) ?? []);
-  const offered = await Promise.all(
-    others.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
+  const siblingPlans = siblings.flatMap((sibling) => planSibling(source, sibling) ?? []);
+  const others = await Promise.all(
+    siblingPlans.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),
   );
-  return { plan, decision: decideWithSiblings(own, offered) };
+  return { plan, decision: decideWithSiblings(own, others) };
 }
 
 // Null for a sibling that is impossible, or that has extra inputs, which only its own run reads.
@@ -76,19 +76,19 @@ export async function placeCuts(
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
-  if (copiesStart(plan)) return copiedFrom(plan, source, open, signal);
-  const pictured = plan.image !== null || plan.video?.mode === "encode";
-  if (plan.still || !pictured || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
+  if (isCopy(plan)) return placeCopy(plan, source, open, signal);
+  const hasPictures = plan.image !== null || plan.video?.mode === "encode";
+  if (plan.still || !hasPictures || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
   const reader = await open();
-  const several = plan.kind === "video" && plan.chunks.length > 1;
-  const keyframeChunks = several ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
+  const isChunked = plan.kind === "video" && plan.chunks.length > 1;
+  const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
     const finder = hasEntries(source) ? entries : estimateEntries(source);
     const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
-    const placed = await placeChunks(keyframeChunks, finish, place);
-    const fits = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks: placed }, source) === null;
-    return fits ? placed : Promise.all(plan.chunks.map(place));
+    const chunks = await placeChunks(keyframeChunks, finish, place);
+    const refusal = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks }, source);
+    return refusal === null ? chunks : Promise.all(plan.chunks.map(place));
   });
 }
 
@@ -107,7 +107,7 @@ async function withKeyframes(
 }
 
 // A copy starts at a keyframe; audio on its own, at any packet.
-async function copiedFrom(
+async function placeCopy(
   plan: Plan,
   source: Source,
   open: () => Promise<ByteReader>,
@@ -123,12 +123,12 @@ async function copiedFrom(
 /** Returns a plan with its final chunks; a copy takes its start from its only chunk. */
 export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
   const [{ start } = plan] = chunks;
-  if (!copiesStart(plan) || start === plan.start) return { ...plan, chunks };
+  if (!isCopy(plan) || start === plan.start) return { ...plan, chunks };
   const end = sourceEnd(plan);
   return { ...plan, start, duration: end === null ? null : end - start, frames: null, chunks };
 }
 
-function copiesStart({ video, audio }: Plan): boolean {
+function isCopy({ video, audio }: Plan): boolean {
   return (video ?? audio)?.mode === "copy";
 }
 
@@ -163,9 +163,9 @@ async function placeChunks(
     const lead = next.start - (next.decode_from ?? next.start);
     const length = (next.end ?? finish) - next.start;
     const last = placed.at(-1);
-    const joins =
+    const merges =
       last?.track === "video" && next.track === "video" && lead > MAX_LEAD_SECONDS && lead > length;
-    if (last && joins) placed[placed.length - 1] = { ...last, end: next.end };
+    if (last && merges) placed[placed.length - 1] = { ...last, end: next.end };
     else placed.push({ ...next, index: placed.length });
   }
   return placed;

@@ -22,8 +22,8 @@ export async function describeSprites(
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const { mime } = requireEncoded(await storage.head(key));
   const { image, duration } = plan;
-  const files = image?.sheet ? filesOf(plan, image.sheet) : [];
-  const described = files.map(async ({ name, ...facts }) => {
+  const names = image?.sheet ? filesOf(plan, image.sheet) : [];
+  const files = names.map(async ({ name, ...facts }) => {
     const info = requireEncoded(await storage.head(folder + name));
     return { url: await url(folder + name), mime: info.mime, filesize: info.size, ...facts };
   });
@@ -36,7 +36,7 @@ export async function describeSprites(
     filesize,
     ...(image && pictureSize(image)),
     ...(plan.kind === "storyboard" && duration !== null && { duration }),
-    files: await Promise.all(described),
+    files: await Promise.all(files),
   };
 }
 
@@ -60,17 +60,17 @@ export async function describeStream(
 ): Promise<Source> {
   const { body, mime } = requireEncoded(await storage.read(key));
   const text = await new Response(body).text();
-  const own = key.slice(key.lastIndexOf("/") + 1);
+  const name = key.slice(key.lastIndexOf("/") + 1);
   const entries =
     plan.format === "dash"
-      ? parseDash(text).map((entry) => ({ uri: own, ...entry }))
+      ? parseDash(text).map((entry) => ({ uri: name, ...entry }))
       : parseMasterPlaylist(text);
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const renditions = await Promise.all(
     entries.map(async ({ uri, ...facts }) => ({ ...facts, url: await url(folder + uri) })),
   );
-  const best = renditions.toSorted((a, b) => b.bitrate - a.bitrate);
-  const [first] = best;
+  renditions.sort((a, b) => b.bitrate - a.bitrate);
+  const [best] = renditions;
   return {
     object: "source",
     url: await url(key),
@@ -79,9 +79,9 @@ export async function describeStream(
     mime,
     filesize,
     ...(plan.duration === null ? {} : { duration: plan.duration }),
-    ...(first?.width && first.height ? { width: first.width, height: first.height } : {}),
+    ...(best?.width && best.height ? { width: best.width, height: best.height } : {}),
     codecs: { video: plan.video?.codec ?? null, audio: plan.audio?.codec ?? null },
-    renditions: best,
+    renditions,
   };
 }
 
@@ -89,12 +89,12 @@ export async function describeStream(
 export async function describeWaveform(
   key: string,
   waveform: WaveformFacts,
-  { format, duration, waveform: planned }: Plan,
+  { format, duration, waveform: waveformPlan }: Plan,
   storage: Storage,
   url: (key: string) => Promise<string>,
 ): Promise<Source> {
   const info = requireEncoded(await storage.head(key));
-  const { width, height } = planned?.picture ?? {};
+  const { width, height } = waveformPlan?.picture ?? {};
   return {
     object: "source",
     url: await url(key),
@@ -114,13 +114,12 @@ const MAX_SIDE = 100;
 const FRAME_SHARE = 0.1;
 
 /** Returns the request for the small image from which a placeholder is computed; null for a source without pictures. */
-export function placeholderRequest({ kind, width, height, duration }: Source): EncodeRequest | null {
+export function placeholderRequest({ kind, width = 0, height = 0, duration }: Source): EncodeRequest | null {
   if (kind !== "video" && kind !== "image") return null;
-  const [wide = 0, high = 0] = [width, height];
-  const shrink = Math.min(1, MAX_SIDE / Math.max(1, wide, high));
+  const scale = Math.min(1, MAX_SIDE / Math.max(1, width, height));
   // Even a very narrow picture keeps one pixel.
-  const [across, down] = [wide, high].map((side) => Math.max(1, Math.round(side * shrink)));
-  const size = shrink < 1 && { width: across, height: down, fit: "fill" as const };
+  const scaled = (side: number) => Math.max(1, Math.round(side * scale));
+  const size = scale < 1 && { width: scaled(width), height: scaled(height), fit: "fill" as const };
   const start = kind === "video" && duration ? Number((duration * FRAME_SHARE).toFixed(3)) : 0;
   return { kind: "image", options: { format: "png", ...size, ...(start > 0 && { start }) } };
 }

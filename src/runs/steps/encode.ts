@@ -90,7 +90,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
     reason: describeDecision(decision),
     ...(refusals.length > 0 && { refusals }),
   };
-  await context.chosen(choice);
+  await context.reportChoice(choice);
   const remoteInput = async (stored: string) => {
     const info = await storage.head(stored);
     if (!info || !remote) throw storageErrors.objectNotFound({ key: stored });

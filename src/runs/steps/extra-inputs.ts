@@ -28,7 +28,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
   async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = extraInputKey(context.run_id, at);
     // The signal stops a run that has ended, so a failed report can be ignored.
-    const alive = throttle(() => context.progress(null).catch(() => undefined));
+    const onWait = throttle(() => context.progress(null).catch(() => undefined));
     const stored = await storage.head(key);
     const checkSize = role === "subtitles" ? checkTextSize : () => {};
     const info =
@@ -49,7 +49,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
         signal,
         async progress(received) {
           checkSize(received);
-          await alive();
+          await onWait();
         },
       }));
     checkSize(info.size);
@@ -65,7 +65,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
       } as const;
     }
     const file = { url, ...(info.mime && { mime: info.mime }) };
-    const source = await probeExtraInput(tools, { role, reader, file, signal, alive });
+    const source = await probeExtraInput(tools, { role, reader, file, signal, onWait });
     return { ...source, url: await tools.url(key), filesize: info.size };
   }
 
@@ -95,10 +95,10 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
 /** Probes an extra input; rejects when it is too long or unsuitable for its role. */
 export async function probeExtraInput(
   tools: ProbeTools,
-  input: { role: InputRole; reader: ByteReader; file: ProbeInput; signal: AbortSignal; alive: () => void },
+  input: { role: InputRole; reader: ByteReader; file: ProbeInput; signal: AbortSignal; onWait: () => void },
 ): Promise<Source> {
-  const { role, reader, file, signal, alive } = input;
-  const source = await tools.probe(reader, file, signal, alive);
+  const { role, reader, file, signal, onWait } = input;
+  const source = await tools.probe(reader, file, signal, onWait);
   const seconds = mediaSeconds(source);
   const { max_seconds: maxSeconds } = tools;
   if (seconds > maxSeconds) throw errors.extraInputTooLong({ seconds, maxSeconds });
@@ -108,14 +108,14 @@ export async function probeExtraInput(
 }
 
 // Seconds by which a stream may outlast the duration that its file states.
-const LATE = 60;
+const MAX_OVERRUN = 60;
 
 /**
  * Returns the duration of a source in seconds, 0 when unknown: the stated one, or the end of its last stream if that is much later,
  * because the output is padded up to there.
  */
 export function mediaSeconds({ duration = 0, streams = [] }: Source): number {
-  return Math.max(duration, ...streams.map(({ end = 0 }) => (end > duration + LATE ? end : 0)));
+  return Math.max(duration, ...streams.map(({ end = 0 }) => (end > duration + MAX_OVERRUN ? end : 0)));
 }
 
 /** Prefixes the error of an extra input with its option; returns any other thrown value unchanged. */

@@ -1,6 +1,6 @@
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
-import type { HttpFile, Watch } from "../../storage/http/reader.ts";
+import type { HttpFile, OnBytes } from "../../storage/http/reader.ts";
 import type { Pin } from "../../storage/pinned.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ByteReader, StepContext, Storage, StoredInfo } from "../ports.ts";
@@ -40,7 +40,7 @@ export async function openStored(
     mime,
     ranges: true,
     reader,
-    stream: (watch) => watched(body, watch),
+    stream: (onBytes) => reportBytes(body, onBytes),
     close: async () => {
       if (!body.locked) await body.cancel();
     },
@@ -48,15 +48,15 @@ export async function openStored(
   return { reader, mime, file };
 }
 
-/** Passes a stream through and reports the bytes so far, before each piece is passed on. */
-export function watched(body: ReadableStream<Uint8Array>, watch?: Watch): ReadableStream<Uint8Array> {
-  if (!watch) return body;
+/** Passes a stream through and calls `onBytes` with the bytes so far before it passes on each piece. */
+export function reportBytes(body: ReadableStream<Uint8Array>, onBytes?: OnBytes): ReadableStream<Uint8Array> {
+  if (!onBytes) return body;
   let passed = 0;
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(bytes, controller) {
         passed += bytes.length;
-        await watch(passed);
+        await onBytes(passed);
         controller.enqueue(bytes);
       },
     }),
@@ -71,7 +71,7 @@ export interface SharedInput {
    * Runs `work` while no other run uses the input, with the source as another run has probed it (null if none has); calls `onWait`
    * from time to time while waiting.
    */
-  alone<T>(
+  withLock<T>(
     work: (probed: Source | null) => Promise<T>,
     signal: AbortSignal,
     onWait: () => Promise<void>,
@@ -79,7 +79,7 @@ export interface SharedInput {
   /** Returns the requests of the job's other runs; absent where they do not wait for the same encoder. */
   siblings?(): Promise<readonly EncodeRequest[]>;
   /** Keeps the probed source for the other runs. */
-  keep(source: Source): Promise<void>;
+  saveSource(source: Source): Promise<void>;
 }
 
 /** Runs durable work on a run's input. Runs that share it take turns, and each receives the source as another run has probed it. */
@@ -92,7 +92,7 @@ export function exclusively<T>(
   return context.durably(name, (signal) => {
     if (!shared) return work(signal, null);
     const onWait = () => context.progress(null);
-    return shared.alone((probed) => work(signal, probed), signal, onWait);
+    return shared.withLock((probed) => work(signal, probed), signal, onWait);
   });
 }
 

@@ -69,9 +69,14 @@ async function probePart(
     const { file, reader, mime } = await tools.inputs.open(url, signal);
     try {
       if (reader === null) return null;
-      const media = { url, ...(mime && { mime }) };
-      const alive = throttle(() => context.progress(null).catch(() => undefined));
-      const source = await probeExtraInput(tools, { role, reader, file: media, signal, alive });
+      const onWait = throttle(() => context.progress(null).catch(() => undefined));
+      const source = await probeExtraInput(tools, {
+        role,
+        reader,
+        file: { url, ...(mime && { mime }) },
+        signal,
+        onWait,
+      });
       return { role, reader, source };
     } finally {
       await file.close();

@@ -129,7 +129,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const source = await exclusively(shared, "probe", context, async (signal, probed) => {
         if (probed) return probed;
         const source = await probeInput(url, context, signal);
-        await shared?.keep(source);
+        await shared?.saveSource(source);
         return source;
       });
       const { step } = context;
@@ -160,13 +160,13 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         // A new download may differ from the probed file even if its size and ETag match, so probe again.
         const current =
           stored && !standalone ? (probed ?? source) : await probeStored(key, source.url, context, signal);
-        if (!stored) await shared?.keep(current);
+        if (!stored) await shared?.saveSource(current);
         checkDuration(current, tools.max_seconds);
         // Measuring large raw audio reads the whole file, which is local only now.
-        const exact = current.duration_estimated
+        const measured = current.duration_estimated
           ? await measureWhole(current, await tools.open(key), signal)
           : current;
-        return { ...exact, url: await tools.url(key), filesize: info.size, etag: info.etag };
+        return { ...measured, url: await tools.url(key), filesize: info.size, etag: info.etag };
       });
     },
 
@@ -199,7 +199,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       );
       return context.durably("inspect", async (signal) => {
         const url = await tools.url(encoded.key);
-        const described =
+        const output =
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : plan.image?.sheet
@@ -209,9 +209,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
                 : await probeStored(encoded.key, url, context, signal);
         const { options } = request;
         const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
-        const covered = described.streams?.some(({ kind }) => kind === "cover") ?? false;
+        const hasCover = output.streams?.some(({ kind }) => kind === "cover") ?? false;
         // The cover may have been written in a form that the probe cannot read back.
-        if (plan.cover !== undefined && !covered)
+        if (plan.cover !== undefined && !hasCover)
           dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
         for (const index of encoded.lost_subtitles ?? []) {
           const language = plan.subtitles?.find(({ stream }) => stream === index)?.language;
@@ -219,16 +219,15 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         }
         const { counts } = encoded;
         // Audio formats state the duration without priming, or only estimate it; the count is exact.
-        const duration = plan.video ? described.duration : (counts.sound?.output ?? described.duration);
-        checkSeconds(encodedSeconds(described, plan, counts, source.fps), tools.max_seconds * SLACK + 1);
-        const asCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
-        const cut = asCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
-        const counted = counts.pictures || counts.sound ? { counts } : {};
+        const duration = plan.video ? output.duration : (counts.sound?.output ?? output.duration);
+        checkSeconds(encodedSeconds(output, plan, counts, source.fps), tools.max_seconds * SLACK + 1);
+        const isCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
+        const cut = isCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
         return {
-          ...described,
+          ...output,
           url,
           ...choice,
-          ...counted,
+          ...((counts.pictures || counts.sound) && { counts }),
           ...(cut && { cut }),
           ...(dropped.length > 0 && { dropped }),
         };
@@ -276,10 +275,10 @@ function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonl
 const SLACK = 1.01;
 
 // A header may state less than the file contains, so the encoded counts are checked too.
-function encodedSeconds(described: Source, plan: Plan, { sound, pictures }: Counts, rate?: number): number {
+function encodedSeconds(output: Source, plan: Plan, { sound, pictures }: Counts, rate?: number): number {
   const fps = constantFps(plan) ?? rate ?? null;
   const seconds = [
-    described.duration ?? 0,
+    output.duration ?? 0,
     sound?.output ?? 0,
     plan.kind === "adaptive_video" && pictures && fps !== null ? pictures.output / fps : 0,
   ];

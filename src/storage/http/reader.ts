@@ -15,15 +15,15 @@ import {
   parseContentRange,
   readFacts,
   requestHttp,
-  Silence,
+  StalledBody,
 } from "./request.ts";
 
 /** An opened file on a web server: its facts, and two ways to read it. */
 export interface HttpFile extends HttpFacts {
   /** Random access by range requests; null when the server does not support ranges, which leaves {@link HttpFile.stream}. */
   readonly reader: ByteReader | null;
-  /** Streams the whole file; calls `watch` as bytes arrive. Fails as `createHttpSource` does. */
-  stream(watch?: Watch): ReadableStream<Uint8Array>;
+  /** Streams the whole file; calls `onBytes` as they arrive. Fails as `createHttpSource` does. */
+  stream(onBytes?: OnBytes): ReadableStream<Uint8Array>;
   /** Frees the connection of a file that is not streamed. */
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
   return {
     ...facts,
     reader: null,
-    stream: (watch) => toStream(createHttpSource(facts, options, { first: take(), watch })),
+    stream: (onBytes) => toStream(createHttpSource(facts, options, { first: take(), onBytes })),
     async close() {
       const response = take();
       if (response) await discard(response);
@@ -105,9 +105,9 @@ async function rangedFile(
   return {
     ...facts,
     reader: createRangeCache(size, fetchRange, { ...CACHE, head }),
-    stream(watch) {
+    stream(onBytes) {
       const first = head.length === size ? new Response(head) : null;
-      return toStream(createHttpSource(facts, options, { first, watch }));
+      return toStream(createHttpSource(facts, options, { first, onBytes }));
     },
     close: async () => {},
   };
@@ -115,20 +115,20 @@ async function rangedFile(
 
 /** How often a broken body is resumed. */
 export const MAX_RESUMES = 5;
-// A server that stalls twice on a short range is dead; fail soon.
-const RANGE_SILENCE_RESUMES = 3;
+// Resumes that a stalled range counts as: a server that stalls twice on a short range is dead.
+const STALLED_RANGE_COST = 3;
 // A body of unknown length asks for admission in portions.
 const PORTION_BYTES = 16 * MIB;
 
 /** Called with the bytes received so far; reading waits for it and fails with it. */
-export type Watch = (received: number) => Promise<void> | void;
+export type OnBytes = (received: number) => Promise<void> | void;
 
 interface HttpReading {
   /** A response that has already arrived. */
   first?: Response | null;
   /** A range within the file, from a server that supports ranges. Default: the whole file. */
   range?: ByteRange;
-  watch?: Watch | undefined;
+  onBytes?: OnBytes | undefined;
 }
 
 /**
@@ -139,7 +139,7 @@ interface HttpReading {
 export function createHttpSource(
   facts: HttpFacts,
   options: HttpOptions,
-  { first = null, range, watch }: HttpReading = {},
+  { first = null, range, onBytes }: HttpReading = {},
 ): ByteSource {
   const { idleMs, totalMs, pauseMs } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   const over = new AbortController();
@@ -188,7 +188,7 @@ export function createHttpSource(
         if (!(thrown instanceof BrokenBody)) throw thrown;
         // The connection broke after the last byte.
         if (received === due) return null;
-        const cost = range && thrown instanceof Silence ? RANGE_SILENCE_RESUMES : 1;
+        const cost = range && thrown instanceof StalledBody ? STALLED_RANGE_COST : 1;
         if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
         await sleep(pauseMs * 2 ** resumes, signal);
         resumes += cost;
@@ -218,7 +218,7 @@ export function createHttpSource(
         if (!bytes) clearTimeout(timer);
         received += bytes?.length ?? 0;
         checkReceived(facts.url, due, received, options.maxBytes);
-        if (bytes) await watch?.(received);
+        if (bytes) await onBytes?.(received);
         return bytes;
       } catch (thrown) {
         await cancel();
@@ -257,7 +257,7 @@ async function requestFrom(
     return (await requestHttp(facts.url, headers, options, facts.pinned ? [412, 416] : [416])).response;
   } catch (cause) {
     if (!(cause instanceof MediaError && cause.retryable)) throw cause;
-    const Fault = cause.cause instanceof Silence ? Silence : BrokenBody;
+    const Fault = cause.cause instanceof StalledBody ? StalledBody : BrokenBody;
     throw new Fault(breaks.notAnsweredAgain(), { cause });
   }
 }
@@ -318,13 +318,13 @@ export interface BodyLimits {
 }
 
 /**
- * Waits for the next bytes of a body. Rejects with {@link Silence} when none arrive in time, with {@link BrokenBody} when
+ * Waits for the next bytes of a body. Rejects with {@link StalledBody} when none arrive in time, with {@link BrokenBody} when
  * the connection breaks, and otherwise with the signal's reason.
  */
 async function inTime<T>(next: Promise<T>, { idleMs, signal }: BodyLimits): Promise<T> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const aborted = () => stop(signal?.reason);
-  const timer = setTimeout(() => stop(new Silence(breaks.silent({ seconds: idleMs / 1000 }))), idleMs);
+  const timer = setTimeout(() => stop(new StalledBody(breaks.silent({ seconds: idleMs / 1000 }))), idleMs);
   signal?.addEventListener("abort", aborted);
   try {
     return await Promise.race([next, stopped]);

@@ -97,7 +97,7 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
     if (thrown instanceof MediaError) throw thrown;
     if (!limit.isOver) throw errors.noAnswer({ url, cause: thrown });
     const seconds = headersMs / 1000;
-    throw errors.headersLate({ url, seconds, cause: new Silence(breaks.silent({ seconds })) });
+    throw errors.headersLate({ url, seconds, cause: new StalledBody(breaks.silent({ seconds })) });
   } finally {
     limit.clear();
   }
@@ -168,4 +168,4 @@ export function parseContentRange(
 export class BrokenBody extends Error {}
 
 /** No bytes arrived in time. */
-export class Silence extends BrokenBody {}
+export class StalledBody extends BrokenBody {}

@@ -76,7 +76,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
   async function attempt<T>(
     request: S3Request,
     { signal, expected }: SendOptions,
-    take: (response: Response) => Promise<T>,
+    parse: (response: Response) => Promise<T>,
   ): Promise<{ value: T } | { fault: S3Fault; host: string; cause?: unknown; pause: number | null }> {
     const { url, headers } = await signer.sign(request);
     const host = URL.parse(url)?.host ?? "the given address";
@@ -88,10 +88,10 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       const whole = { method, headers, body, signal: limit.signal, redirect: "manual" } as const;
       const streamed = streamBodies && body instanceof Uint8Array;
       const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
-      if (response.ok) return { value: await take(response) };
+      if (response.ok) return { value: await parse(response) };
       const fault = readS3Fault(response, await readText(response));
       const isExpected = expected?.includes(response.status) && fault.code !== "NoSuchBucket";
-      if (isExpected) return { value: await take(response) };
+      if (isExpected) return { value: await parse(response) };
       return { fault, host, pause: pauseOf(response) };
     } catch (cause) {
       signal?.throwIfAborted();
@@ -107,19 +107,19 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
   async function send<T>(
     request: S3Request,
     sendOptions: SendOptions,
-    take: (response: Response) => Promise<T>,
+    parse: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { purpose, signal } = sendOptions;
     let clockSet = false;
     for (let count = 1; ; count++) {
       signal?.throwIfAborted();
-      const outcome = await attempt(request, sendOptions, take);
+      const outcome = await attempt(request, sendOptions, parse);
       if ("value" in outcome) return outcome.value;
       const { fault, host, cause, pause } = outcome;
       // A refused HEAD states no code.
-      const skewed =
+      const isSkewed =
         fault.code === "RequestTimeTooSkewed" || (fault.code === "" && [400, 403].includes(fault.status));
-      if (skewed && !clockSet && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
+      if (isSkewed && !clockSet && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
         clockSet = true;
         continue;
       }
@@ -129,8 +129,8 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       }
       if (!isRetryable(fault) || count >= tries)
         throw toS3Error(fault, purpose, { host, bucket: signer.bucket }, cause);
-      const growing = doubling(pauseMs)(count) * (1 + Math.random() / 2);
-      await sleep(Math.min(MAX_PAUSE_MS, Math.max(growing, pause ?? 0)), signal);
+      const backoff = doubling(pauseMs)(count) * (1 + Math.random() / 2);
+      await sleep(Math.min(MAX_PAUSE_MS, Math.max(backoff, pause ?? 0)), signal);
     }
   }
 
@@ -142,7 +142,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
         if (!response.ok) return { response, xml: null };
         const text = await readText(response);
         if (text.trim() === "") return { response, xml: null };
-        const xml = parse(text, response);
+        const xml = parseXml(text, response);
         // Completing an upload may fail after the success status was sent.
         if (xml.name === "Error") throw new BadAnswer(readS3Fault(response, text));
         return { response, xml };
@@ -174,7 +174,7 @@ async function readText(response: Response): Promise<string> {
   }
 }
 
-function parse(text: string, response: Response): XmlElement {
+function parseXml(text: string, response: Response): XmlElement {
   try {
     return readXml(text);
   } catch {

@@ -1,6 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import type { StoredInfo } from "../../runs/ports.ts";
-import { sideBySide } from "../../util/async.ts";
+import { inParallel } from "../../util/async.ts";
 import { errors as storageErrors } from "../errors.ts";
 import { type HttpFile, openHttp } from "../http/reader.ts";
 import { discard, type HttpOptions } from "../http/request.ts";
@@ -196,7 +196,7 @@ export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<vo
   for await (const keys of listKeys(bucket, prefix)) {
     // Some servers ignore a prefix that they do not understand.
     const own = keys.filter((key) => key.startsWith(prefix));
-    await sideBySide(own, DELETES_AT_ONCE, async (key) => {
+    await inParallel(own, DELETES_AT_ONCE, async (key) => {
       await bucket.ask({ method: "DELETE", key }, { ...WRITE, expected: [404] });
     });
   }

@@ -1,6 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import type { StoredInfo } from "../../runs/ports.ts";
-import { sideBySide } from "../../util/async.ts";
+import { inParallel } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createPartReader, type PartReader } from "../byte-source.ts";
 import type { FileBody } from "../http/writer.ts";
@@ -248,7 +248,7 @@ async function putParts(
     report();
   };
   report();
-  await sideBySide(missing, partsAtOnce, put, (thrown) => {
+  await inParallel(missing, partsAtOnce, put, (thrown) => {
     // If the upload can resume, let requests in flight finish.
     if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
   });

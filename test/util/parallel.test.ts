@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { everyOne, sideBySide } from "../../src/util/async.ts";
+import { inParallel, settleAll } from "../../src/util/async.ts";
 
 test("starts items in order, no more than the limit at once", async () => {
   const started: number[] = [];
   const ends: (() => void)[] = [];
-  const all = sideBySide([0, 1, 2, 3, 4], 2, (item) => {
+  const all = inParallel([0, 1, 2, 3, 4], 2, (item) => {
     started.push(item);
     return new Promise((resolve) => ends.push(resolve));
   });
@@ -23,7 +23,7 @@ test("starts nothing after a failure, and rejects with the first failure once al
   const started: number[] = [];
   const failures: unknown[] = [];
   const stop = new AbortController();
-  const all = sideBySide(
+  const all = inParallel(
     [0, 1, 2, 3],
     2,
     (item) => {
@@ -46,12 +46,12 @@ test("starts nothing after a failure, and rejects with the first failure once al
 });
 
 test("does nothing for an empty list", async () => {
-  await sideBySide([], 4, () => Promise.reject(new Error("never")));
+  await inParallel([], 4, () => Promise.reject(new Error("never")));
 });
 
 test("works on every item even where the first fails at once, and rejects with that failure after the last", async () => {
   const ended: number[] = [];
-  const all = everyOne([0, 1, 2], async (item) => {
+  const all = settleAll([0, 1, 2], async (item) => {
     if (item === 0) throw new Error("first");
     await Promise.resolve();
     ended.push(item);
