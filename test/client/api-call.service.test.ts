@@ -107,10 +107,10 @@ test.for(ENCODE_KINDS)(
     }
     for (const from of ENCODE_KINDS.filter((other) => other !== kind)) {
       for (const { target_size: _, ...options } of outputsOf(from) as readonly { target_size?: number }[]) {
-        const kept = parse(turnInto(kind, { ...NEW, kind: from, options } as Wishes));
+        const parsed = parse(turnInto(kind, { ...NEW, kind: from, options } as Wishes));
         const offered = offeredNames(kind);
         const both = Object.keys(options).filter((name) => offered.includes(name) && !OWN.includes(name));
-        expect([from, Object.keys(kept ?? {})]).toEqual([from, expect.arrayContaining(both)]);
+        expect([from, Object.keys(parsed ?? {})]).toEqual([from, expect.arrayContaining(both)]);
       }
     }
   },
@@ -135,8 +135,8 @@ test("a service receives what both texts of a call ask for, with any options", a
     for (const call of calls) await expect(runCode(asTypeScript(call))).rejects.toThrow("Kept.");
     expect(bodies).toHaveLength(2 * outputs.length);
     for (const [index, body] of bodies.entries()) {
-      const asked = outputs[index % outputs.length];
-      expect(parseTaskRequest(JSON.parse(body))).toMatchObject({ input: CALL.url, ...asked });
+      const output = outputs[index % outputs.length];
+      expect(parseTaskRequest(JSON.parse(body))).toMatchObject({ input: CALL.url, ...output });
     }
   } finally {
     service.close();

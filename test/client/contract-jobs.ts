@@ -34,12 +34,13 @@ export const JOBS: ClientClauses = [
           { id: job.id, after: late?.id },
         ],
       );
-      const seen = await Array.fromAsync(client.jobs.watch(job));
+      const updates = await Array.fromAsync(client.jobs.watch(job));
       const done = await client.jobs.wait(job);
-      const { record, progress, eta } = seen.at(-1) ?? {};
+      const { record, progress, eta } = updates.at(-1) ?? {};
       deepEqual([record, progress, eta], [done, 100, 0]);
-      for (const [at, update] of seen.entries()) ok((update.progress ?? 0) >= (seen[at - 1]?.progress ?? 0));
-      equal(seen.filter(({ record }) => record.finished_at !== null).length, 1);
+      for (const [at, update] of updates.entries())
+        ok((update.progress ?? 0) >= (updates[at - 1]?.progress ?? 0));
+      equal(updates.filter(({ record }) => record.finished_at !== null).length, 1);
       deepEqual(
         done.tasks.map(({ id, status, error }) => [id, status, error?.kind]),
         [

@@ -19,8 +19,8 @@ export const CALLS: ClientClauses = [
     name: "ends every read when its signal aborts",
     async check({ client, inputs }) {
       const { task, output } = await client.run({ input: inputs.video, ...PNG });
-      const gone = new Error("the visitor left");
-      const how = { signal: AbortSignal.abort(gone) };
+      const reason = new Error("the visitor left");
+      const how = { signal: AbortSignal.abort(reason) };
       let [written, aborted] = [0, false];
       const sink = {
         write: () => void written++,
@@ -37,7 +37,7 @@ export const CALLS: ClientClauses = [
         ...[client.jobs.list(how), client.jobs.each(how).next()],
         ...[output.blob(how), output.stream(how), output.saveTo(handle, how)],
       ];
-      deepEqual(await Promise.all(reads.map((read) => read.catch((error: unknown) => error === gone))), [
+      deepEqual(await Promise.all(reads.map((read) => read.catch((error: unknown) => error === reason))), [
         ...reads.map(() => true),
       ]);
       deepEqual([written, aborted], [0, false]);
@@ -46,11 +46,11 @@ export const CALLS: ClientClauses = [
       deepEqual((await client.tasks.get(task.id, { signal })).id, task.id);
       deepEqual((await client.tasks.list({ signal, limit: 1 })).records.length, 1);
       const reader = (await output.stream({ signal })).getReader();
-      stop.abort(gone);
+      stop.abort(reason);
       const rest = async () => {
         while (!(await reader.read()).done);
       };
-      deepEqual(await rest().catch((error: unknown) => error === gone), true);
+      deepEqual(await rest().catch((error: unknown) => error === reason), true);
     },
   },
   {
@@ -92,13 +92,13 @@ export const CALLS: ClientClauses = [
   {
     name: "cancels the task when the signal aborts or the listener throws",
     async check({ client, inputs }) {
-      const gone = new Error("the visitor left");
+      const reason = new Error("the visitor left");
       const stop = new AbortController();
       const ends = [
-        { signal: stop.signal, onProgress: () => stop.abort(gone) },
+        { signal: stop.signal, onProgress: () => stop.abort(reason) },
         {
           onProgress() {
-            throw gone;
+            throw reason;
           },
         },
       ];
@@ -114,7 +114,7 @@ export const CALLS: ClientClauses = [
             },
           },
         );
-        equal(await run.catch((error: unknown) => error), gone);
+        equal(await run.catch((error: unknown) => error), reason);
         equal((await client.tasks.wait(id)).status, "cancelled");
       }
     },
@@ -130,9 +130,9 @@ export const CALLS: ClientClauses = [
       });
       const again = await client.tasks.wait(await client.tasks.retry(task.id));
       equal(again.status, "succeeded");
-      for (const made of [task, again]) {
-        equal(typeof (made.options as { overlay?: { url?: unknown } }).overlay?.url, "string");
-        const blob = await (await client.output(made)).blob();
+      for (const record of [task, again]) {
+        equal(typeof (record.options as { overlay?: { url?: unknown } }).overlay?.url, "string");
+        const blob = await (await client.output(record)).blob();
         const { blob: pixel } = await client.run({
           ...{ input: blob, kind: "image", options: { format: "png", width: 1, height: 1 } },
         });
@@ -174,9 +174,9 @@ export const CALLS: ClientClauses = [
       const { kind, format, codecs } = await client.probe(inputs.video);
       deepEqual([kind, format, codecs], ["video", "mp4", { video: "h264", audio: "aac" }]);
       await rejects(client.probe(inputs.text), { kind: "input_unsupported" });
-      const gone = new Error("the visitor left");
-      await rejects(client.probe(inputs.silent, { signal: AbortSignal.abort(gone) }), {
-        message: gone.message,
+      const reason = new Error("the visitor left");
+      await rejects(client.probe(inputs.silent, { signal: AbortSignal.abort(reason) }), {
+        message: reason.message,
       });
       equal((await client.steps.list({ limit: 100 })).records.length, before);
     },

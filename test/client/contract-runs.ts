@@ -221,7 +221,7 @@ async function badInputs(url: string): Promise<[input: unknown, kind: string, me
     pull: (controller) => controller.error(new Error("the cable is out")),
   });
   const texts = new ReadableStream({ start: (controller) => controller.enqueue("text") });
-  const gone = "it was transferred elsewhere, and its bytes went with it.";
+  const clause = "it was transferred elsewhere, and its bytes went with it.";
   return [
     [7, "request_invalid", `${ACCEPTED} a number.`],
     [new Map(), "request_invalid", `${ACCEPTED} a Map.`],
@@ -245,8 +245,8 @@ async function badInputs(url: string): Promise<[input: unknown, kind: string, me
       "input must be a ReadableStream of bytes: it yields a string, not a Uint8Array.",
     ],
     [broken, "input_unreachable", "input: the stream broke off before its end (the cable is out)."],
-    [detached, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
-    [view, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
+    [detached, "invalid_input", `input is a detached ArrayBuffer: ${clause}`],
+    [view, "invalid_input", `input is a detached ArrayBuffer: ${clause}`],
     [
       "data:video/mp4;base64",
       "invalid_input",
@@ -259,9 +259,9 @@ function checkUpdates(updates: readonly Update<Task | Step>[], done: Task | Step
   ok(updates.length > 0, "no update was reported");
   deepEqual(updates.at(-1)?.record, done);
   const encode = done.object === "task" ? done.steps[2] : done;
-  const made = encode?.kind === "probe" ? undefined : encode?.output;
-  const { encoder, reason, refusals } = made ?? {};
-  const choice = made ? { encoder, reason, ...(refusals && { refusals }) } : null;
+  const output = encode?.kind === "probe" ? undefined : encode?.output;
+  const { encoder, reason, refusals } = output ?? {};
+  const choice = output ? { encoder, reason, ...(refusals && { refusals }) } : null;
   deepEqual(updates.at(-1)?.choice, choice);
   const order = ["queued", "waiting", "processing", "succeeded", "failed", "cancelled"];
   updates.forEach(({ record, progress, speed, eta, choice: current = null }, index) => {

@@ -11,13 +11,13 @@ export const WATCHES: ClientClauses = [
     async check(context) {
       const { client } = context;
       const task = await createSilent(context);
-      const gone = new Error("the visitor left");
+      const reason = new Error("the visitor left");
       const stop = new AbortController();
       const waiting = client.tasks.wait(task, { signal: stop.signal });
-      stop.abort(gone);
+      stop.abort(reason);
       const thrown: unknown = await waiting.catch((error: unknown) => error);
-      equal(thrown, gone);
-      equal(await client.tasks.wait(task, { signal: stop.signal }).catch((error: unknown) => error), gone);
+      equal(thrown, reason);
+      equal(await client.tasks.wait(task, { signal: stop.signal }).catch((error: unknown) => error), reason);
       ok(!isFinished(await client.tasks.get(task.id)));
       await client.tasks.cancel(task.id);
     },
@@ -27,8 +27,8 @@ export const WATCHES: ClientClauses = [
     async check(context) {
       const { client } = context;
       const task = await createSilent(context);
-      const [left, first, second]: [Task[], Task[], Task[]] = [[], [], []];
-      const leave = client.on(task, "update", ({ record }) => left.push(record));
+      const [unsubscribed, first, second]: [Task[], Task[], Task[]] = [[], [], []];
+      const leave = client.on(task, "update", ({ record }) => unsubscribed.push(record));
       leave();
       client.on(task, "update", ({ record }) => first.push(record));
       // A later listener gets the current record too.
@@ -39,7 +39,7 @@ export const WATCHES: ClientClauses = [
       deepEqual(second, first.slice(-second.length));
       const cancelled = await client.tasks.cancel(task.id);
       await client.tasks.wait(task);
-      deepEqual([left.length, first.at(-1), second.at(-1)], [0, cancelled, cancelled]);
+      deepEqual([unsubscribed.length, first.at(-1), second.at(-1)], [0, cancelled, cancelled]);
       const late: Task[] = [];
       client.on(cancelled, "update", ({ record }) => late.push(record));
       await until(() => late.length > 0);
@@ -55,11 +55,11 @@ export const WATCHES: ClientClauses = [
       const first = await events.next();
       equal(first.value?.record.id, task.id);
       const stop = new AbortController();
-      const gone = new Error("the visitor left");
+      const reason = new Error("the visitor left");
       const others = client.watch<Task>(task.id, { signal: stop.signal });
       await others.next();
-      stop.abort(gone);
-      equal(await others.next().catch((error: unknown) => error), gone);
+      stop.abort(reason);
+      equal(await others.next().catch((error: unknown) => error), reason);
       const cancelled = await client.tasks.cancel(task.id);
       let last = first.value?.record;
       for await (const { record } of events) last = record;
@@ -76,23 +76,23 @@ export const WATCHES: ClientClauses = [
     async check(context) {
       const { client, inputs } = context;
       const options = { format: "png", width: 40 } as const;
-      const made = await client.tasks.create({ input: inputs.video, kind: "image", options });
-      const ends = await Promise.all(made.steps.map((step) => client.steps.wait(step.id)));
-      const done = await client.tasks.wait(made);
+      const created = await client.tasks.create({ input: inputs.video, kind: "image", options });
+      const ends = await Promise.all(created.steps.map((step) => client.steps.wait(step.id)));
+      const done = await client.tasks.wait(created);
       deepEqual([done.status, ends], ["succeeded", done.steps]);
 
       const task = await createSilent(context);
       const [probe, , encode] = task.steps;
-      const seen: Step[] = [];
-      client.on<Step>(encode?.id ?? "", "update", ({ record }) => seen.push(record));
+      const states: Step[] = [];
+      client.on<Step>(encode?.id ?? "", "update", ({ record }) => states.push(record));
       const updates = client.watch<Step>(probe?.id ?? "");
       for await (const { record } of updates) if (record.status === "processing") break;
       const waiting = client.steps.wait(probe?.id ?? "");
-      await until(() => seen.length > 0);
+      await until(() => states.length > 0);
       const { steps } = await client.tasks.cancel(task.id);
       deepEqual(await waiting, steps[0]);
-      await until(() => seen.at(-1)?.status === "cancelled");
-      deepEqual(seen, [encode, steps[2]]);
+      await until(() => states.at(-1)?.status === "cancelled");
+      deepEqual(states, [encode, steps[2]]);
       await client.tasks.delete(task.id);
       await rejects(client.steps.wait(probe?.id ?? ""), { kind: "step_not_found" });
     },

@@ -29,9 +29,9 @@ const operations: Described[] = Object.entries(
 );
 
 const named = (operationId: string) => {
-  const found = operations.find((each) => each.operationId === operationId);
-  if (!found) throw new Error(`The document has no operation ${operationId}.`);
-  return found;
+  const operation = operations.find((each) => each.operationId === operationId);
+  if (!operation) throw new Error(`The document has no operation ${operationId}.`);
+  return operation;
 };
 const id = (operation: Described) => operation.parameters?.find(({ name }) => name === "id")?.example ?? "";
 const bodies = ({ requestBody }: Described) =>
@@ -47,21 +47,21 @@ function answers({ responses }: Described): unknown[] {
 
 const CHOICE = { encoder: "native", reason: "it is large" };
 
-/** A client on a fetch that answers from the document and logs the operations asked. */
+/** A client on a fetch that answers from the document and logs the requested operations. */
 function createDocumented(answer: (operation: Described) => unknown) {
-  const asked: { operationId: string; body: unknown }[] = [];
+  const requests: { operationId: string; body: unknown }[] = [];
   const fetch = async (url: string, init: RequestInit = {}) => {
     const { pathname: path } = new URL(url);
     const method = init.method ?? "GET";
-    const found = operations.find(
+    const operation = operations.find(
       (each) =>
         each.method === method &&
         new RegExp(`^${each.path.replace("{key}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),
     );
-    if (!found) throw new Error(`The document has no ${method} ${path}.`);
+    if (!operation) throw new Error(`The document has no ${method} ${path}.`);
     const body = typeof init.body === "string" ? JSON.parse(init.body) : null;
-    asked.push({ operationId: found.operationId, body });
-    if (found.operationId === "taskEvents") {
+    requests.push({ operationId: operation.operationId, body });
+    if (operation.operationId === "taskEvents") {
       const update = {
         record: SUCCEEDED_TASK,
         progress: 100,
@@ -72,11 +72,11 @@ function createDocumented(answer: (operation: Described) => unknown) {
       };
       return new Response(`event: update\nid: 9\ndata: ${JSON.stringify(update)}\n\n`);
     }
-    if (found.operationId === "getDocument") return Response.json(document);
-    const example = answer(found);
+    if (operation.operationId === "getDocument") return Response.json(document);
+    const example = answer(operation);
     return example === undefined ? new Response(null, { status: 204 }) : Response.json(example);
   };
-  return { asked, client: createRemoteClient({ baseUrl: BASE, apiKey: "k", fetch }) };
+  return { requests, client: createRemoteClient({ baseUrl: BASE, apiKey: "k", fetch }) };
 }
 
 type Use = (client: RemoteClient, operation: Described, body: never) => Promise<unknown>;
@@ -233,10 +233,10 @@ test.each(Object.entries(METHODS))(
     const shown = answers(operation);
     for (const answer of shown.length > 0 ? shown : [undefined]) {
       for (const body of bodies(operation).length > 0 ? bodies(operation) : [null]) {
-        const { client, asked } = createDocumented(() => answer);
+        const { client, requests } = createDocumented(() => answer);
         const returned = await use(client, operation, body as never);
-        expect(new Set(asked.map((each) => each.operationId))).toEqual(new Set([operationId]));
-        expect(asked[0]?.body).toEqual(body);
+        expect(new Set(requests.map((each) => each.operationId))).toEqual(new Set([operationId]));
+        expect(requests[0]?.body).toEqual(body);
         // The client's types drop no field of an answer.
         if (answer !== undefined && operationId !== "getMedia") expect(returned).toEqual(answer);
         await client.close();
@@ -246,7 +246,7 @@ test.each(Object.entries(METHODS))(
 );
 
 test("watches a task by its events and a step by polling", async () => {
-  const { client, asked } = createDocumented(() => SUCCEEDED_STEP);
+  const { client, requests } = createDocumented(() => SUCCEEDED_STEP);
   const [task] = await Array.fromAsync(client.watch(SUCCEEDED_TASK));
   expect(task).toEqual({
     record: SUCCEEDED_TASK,
@@ -258,5 +258,5 @@ test("watches a task by its events and a step by polling", async () => {
   });
   const [step] = await Array.fromAsync(client.watch(SUCCEEDED_STEP));
   expect(step?.record).toEqual(SUCCEEDED_STEP);
-  expect(asked.map(({ operationId }) => operationId)).toEqual(["taskEvents", "getStep"]);
+  expect(requests.map(({ operationId }) => operationId)).toEqual(["taskEvents", "getStep"]);
 });

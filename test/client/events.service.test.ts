@@ -31,7 +31,8 @@ function stream(places: readonly number[], more: Partial<Answer> = {}, extra: ob
   return { file: Buffer.from(events.join("")), mime: "text/event-stream", ...more };
 }
 
-const asked = () => api.log.filter(({ path }) => path === AT).map(({ headers }) => headers["last-event-id"]);
+const lastEventIds = () =>
+  api.log.filter(({ path }) => path === AT).map(({ headers }) => headers["last-event-id"]);
 const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => expect.unreachable(),
@@ -52,7 +53,7 @@ test("yields updates in order, and resumes a broken connection after the last co
   const records = [];
   for await (const { record } of client.watch(QUEUED)) records.push(record);
   expect(records).toEqual([0, 2, 4, 7, 10].map((place) => STATES[place]));
-  expect(asked()).toEqual([undefined, "2", "2", "2", "2"]);
+  expect(lastEventIds()).toEqual([undefined, "2", "2", "2", "2"]);
   expect(api.log[0]?.headers).toMatchObject({ accept: "text/event-stream", authorization: "Bearer k" });
 });
 
@@ -79,14 +80,14 @@ test("closes the connection when the loop is left", async () => {
 test("rejects with the reason of an aborted signal, or when the client closes", async () => {
   const sent = stream([0, 1]);
   api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
-  const gone = new Error("the visitor left");
+  const reason = new Error("the visitor left");
   const stop = new AbortController();
   const events = client.watch(QUEUED, { signal: stop.signal });
   expect((await events.next()).value?.record).toEqual(STATES[0]);
   const next = events.next();
-  stop.abort(gone);
-  expect(await failure(next)).toBe(gone);
-  expect(await failure(client.watch(QUEUED, { signal: stop.signal }).next())).toBe(gone);
+  stop.abort(reason);
+  expect(await failure(next)).toBe(reason);
+  expect(await failure(client.watch(QUEUED, { signal: stop.signal }).next())).toBe(reason);
   const others = client.watch(QUEUED);
   await others.next();
   const last = others.next();
@@ -108,7 +109,7 @@ test.for([
 ] as const)("rejects at once on status $status", async ({ status, body, kind }) => {
   api.at(AT, refusal(status, body));
   expect(await failure(client.watch(QUEUED).next())).toMatchObject({ kind, message: body.message });
-  expect(asked()).toHaveLength(1);
+  expect(lastEventIds()).toHaveLength(1);
 });
 
 test("rejects events that are not task updates, and ids that are not valid", async () => {

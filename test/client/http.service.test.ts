@@ -52,8 +52,8 @@ test("sends the key and JSON, and returns the parsed answer", async () => {
 
 test("list() returns the records and whether more follow", async () => {
   api.at("/tasks", refusal(200, [QUEUED], { "Has-More": "true" }));
-  const asked = { limit: 1, order: "asc", kind: "video", status: "queued" } as const;
-  expect(await client.tasks.list(asked)).toEqual({ records: [QUEUED], more: true });
+  const query = { limit: 1, order: "asc", kind: "video", status: "queued" } as const;
+  expect(await client.tasks.list(query)).toEqual({ records: [QUEUED], more: true });
   expect(await client.tasks.list()).toEqual({ records: [QUEUED], more: true });
   api.at("/steps", []);
   expect(await client.steps.list({})).toEqual({ records: [], more: false });

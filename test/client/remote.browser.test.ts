@@ -27,21 +27,26 @@ test.for(CLIENT_CONTRACT)("in Node it $name", ({ check }) => check({ client, inp
 test.for(CLIENT_CONTRACT)("in a page it $name", ({ name }) => lab.run(page, name));
 
 test("creates, updates, lists and deletes connections, and never returns a secret", async () => {
-  const made = await client.connections.create({
+  const connection = await client.connections.create({
     ...{ name: "Archive", kind: "s3", endpoint: "https://storage.example", region: "auto" },
     ...{ access_key_id: "AK", secret_access_key: "never-shown" },
   });
-  expect(made).toMatchObject({ object: "connection", name: "Archive", is_default: true });
-  expect(await client.connections.get(made.id)).toEqual(made);
-  const changed = await client.connections.update(made.id, { name: "Attic", force_path_style: true });
-  expect(changed).toEqual({ ...made, name: "Attic", force_path_style: true, updated_at: changed.updated_at });
+  expect(connection).toMatchObject({ object: "connection", name: "Archive", is_default: true });
+  expect(await client.connections.get(connection.id)).toEqual(connection);
+  const changed = await client.connections.update(connection.id, { name: "Attic", force_path_style: true });
+  expect(changed).toEqual({
+    ...connection,
+    name: "Attic",
+    force_path_style: true,
+    updated_at: changed.updated_at,
+  });
   expect(await client.connections.list({ limit: 5 })).toEqual({ records: [changed], more: false });
-  expect(JSON.stringify([made, changed])).not.toContain("never-shown");
-  await expect(client.connections.create({ ...made, kind: "s3" } as never)).rejects.toMatchObject({
+  expect(JSON.stringify([connection, changed])).not.toContain("never-shown");
+  await expect(client.connections.create({ ...connection, kind: "s3" } as never)).rejects.toMatchObject({
     ...{ kind: "request_invalid", param: "id" },
   });
-  await client.connections.delete(made.id);
-  await expect(client.connections.get(made.id)).rejects.toMatchObject({ kind: "connection_not_found" });
+  await client.connections.delete(connection.id);
+  await expect(client.connections.get(connection.id)).rejects.toMatchObject({ kind: "connection_not_found" });
   await expect(client.connections.get("../tasks")).rejects.toMatchObject({ kind: "connection_not_found" });
 });
 

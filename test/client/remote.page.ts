@@ -58,9 +58,9 @@ export const CASES: Cases = {
     await client.uploads.delete(upload.id);
     await rejects(client.uploads.get(upload.id), { kind: "media_not_found" });
     const stop = new AbortController();
-    const gone = new Error("the visitor left");
-    const stopped = client.uploads.send(file, { signal: stop.signal, onProgress: () => stop.abort(gone) });
-    equal(await stopped.catch((error: unknown) => error), gone);
+    const reason = new Error("the visitor left");
+    const stopped = client.uploads.send(file, { signal: stop.signal, onProgress: () => stop.abort(reason) });
+    equal(await stopped.catch((error: unknown) => error), reason);
   },
 
   async "keeps the file's content when the output is gone"() {
@@ -88,13 +88,13 @@ export const CASES: Cases = {
     client.on(task, "update", () => {
       throw new Error("a bug of the page");
     });
-    const seen: string[] = [];
-    client.on(task, "update", ({ record }) => seen.push(record.status));
+    const statuses: string[] = [];
+    client.on(task, "update", ({ record }) => statuses.push(record.status));
     const cancelled = await client.tasks.cancel(task.id);
     deepEqual(await client.tasks.wait(task), cancelled);
     removeEventListener("error", collect);
-    equal(seen.at(-1), "cancelled");
-    deepEqual(thrown, Array(seen.length).fill("a bug of the page"));
+    equal(statuses.at(-1), "cancelled");
+    deepEqual(thrown, Array(statuses.length).fill("a bug of the page"));
   },
 
   async "loads an output into an image element"() {

@@ -30,15 +30,15 @@ afterEach(async () => {
   await api.close();
 });
 
-const asked = () => api.log.map(({ method, path, status }) => `${method} ${path} ${status}`);
+const requests = () => api.log.map(({ method, path, status }) => `${method} ${path} ${status}`);
 
 test("sends a file in parts, without the key, and reports progress", async () => {
   const progress: number[][] = [];
   const stored = await client.uploads.send(FILE, { onProgress: (...sent) => progress.push(sent) });
   expect(stored).toMatchObject({ id: UPLOAD.id, status: "stored", url: UPLOAD.url });
-  expect(asked()).toHaveLength(5);
-  expect(asked().slice(1, 4).toSorted()).toEqual(["PUT /put/1 200", "PUT /put/2 200", "PUT /put/3 200"]);
-  expect(asked().at(-1)).toBe(`POST ${COMPLETE} 200`);
+  expect(requests()).toHaveLength(5);
+  expect(requests().slice(1, 4).toSorted()).toEqual(["PUT /put/1 200", "PUT /put/2 200", "PUT /put/3 200"]);
+  expect(requests().at(-1)).toBe(`POST ${COMPLETE} 200`);
   const puts = api.log.filter(({ method }) => method === "PUT");
   expect(puts.map(({ headers }) => [headers.authorization, headers["content-type"]])).toEqual(
     Array(3).fill([undefined, "video/mp4"]),
@@ -74,34 +74,34 @@ test.for([
     const error = await client.uploads.send(FILE).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind, retryable: false });
     expect(String((error as Error).message)).not.toContain("/put/");
-    expect(asked().at(-1)).toMatch(new RegExp(`^DELETE /uploads/${UPLOAD.id} `));
-    expect(asked()).not.toContain(`POST ${COMPLETE} 200`);
+    expect(requests().at(-1)).toMatch(new RegExp(`^DELETE /uploads/${UPLOAD.id} `));
+    expect(requests()).not.toContain(`POST ${COMPLETE} 200`);
   },
 );
 
 test.for(["/put/1", COMPLETE])("stops at %s when the signal aborts, and deletes the upload", async (path) => {
   api.at(path, { silent: true });
   const stop = new AbortController();
-  const gone = new Error("the visitor left");
+  const reason = new Error("the visitor left");
   const sending = client.uploads.send(FILE, { signal: stop.signal });
   await expect.poll(() => api.asked(path)).toHaveLength(1);
-  stop.abort(gone);
-  expect(await sending.catch((thrown: unknown) => thrown)).toBe(gone);
-  expect(asked().at(-1)).toMatch(/^DELETE /);
+  stop.abort(reason);
+  expect(await sending.catch((thrown: unknown) => thrown)).toBe(reason);
+  expect(requests().at(-1)).toMatch(/^DELETE /);
 });
 
 test("uploads a file input first, and deletes the upload when the request is invalid, but not when rate-limited", async () => {
   api.at("/tasks", QUEUED, refusal(400, { kind: "invalid_kind", message: "No.", param: "kind" }));
   expect(await client.tasks.create({ input: FILE, kind: "video" })).toEqual(QUEUED);
-  expect(asked().at(-1)).toBe("POST /tasks 200");
+  expect(requests().at(-1)).toBe("POST /tasks 200");
   const handle = { kind: "file", getFile: async () => FILE } as FileSystemFileHandle;
   await expect(client.tasks.create({ input: handle, kind: "image" })).rejects.toMatchObject({
     ...{ kind: "invalid_kind", param: "kind" },
   });
-  expect(asked().at(-1)).toMatch(/^DELETE \/uploads\//);
+  expect(requests().at(-1)).toMatch(/^DELETE \/uploads\//);
   const busy = { kind: "rate_limited", message: "Later." };
   api.at("/steps", refusal(429, busy, { "Retry-After": "60" }));
   const wish = { input: FILE, kind: "probe" } as const;
   await expect(client.steps.create(wish)).rejects.toMatchObject({ kind: "rate_limited", retryable: true });
-  expect(asked().at(-1)).toBe("POST /steps 429");
+  expect(requests().at(-1)).toBe("POST /steps 429");
 });

@@ -38,20 +38,20 @@ test("reports each state once with its percent and pace, and polls once for all 
 
 test("ignores an older record that arrives late", async () => {
   api.at(AT, ...[STATES[7], STATES[6], STATES[7], STATES[2], DONE].map((state) => state ?? QUEUED));
-  const seen: Update<Task>[] = [];
-  client.on(QUEUED, "update", (update) => seen.push(update));
+  const records: Update<Task>[] = [];
+  client.on(QUEUED, "update", (update) => records.push(update));
   await client.tasks.wait(QUEUED);
-  expect(seen.map(({ record }) => record)).toEqual([STATES[7], DONE]);
+  expect(records.map(({ record }) => record)).toEqual([STATES[7], DONE]);
 });
 
 test("keeps polling while the service is away", async () => {
   const away = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "1" });
   const script = [QUEUED, CUT, refusal(502, "<html>"), away, STATES[5] ?? QUEUED, CUT, DONE];
   api.at(AT, ...script);
-  const seen: Task[] = [];
-  client.on(QUEUED, "update", ({ record }) => seen.push(record));
+  const records: Task[] = [];
+  client.on(QUEUED, "update", ({ record }) => records.push(record));
   expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
-  expect(seen).toEqual([QUEUED, STATES[5], DONE]);
+  expect(records).toEqual([QUEUED, STATES[5], DONE]);
   expect(api.asked(AT)).toHaveLength(script.length);
 });
 
@@ -60,10 +60,10 @@ test.for([
   { kind: "token_invalid", status: 401 },
 ] as const)("$kind ends a watch", async ({ kind, status }) => {
   api.at(AT, QUEUED, refusal(status, { kind, message: "No." }));
-  const seen: Task[] = [];
-  client.on(QUEUED, "update", ({ record }) => seen.push(record));
+  const records: Task[] = [];
+  client.on(QUEUED, "update", ({ record }) => records.push(record));
   await expect(client.tasks.wait(QUEUED)).rejects.toMatchObject({ kind, message: "No.", retryable: false });
-  expect(seen).toEqual([QUEUED]);
+  expect(records).toEqual([QUEUED]);
   // A later watch polls again.
   api.at(AT, DONE);
   expect(await client.tasks.wait(QUEUED)).toEqual(DONE);

@@ -38,8 +38,8 @@ test("every kind is listed once", () => {
 });
 
 test("turns any thrown value into an error that keeps its cause but leaks no text", () => {
-  const known = new MediaError("timeout", "Too slow.");
-  expect(toMediaError(known)).toBe(known);
+  const error = new MediaError("timeout", "Too slow.");
+  expect(toMediaError(error)).toBe(error);
   for (const thrown of [new Error("secret"), "secret", null, undefined, { secret: 1 }]) {
     const error = toMediaError(thrown, "encode_failed");
     expect(error).toMatchObject({ kind: "encode_failed", param: undefined });

@@ -10,23 +10,23 @@ test("an id is a prefix and a lower-case ULID of its time", () => {
 
 test("ids sort by time, and within a millisecond by creation order", () => {
   const id = createIds(Math.random);
-  const made = [1, 1, 1, 2, 2, 1000, 1795170600000, 1795170600000, 1795170600001].map((now) =>
+  const ids = [1, 1, 1, 2, 2, 1000, 1795170600000, 1795170600000, 1795170600001].map((now) =>
     id("step", now),
   );
-  expect(made.toSorted()).toEqual(made);
-  expect(new Set(made).size).toBe(made.length);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
 });
 
 test("ids still sort when the clock steps back", () => {
   const id = createIds(Math.random);
-  const made = [5000, 4000, 4500].map((now) => id("task", now));
-  expect(made.toSorted()).toEqual(made);
+  const ids = [5000, 4000, 4500].map((now) => id("task", now));
+  expect(ids.toSorted()).toEqual(ids);
 });
 
 test("100,000 ids of one millisecond are unique", () => {
   const id = createIds(Math.random);
-  const made = new Set(Array.from({ length: 100_000 }, () => id("task", 1)));
-  expect(made.size).toBe(100_000);
+  const ids = new Set(Array.from({ length: 100_000 }, () => id("task", 1)));
+  expect(ids.size).toBe(100_000);
 });
 
 const ulid = "01kbb1d3x4e8v0t6m9q2y5z7av";

@@ -41,8 +41,8 @@ for (const [kind, faults] of Object.entries(BAD)) {
     test.for(cases as readonly (readonly [object, string?])[])(
       `${kind} refuses %j as ${fault}`,
       ([options, name = Object.keys(options)[0]]) => {
-        const found = faultOf(() => parseOptions(kind as keyof typeof BAD, { ...options }));
-        expect(found).toEqual([fault, `options.${name}`]);
+        const actual = faultOf(() => parseOptions(kind as keyof typeof BAD, { ...options }));
+        expect(actual).toEqual([fault, `options.${name}`]);
       },
     );
   }

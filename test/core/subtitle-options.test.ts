@@ -11,8 +11,8 @@ test.for(["video", "adaptive_video"] as const)("%s accepts files of subtitles un
     { url: "s3://bucket/de.vtt", default: false },
     { url, language: "el", burn: true },
   ];
-  for (const given of [[], subtitles, Array.from({ length: 16 }, () => ({ url }))]) {
-    expect(parseOptions(kind, { subtitles: given })).toEqual({ subtitles: given });
+  for (const list of [[], subtitles, Array.from({ length: 16 }, () => ({ url }))]) {
+    expect(parseOptions(kind, { subtitles: list })).toEqual({ subtitles: list });
   }
 });
 

@@ -68,13 +68,13 @@ test("a finished step never changes", () => {
 
 test("progress is a whole number from 0 to 100 that never decreases", () => {
   let step = { ...STEPS.processing, progress: null as number | null };
-  const seen = [0.4, -5, 10.9, 3, Number.NaN, 10.99, 99.999, 250, Number.POSITIVE_INFINITY, 50].map(
+  const states = [0.4, -5, 10.9, 3, Number.NaN, 10.99, 99.999, 250, Number.POSITIVE_INFINITY, 50].map(
     (progress) => {
       step = applyToStep(step, { type: "step_progressed", step_id: step.id, progress }, 200);
       return step.progress;
     },
   );
-  expect(seen).toEqual([0, 0, 10, 10, 10, 10, 99, 100, 100, 100]);
+  expect(states).toEqual([0, 0, 10, 10, 10, 10, 99, 100, 100, 100]);
 });
 
 test("a progress of NaN leaves an unmeasured progress null", () => {
@@ -99,11 +99,11 @@ function play(task: Task, ...events: RunEvent[]): Task {
 }
 
 test("a task runs from queued to succeeded", () => {
-  const seen = [queued];
+  const states = [queued];
   for (const event of [probe, ingest, encode, upload].flatMap((step) => [start(step), succeed(step)])) {
-    seen.push(applyToTask(seen.at(-1) ?? queued, event, 200 + seen.length));
+    states.push(applyToTask(states.at(-1) ?? queued, event, 200 + states.length));
   }
-  expect(seen.map(statuses)).toEqual([
+  expect(states.map(statuses)).toEqual([
     ["queued", "waiting", "waiting", "waiting", "waiting"],
     ["processing", "processing", "waiting", "waiting", "waiting"],
     ["processing", "succeeded", "waiting", "waiting", "waiting"],
@@ -114,10 +114,10 @@ test("a task runs from queued to succeeded", () => {
     ["processing", "succeeded", "succeeded", "succeeded", "processing"],
     ["succeeded", "succeeded", "succeeded", "succeeded", "succeeded"],
   ]);
-  expect(seen.map((task) => task.started_at)).toEqual([null, ...Array(8).fill(201)]);
-  expect(seen.map((task) => task.finished_at)).toEqual([...Array(8).fill(null), 208]);
-  expect(seen.map((task) => task.updated_at)).toEqual([100, 201, 202, 203, 204, 205, 206, 207, 208]);
-  expect(seen.at(-1)).toMatchObject({ output: output.url, error: null });
+  expect(states.map((task) => task.started_at)).toEqual([null, ...Array(8).fill(201)]);
+  expect(states.map((task) => task.finished_at)).toEqual([...Array(8).fill(null), 208]);
+  expect(states.map((task) => task.updated_at)).toEqual([100, 201, 202, 203, 204, 205, 206, 207, 208]);
+  expect(states.at(-1)).toMatchObject({ output: output.url, error: null });
 });
 
 test("a requested destination stays the output", () => {

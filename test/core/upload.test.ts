@@ -83,8 +83,8 @@ test.for<{ name: string; body: unknown; kind: string; param: string | undefined 
     param: "seconds",
   },
 ])("rejects a request with $name", ({ body, kind, param }) => {
-  const [found, at] = fault(() => parseUploadRequest(body)) as string[];
-  expect([found, at]).toEqual([kind, param]);
+  const [actualKind, at] = fault(() => parseUploadRequest(body)) as string[];
+  expect([actualKind, at]).toEqual([kind, param]);
 });
 
 test("returns a valid request unchanged", () => {

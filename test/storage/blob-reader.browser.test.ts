@@ -114,7 +114,7 @@ test.for([0, 1000, 65_536, 100_000, 1_000_000])(
     const path = await choose("fingerprint.mp4", bytes);
     await utimes(path, 1_700_000_000, 1_700_000_000);
     await lab.page.setInputFiles("input", path);
-    const seen = await lab.page.evaluate(async () => {
+    const fingerprints = await lab.page.evaluate(async () => {
       const { fingerprintOf } = await import("../../src/storage/readers.ts");
       const [file] = document.querySelector("input")?.files ?? [];
       return [await fingerprintOf(file ?? new Blob()), (await fingerprintOf(new Blob(["a"]))).last_modified];
@@ -125,7 +125,7 @@ test.for([0, 1000, 65_536, 100_000, 1_000_000])(
       .update(bytes.subarray(middle, middle + 65_536))
       .update(bytes.subarray(Math.max(0, size - 65_536)))
       .digest("hex");
-    expect(seen).toEqual([{ size, last_modified: 1_700_000_000_000, sha256 }, null]);
+    expect(fingerprints).toEqual([{ size, last_modified: 1_700_000_000_000, sha256 }, null]);
   },
 );
 

@@ -39,8 +39,8 @@ test.for(STORAGE_CONTRACT)("a directory in workerd $name", async ({ name }) => {
 });
 
 async function files(top: string): Promise<string[]> {
-  const found = await readdir(join(folder, "media", top), { recursive: true, withFileTypes: true });
-  return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const entries = await readdir(join(folder, "media", top), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }
 
 async function namedFiles(): Promise<string[]> {

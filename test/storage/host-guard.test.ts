@@ -77,9 +77,9 @@ test("leaves the path and query, which may be secret, out of the message", () =>
 });
 
 test("resolves names that the rules do not list, and rejects a name with any private address", async () => {
-  const asked: string[] = [];
+  const hostnames: string[] = [];
   const guard = createHostGuard({ allowed_hosts: ["nas.lan"] }, async (name) => {
-    asked.push(name);
+    hostnames.push(name);
     if (name === "unknown.example.com") throw new Error("no such name");
     return name.split(".")[0] === "mixed" ? ["8.8.8.8", "fd00::1"] : ["8.8.8.8", "2606:4700::1"];
   });
@@ -90,5 +90,5 @@ test("resolves names that the rules do not list, and rejects a name with any pri
     "The host mixed.example.com has an address",
   );
   await expect(guard("http://localhost/")).rejects.toThrow("localhost is not public");
-  expect(asked).toEqual(["good.example.com", "unknown.example.com", "mixed.example.com"]);
+  expect(hostnames).toEqual(["good.example.com", "unknown.example.com", "mixed.example.com"]);
 });

@@ -53,7 +53,7 @@ test("a tab that closes during a write leaves nothing of it", async () => {
   });
   await tab.waitForFunction(() => document.title === "in the middle");
   await tab.close();
-  const left = await lab.page.evaluate(async () => {
+  const files = await lab.page.evaluate(async () => {
     const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
     const origin = await navigator.storage.getDirectory();
     const folder = await (await origin.getDirectoryHandle("closed-tab")).getDirectoryHandle("unfinished");
@@ -64,5 +64,5 @@ test("a tab that closes during a write leaves nothing of it", async () => {
     while ((await names()).length > 0) storage = await createOpfsStorage("closed-tab");
     return [before > 0, (await storage.files("")).map(({ key }) => key)];
   });
-  expect(left).toEqual([true, ["whole"]]);
+  expect(files).toEqual([true, ["whole"]]);
 });

@@ -29,14 +29,14 @@ describe("refusals have clear messages without secrets", () => {
     },
   ])("$name", async ({ options, read, write, words }) => {
     const storage = open(options);
-    const found = [
+    const actual = [
       await fault(storage.read("one")),
       await fault(storage.write("one", bytes(10), "text/plain")),
       await fault(storage.write("one", stream(bytes(6 * MB)), "text/plain")),
       await fault(storage.clear("one")),
     ];
-    expect(found.map((each) => each?.kind)).toEqual([read, write, write, write]);
-    for (const { message = "", retryable } of found.map((each) => each ?? ({} as never))) {
+    expect(actual.map((each) => each?.kind)).toEqual([read, write, write, write]);
+    for (const { message = "", retryable } of actual.map((each) => each ?? ({} as never))) {
       expect(message).toMatch(words);
       expect(message).not.toContain(options.secret_access_key ?? secret);
       expect(retryable).toBe(false);
@@ -73,8 +73,8 @@ describe("refusals have clear messages without secrets", () => {
     { answer: "cut", kind: "upload_failed", retryable: true },
   ])("$answer", async ({ answer, kind, retryable }) => {
     proxy.fail(() => answer);
-    const found = await fault(faulty().write("one", bytes(10), "text/plain"));
-    expect(found).toMatchObject({ kind, retryable });
+    const actual = await fault(faulty().write("one", bytes(10), "text/plain"));
+    expect(actual).toMatchObject({ kind, retryable });
     expect(proxy.log.length).toBe(retryable ? 5 : 1);
   });
 });

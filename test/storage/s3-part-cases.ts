@@ -47,11 +47,11 @@ describe("an upload in parts", () => {
   );
 
   test("sends at most four parts at once and keeps no more in memory", async () => {
-    let [now, most, done, pulled, held] = [0, 0, 0, 0, 0];
+    let [open, maxOpen, done, pulled, maxBuffered] = [0, 0, 0, 0, 0];
     const slow = new ReadableStream<Uint8Array>(
       {
         pull(controller) {
-          held = Math.max(held, pulled - done);
+          maxBuffered = Math.max(maxBuffered, pulled - done);
           if (pulled === 12) return controller.close();
           controller.enqueue(bytes(5 * MB, ++pulled));
         },
@@ -60,15 +60,15 @@ describe("an upload in parts", () => {
     );
     const count = async (url: string, init: RequestInit) => {
       if (!url.includes("partNumber=")) return fetch(url, init);
-      most = Math.max(most, ++now);
+      maxOpen = Math.max(maxOpen, ++open);
       const answer = await fetch(url, init);
-      now--;
+      open--;
       done++;
       return answer;
     };
     await faulty({ fetch: count }).write("wide", slow, "video/mp4");
-    expect(most).toBe(4);
-    expect(held).toBeLessThanOrEqual(4);
+    expect(maxOpen).toBe(4);
+    expect(maxBuffered).toBeLessThanOrEqual(4);
   });
 
   test.for<{ name: string; failing: (request: Passed) => Fault }>([

@@ -111,11 +111,11 @@ test("resends parts one by one, and leaves nothing of a rejected upload", async 
       pauseMs: 20,
     });
     const whole = Uint8Array.from(Buffer.alloc(11 * 2 ** 20, "a part of it "));
-    const seen = new Set<number>();
+    const numbers = new Set<number>();
     const faults: Fault[] = [{ status: 503, code: "SlowDown" }, "cut", "lose"];
     proxy.fail(({ part }) => {
-      if (part === null || seen.has(part)) return null;
-      seen.add(part);
+      if (part === null || numbers.has(part)) return null;
+      numbers.add(part);
       return faults[part - 1] ?? null;
     });
     expect((await storage.write("again", new Blob([whole]).stream(), "video/mp4")).size).toBe(whole.length);

@@ -13,8 +13,8 @@ function openFile(
   lock?: FetchLock,
   objects = new Map<string, Uint8Array>(),
 ) {
-  const asked: ByteRange[] = [];
-  let [open, most] = [0, 0];
+  const requests: ByteRange[] = [];
+  let [open, maxOpen] = [0, 0];
   const extents = createExtents(
     {
       list: async (prefix) => [...objects.keys()].filter((key) => key.startsWith(prefix)),
@@ -30,9 +30,9 @@ function openFile(
     later: (work) => void later.push(work),
     lock,
     async open(range) {
-      asked.push(range);
-      most = Math.max(most, ++open);
-      await vi.waitUntil(() => most >= enough, { interval: 1 });
+      requests.push(range);
+      maxOpen = Math.max(maxOpen, ++open);
+      await vi.waitUntil(() => maxOpen >= enough, { interval: 1 });
       open--;
       if (fails(range)) throw new Error("refused");
       return createByteSource(new Blob([film.subarray(range.start, range.end)]).stream());
@@ -40,58 +40,57 @@ function openFile(
   });
   const read = async (start: number, end: number) =>
     Buffer.concat(await Array.fromAsync(file.read({ start, end })));
-  const sorted = () => asked.toSorted((one, other) => one.start - other.start);
-  return { file, read, asked, sorted, most: () => most, settled: () => Promise.all(later) };
+  const sorted = () => requests.toSorted((one, other) => one.start - other.start);
+  return { file, read, requests, sorted, maxOpen: () => maxOpen, settled: () => Promise.all(later) };
 }
 
 test("a range is fetched over four connections, each byte once, and comes in order", async () => {
-  const { read, asked, sorted, most, settled } = openFile(4);
+  const { read, requests, sorted, maxOpen, settled } = openFile(4);
   const [start, end] = [MIB / 2 + 5, 6 * MIB + 7];
   expect(Buffer.compare(await read(start, end), film.subarray(start, end))).toBe(0);
-  expect(most()).toBe(4);
+  expect(maxOpen()).toBe(4);
   const ranges = sorted();
   for (const [index, range] of ranges.entries()) {
     expect(range.start).toBe(ranges[index - 1]?.end ?? MIB / 2);
     expect(range.end - range.start).toBeLessThanOrEqual(MIB);
   }
-  // What was fetched is kept.
   await settled();
-  const count = asked.length;
+  const count = requests.length;
   expect(Buffer.compare(await read(start, end), film.subarray(start, end))).toBe(0);
-  expect(asked).toHaveLength(count);
+  expect(requests).toHaveLength(count);
 });
 
 test("a long range is fetched in turn, no further than it is read", async () => {
-  const { file, asked } = openFile();
+  const { file, requests } = openFile();
   const pieces = file.read({ start: 0, end: film.length });
   const { value } = await pieces.next();
   await pieces.return(undefined);
   expect(Buffer.compare(value ?? Buffer.alloc(0), film.subarray(0, value?.length))).toBe(0);
-  expect(asked).toEqual([{ start: 0, end: film.length }]);
+  expect(requests).toEqual([{ start: 0, end: film.length }]);
 });
 
-test("a piece that fails fails the read; the others are kept, and the next read fetches that piece alone", async () => {
+test("a failed request rejects the read; the others are cached, and the next read fetches only what is missing", async () => {
   let failing = true;
-  const { read, asked, settled } = openFile(4, ({ start }) => failing && start === MIB);
+  const { read, requests, settled } = openFile(4, ({ start }) => failing && start === MIB);
   await expect(read(0, 4 * MIB)).rejects.toThrow("refused");
   await settled();
-  expect(asked).toHaveLength(4);
+  expect(requests).toHaveLength(4);
   failing = false;
-  asked.length = 0;
+  requests.length = 0;
   expect(Buffer.compare(await read(0, 4 * MIB), film.subarray(0, 4 * MIB))).toBe(0);
-  expect(asked).toEqual([{ start: MIB, end: 2 * MIB }]);
+  expect(requests).toEqual([{ start: MIB, end: 2 * MIB }]);
 });
 
-test("prefetching fetches what is not kept, over several connections", async () => {
-  const { file, read, asked, most } = openFile(4);
+test("prefetching fetches what is not cached, over several connections", async () => {
+  const { file, read, requests, maxOpen } = openFile(4);
   await file.prefetch({ start: 0, end: 8 * MIB });
-  expect([most(), asked.length]).toEqual([4, 8]);
+  expect([maxOpen(), requests.length]).toEqual([4, 8]);
   expect(Buffer.compare(await read(0, 8 * MIB), film.subarray(0, 8 * MIB))).toBe(0);
-  expect(asked).toHaveLength(8);
+  expect(requests).toHaveLength(8);
 });
 
-/** Turns at one source, with how often a reader had to wait. */
-function createTurns(): FetchLock & { waits: number } {
+/** A lock on one source that counts how often a reader had to wait. */
+function createLock(): FetchLock & { waits: number } {
   const open = new Map<ByteRange, PromiseWithResolvers<void>>();
   return {
     waits: 0,
@@ -112,10 +111,10 @@ function createTurns(): FetchLock & { waits: number } {
   };
 }
 
-test("readers that take turns fetch each byte once, though they read at the same time", async () => {
-  const turns = createTurns();
+test("readers with a lock fetch each byte once, although they read at the same time", async () => {
+  const lock = createLock();
   const objects = new Map<string, Uint8Array>();
-  const readers = Array.from({ length: 3 }, () => openFile(1, () => false, turns, objects));
+  const readers = Array.from({ length: 3 }, () => openFile(1, () => false, lock, objects));
   const ranges = [
     [0, film.length],
     [MIB / 2 + 5, 6 * MIB + 7],
@@ -124,19 +123,21 @@ test("readers that take turns fetch each byte once, though they read at the same
   const read = await Promise.all(readers.map(({ read }, at) => read(...(ranges[at] ?? [0, 0]))));
   for (const [at, [start, end]] of ranges.entries())
     expect(Buffer.compare(read[at] ?? Buffer.alloc(0), film.subarray(start, end))).toBe(0);
-  const asked = readers.flatMap((reader) => reader.asked).toSorted((one, other) => one.start - other.start);
-  for (const [at, { start }] of asked.entries()) expect(start).toBe(asked[at - 1]?.end ?? 0);
-  expect(asked.at(-1)?.end).toBe(film.length);
-  expect(turns.waits).toBeGreaterThan(0);
+  const requests = readers
+    .flatMap((reader) => reader.requests)
+    .toSorted((one, other) => one.start - other.start);
+  for (const [at, { start }] of requests.entries()) expect(start).toBe(requests[at - 1]?.end ?? 0);
+  expect(requests.at(-1)?.end).toBe(film.length);
+  expect(lock.waits).toBeGreaterThan(0);
 });
 
-test("what another reader failed to fetch is fetched by the one that waited for it", async () => {
-  const turns = createTurns();
+test("a reader that waited for another fetches what the other failed to fetch", async () => {
+  const lock = createLock();
   const objects = new Map<string, Uint8Array>();
-  const failing = openFile(1, ({ start }) => start === MIB, turns, objects);
-  const waiting = openFile(1, () => false, turns, objects);
+  const failing = openFile(1, ({ start }) => start === MIB, lock, objects);
+  const waiting = openFile(1, () => false, lock, objects);
   const [failed, read] = await Promise.allSettled([failing.read(0, 3 * MIB), waiting.read(0, 3 * MIB)]);
   expect(failed.status).toBe("rejected");
   expect(read.status === "fulfilled" && Buffer.compare(read.value, film.subarray(0, 3 * MIB))).toBe(0);
-  expect(waiting.asked).toContainEqual({ start: MIB, end: 2 * MIB });
+  expect(waiting.requests).toContainEqual({ start: MIB, end: 2 * MIB });
 });

@@ -39,9 +39,9 @@ test("reports a store without room, and works again once there is some", async (
         () => null,
         ({ kind, message, retryable }) => ({ kind, message, retryable }),
       );
-      const found = await pieces.get("task_1", "chunk 0");
+      const piece = await pieces.get("task_1", "chunk 0");
       close();
-      return { failure, found: found !== null };
+      return { failure, found: piece !== null };
     });
   const failure = {
     kind: "storage_full",
@@ -112,7 +112,7 @@ test("a tab closes its store for a newer version in another tab, and reports it"
     return request.result.version;
   });
   expect(version).toBe(99);
-  const seen = await lab.page.evaluate(async () => {
+  const result = await lab.page.evaluate(async () => {
     const { messages, stores } = window as unknown as {
       messages: string[];
       stores: { tasks: { all(): Promise<unknown> } };
@@ -123,7 +123,7 @@ test("a tab closes its store for a newer version in another tab, and reports it"
     return { messages, error };
   });
   const message = "A newer version of this page was opened in another tab; reload this one.";
-  expect(seen).toEqual({
+  expect(result).toEqual({
     messages: [message],
     error: { kind: "service_unavailable", message, retryable: false },
   });

@@ -16,7 +16,7 @@ export type KindCase = {
   /** How long it lasts, within what the frames of lossy sound add. */
   seconds?: number;
   /** Asserts what the record does not say. */
-  check?(made: RunResult, client: Client): void | Promise<void>;
+  check?(result: RunResult, client: Client): void | Promise<void>;
 };
 
 const FRAME_SECONDS = 0.06;
@@ -26,23 +26,23 @@ export function clausesOf(cases: readonly KindCase[]): ClientClauses {
   return cases.map(({ makes, kind, options, source: expected, seconds, check }) => ({
     name: `makes ${makes}`,
     async check({ client, inputs, encoder }) {
-      const given = typeof options === "function" ? options(inputs) : options;
-      const made = await client.run({ input: inputs.dubbed, kind, options: given });
-      const { source, blob } = made;
+      const caseOptions = typeof options === "function" ? options(inputs) : options;
+      const result = await client.run({ input: inputs.dubbed, kind, options: caseOptions });
+      const { source, blob } = result;
       for (const [name, value] of Object.entries(expected)) {
-        const found = Reflect.get(source, name);
-        deepEqual(found, value, `${name} is ${JSON.stringify(found)}, not ${JSON.stringify(value)}`);
+        const actual = Reflect.get(source, name);
+        deepEqual(actual, value, `${name} is ${JSON.stringify(actual)}, not ${JSON.stringify(value)}`);
       }
       if (seconds !== undefined) {
         const { duration = 0 } = source;
         ok(Math.abs(duration - seconds) < FRAME_SECONDS, `it lasts ${duration} s, not ${seconds} s`);
       }
-      if (encoder && hasEncodedPictures(kind, given)) equal(source.encoder, encoder);
+      if (encoder && hasEncodedPictures(kind, caseOptions)) equal(source.encoder, encoder);
       // Node writes no space before a parameter.
       equal(blob.type.replaceAll(" ", ""), source.mime?.replaceAll(" ", ""));
       // The size of several files is that of all.
       if (!source.files && !source.renditions) equal(blob.size, source.filesize);
-      await check?.(made, client);
+      await check?.(result, client);
     },
   }));
 }
