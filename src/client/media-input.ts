@@ -38,8 +38,8 @@ const BUFFER_BYTES = 8_388_608;
  */
 export async function readInput(object: "task" | "step", request: unknown): Promise<RequestWithFiles> {
   if (typeof request !== "object" || request === null) return { request, file: null, extra: new Map() };
-  const { request: own, extra } = await readExtra(request);
-  return { ...(await readMain(object, own)), extra };
+  const { request: withUrls, extra } = await readExtra(request);
+  return { ...(await readMain(object, withUrls)), extra };
 }
 
 async function readMain(
@@ -60,8 +60,8 @@ async function readExtra(request: {
 }): Promise<Pick<RequestWithFiles, "extra"> & { request: object }> {
   const media = new Map<string, unknown>();
   mapExtraInputs(request, (url, _, param) => {
-    const plain = (typeof url !== "object" && typeof url !== "string") || url === null;
-    if (!plain && (tagOf(url) !== "Object" || isHandle(url))) media.set(param, url);
+    const isOther = (typeof url !== "object" && typeof url !== "string") || url === null;
+    if (!isOther && (tagOf(url) !== "Object" || isHandle(url))) media.set(param, url);
     return url;
   });
   const extra = new Map<string, Blob | FileSystemFileHandle>();

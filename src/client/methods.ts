@@ -37,10 +37,10 @@ export async function runTask<K extends EncodeKind>(
       record = update.record;
       onProgress?.(update as Parameters<NonNullable<typeof onProgress>>[0]);
     }
-    const result = await output(record);
-    const blob = await result.blob();
+    const runOutput = await output(record);
+    const blob = await runOutput.blob();
     signal?.throwIfAborted();
-    return { blob, source: result.source, task: record as RunResult<K>["task"], output: result };
+    return { blob, source: runOutput.source, task: record as RunResult<K>["task"], output: runOutput };
   } catch (thrown) {
     if (!isFinished(record)) await tasks.cancel(task.id).catch(() => {});
     throw thrown;

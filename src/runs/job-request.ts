@@ -8,12 +8,10 @@ import { parseTaskRequest, TaskRequest } from "./requests.ts";
 
 const JOB_OUTPUTS = { min: 1, max: 10 } as const;
 
-// Kinds whose output is several files.
-const NO_INPUT: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
+const SEVERAL_FILES: ReadonlySet<EncodeKind> = new Set(["adaptive_video", "storyboard"]);
 
-// Throws when an output cannot be the input of another task.
-function checkReadable({ kind, options }: TaskRequest): void {
-  if (NO_INPUT.has(kind)) throw errors.afterSeveralFiles({ kind });
+function checkReadableByTask({ kind, options }: TaskRequest): void {
+  if (SEVERAL_FILES.has(kind)) throw errors.afterSeveralFiles({ kind });
   if (kind === "image" && (options.interval !== undefined || options.count !== undefined))
     throw errors.afterSeveralStills();
   if (kind === "waveform" && options.format !== "png")
@@ -130,7 +128,7 @@ function checkAfter(index: number, outputs: JobRequest["outputs"]): void {
     chain.add(at);
   }
   const source = outputs[first]?.request;
-  if (source) checkReadable(source);
+  if (source) checkReadableByTask(source);
 }
 
 /** Prefixes the errors of an output's fields with its path. */

@@ -264,7 +264,6 @@ async function listRecords(db: Database, name: "tasks", query: ListQuery): Promi
   return { records: backwards ? records.reverse() : records, more: matches.length > limit };
 }
 
-// Both bounds are excluded.
 function rangeOf(low: IDBValidKey, high: IDBValidKey): IDBKeyRange {
   return IDBKeyRange.bound(low, high, true, true);
 }

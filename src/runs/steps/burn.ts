@@ -57,8 +57,8 @@ export interface BurnedText {
   signal: AbortSignal;
 }
 
-// Text shown at once: more would fill the picture and take the renderer forever.
-const MAX_SHOWN = { cues: 32, letters: 4000 } as const;
+// Text visible at once; more would fill the picture and stall the renderer.
+const MAX_VISIBLE = { cues: 32, letters: 4000 } as const;
 
 /**
  * Writes the ASS file from which a plan's subtitles are drawn. Only the text, times and styles of the input get into it. Rejects
@@ -89,11 +89,12 @@ function fitCues(cues: readonly Cue[], font: Uint8Array): Cue[] {
 }
 
 function checkAmount(cues: readonly Cue[]): void {
-  let shown: Cue[] = [];
+  let visible: Cue[] = [];
   for (const cue of cues) {
-    shown = [...shown.filter(({ end }) => end > cue.start), cue];
-    const letters = shown.reduce((sum, { text }) => sum + text.length, 0);
-    if (shown.length > MAX_SHOWN.cues || letters > MAX_SHOWN.letters) throw errors.tooMuchText(MAX_SHOWN);
+    visible = [...visible.filter(({ end }) => end > cue.start), cue];
+    const letters = visible.reduce((sum, { text }) => sum + text.length, 0);
+    if (visible.length > MAX_VISIBLE.cues || letters > MAX_VISIBLE.letters)
+      throw errors.tooMuchText(MAX_VISIBLE);
   }
 }
 

@@ -85,7 +85,6 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   const { refusals, together: size } = decision;
   const together = size && tools.shared && { id: tools.shared.id, size };
   const choice = {
-    // A join by copy without audio has no chunks and needs no encoder.
     encoder: chunks.length > 0 ? encoder.name : decision.encoder,
     reason: describeDecision(decision),
     ...(refusals.length > 0 && { refusals }),

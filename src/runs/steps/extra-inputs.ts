@@ -4,10 +4,9 @@ import { refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
-import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
 import { errors } from "./errors.ts";
-import { runIngest } from "./inputs.ts";
+import { reportWaiting, runIngest } from "./inputs.ts";
 import { extraInputKey } from "./media-keys.ts";
 import type { ProbeInput, StepTools } from "./step-tools.ts";
 
@@ -27,8 +26,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
 
   async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = extraInputKey(context.run_id, at);
-    // The signal stops a run that has ended, so a failed report can be ignored.
-    const onWait = throttle(() => context.progress(null).catch(() => undefined));
+    const onWait = reportWaiting(context);
     const stored = await storage.head(key);
     const checkSize = role === "subtitles" ? checkTextSize : () => {};
     const info =

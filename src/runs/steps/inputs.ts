@@ -2,6 +2,7 @@ import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import type { HttpFile, OnBytes } from "../../storage/http/reader.ts";
 import type { Pin } from "../../storage/pinned.ts";
+import { throttle } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ByteReader, StepContext, Storage, StoredInfo } from "../ports.ts";
 import { errors } from "./errors.ts";
@@ -61,6 +62,12 @@ export function reportBytes(body: ReadableStream<Uint8Array>, onBytes?: OnBytes)
       },
     }),
   );
+}
+
+/** Returns a function that reports, at most twice a second, that a step waits. */
+export function reportWaiting(context: StepContext): () => Promise<void> {
+  // The signal stops a run that has ended, so a failed report can be ignored.
+  return throttle(() => context.progress(null).catch(() => undefined));
 }
 
 /** The input that a run shares with the other runs of its job. */

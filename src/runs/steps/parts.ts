@@ -4,10 +4,10 @@ import { createPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { readCopyJoin } from "../../mux/join-mp4.ts";
-import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { probeExtraInput, withParam } from "./extra-inputs.ts";
+import { reportWaiting } from "./inputs.ts";
 import { extraInputKey } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
@@ -69,13 +69,12 @@ async function probePart(
     const { file, reader, mime } = await tools.inputs.open(url, signal);
     try {
       if (reader === null) return null;
-      const onWait = throttle(() => context.progress(null).catch(() => undefined));
       const source = await probeExtraInput(tools, {
         role,
         reader,
         file: { url, ...(mime && { mime }) },
         signal,
-        onWait,
+        onWait: reportWaiting(context),
       });
       return { role, reader, source };
     } finally {

@@ -12,7 +12,7 @@ import { describeSprites, describeStream, describeWaveform, placeholderRequest }
 import { createDecide, encodeInput } from "./encode.ts";
 import { errors } from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
-import { exclusively, type OpenInput, runIngest } from "./inputs.ts";
+import { exclusively, type OpenInput, reportWaiting, runIngest } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";
 import { checkParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -56,9 +56,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     context: StepContext,
     signal: AbortSignal,
   ) {
-    // The signal stops a run that has ended, so a failed report can be ignored.
-    const onWait = throttle(() => context.progress(null).catch(() => undefined));
-    return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
+    return tools.probe(reader, { url, ...(mime && { mime }) }, signal, reportWaiting(context));
   }
 
   async function probeInput(url: string, context: StepContext, signal: AbortSignal): Promise<Source> {
@@ -140,7 +138,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
 
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
-      // Fail on impossible requests before copying anything.
+      // Fail before copying anything.
       if (request) {
         const parts = await checkParts(tools, { source, key: inputKey(context.run_id), request }, context);
         if (parts) checkSeconds(totalSeconds(source, request, parts), tools.max_seconds);

@@ -375,7 +375,6 @@ export async function fillExactly(
     }
   } catch (thrown) {
     if (!(thrown instanceof BrokenBody)) throw thrown;
-    // The connection broke after the last byte.
     if (filling.filled === bytes.length) return;
     throw errors.brokenOff({ url, received: filling.filled, size: bytes.length, broken: thrown });
   } finally {

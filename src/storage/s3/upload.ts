@@ -197,33 +197,33 @@ async function beginOrResume(
   mime: string,
   { signal, memory, partBytes }: PutFileOptions,
 ): Promise<Progress> {
-  const earlier = ((await memory?.get("begun")) ?? null) as UploadRecord | null;
-  if (earlier && memory) {
-    const same = earlier.size === size && earlier.key === key;
-    const upload = uploadOf(bucket, earlier);
-    const listed = same ? await listParts(upload, signal) : null;
-    if (listed) return { upload, record: earlier, done: await storedParts(earlier, listed, memory) };
-    if (!same) await abortUpload(upload);
+  const record = ((await memory?.get("begun")) ?? null) as UploadRecord | null;
+  if (record && memory) {
+    const isSameFile = record.size === size && record.key === key;
+    const upload = uploadOf(bucket, record);
+    const parts = isSameFile ? await listParts(upload, signal) : null;
+    if (parts) return { upload, record, done: await storedParts(record, parts, memory) };
+    if (!isSameFile) await abortUpload(upload);
   }
   const bytes = Math.max(MIN_PART_BYTES, partBytes ?? 0, Math.ceil(size / MAX_PARTS));
   const upload = await beginUpload(bucket, key, mime, signal);
-  const record: UploadRecord = { key, upload: upload.id, partBytes: bytes, size };
-  await memory?.put("begun", record);
-  return { upload, record, done: new Map() };
+  const begun: UploadRecord = { key, upload: upload.id, partBytes: bytes, size };
+  await memory?.put("begun", begun);
+  return { upload, record: begun, done: new Map() };
 }
 
 // The service's list takes precedence over the memory.
 async function storedParts(
   record: UploadRecord,
-  listed: S3Part[] | "unknown",
+  parts: S3Part[] | "unknown",
   memory: UploadMemory,
 ): Promise<Map<number, S3Part>> {
   const done = new Map<number, S3Part>();
   for (let part = 1; part <= countOf(record); part++) {
     const stored =
-      listed === "unknown"
+      parts === "unknown"
         ? ((await memory.get(`part ${part}`)) as (S3Part & { upload: string }) | null)
-        : listed.find((each) => each.part === part);
+        : parts.find((each) => each.part === part);
     if (stored && "upload" in stored && stored.upload !== record.upload) continue;
     const { start, end } = rangeOf(record, part);
     if (stored?.size === end - start) done.set(part, { part, etag: stored.etag, size: stored.size });
