@@ -37,15 +37,15 @@ export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
   return ([0, 90, 180, 270] as const)[turns] ?? 0;
 }
 
-/** How players turn a stored picture, and whether they mirror the turned one, left to right. */
+/** How players rotate a stored picture, and whether they then mirror it, left to right. */
 export interface Orientation {
   rotate: StoredPicture["rotate"];
   mirror: boolean;
 }
 
 /**
- * Returns the orientation that a display matrix states (ISO/IEC 14496-12, 6.2.2), from its values a, b, c and d, by which a player
- * moves a point to (ax + cy, bx + dy).
+ * Returns the orientation of a display matrix (ISO/IEC 14496-12, 6.2.2), from its values a, b, c and d, with which a player moves a
+ * point to (ax + cy, bx + dy).
  */
 export function matrixOrientation([a, b, c, d]: readonly [number, number, number, number]): Orientation {
   const mirror = a * d - b * c < 0;

@@ -373,7 +373,7 @@ async function pictureFacts(
 ): Promise<PictureFacts> {
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
   const { num, den } = await video.getPixelAspectRatio();
-  // mediabunny (1.61) takes a mirrored picture for one that is turned.
+  // mediabunny (1.61) mistakes a mirrored picture for a rotated one.
   const { rotate: rotation, mirror } = orientation ?? { rotate: await video.getRotation(), mirror: false };
   const stored = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
   const color = await video.getColorSpace();

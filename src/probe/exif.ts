@@ -5,7 +5,7 @@ import { viewOf } from "../util/bytes.ts";
 export interface Orientation {
   /** From 1 to 8 (EXIF 2.32, tag 274). */
   value: number;
-  /** Where its two bytes are. */
+  /** Offset of its two bytes. */
   at: number;
   /** Whether they are little-endian. */
   little: boolean;
@@ -13,14 +13,14 @@ export interface Orientation {
 
 const TAG = 274;
 const TYPES = { short: 3, long: 4 } as const;
-// Of a directory's entries, orientation is among the first, as tags ascend.
+// Tags ascend, so the orientation is among the first entries of a directory.
 const DIRECTORY = 65_536;
 // Writers place EXIF data before the pixels or behind them.
 const REACH = 262_144;
 
 /**
  * Reads the EXIF orientation of a JPEG, a PNG (eXIf), a WebP (EXIF, with or without the prefix `Exif\0\0`) or a TIFF; null for any other
- * file, and where none is stated. Rejects as the reader does.
+ * file, and when none is stated. Rejects as the reader does.
  */
 export async function readOrientation(reader: ByteReader, signal: AbortSignal): Promise<Orientation | null> {
   const head = await reader.read({ start: 0, end: REACH }, signal);
@@ -55,8 +55,8 @@ async function readTiff(
   const start = head.getUint32(4, little);
   const directory = viewOf(await reader.read({ start, end: start + DIRECTORY }, signal));
   try {
-    const found = findEntry(directory, 0, little);
-    return found && { ...found, at: start + found.at };
+    const entry = findEntry(directory, 0, little);
+    return entry && { ...entry, at: start + entry.at };
   } catch (thrown) {
     if (thrown instanceof RangeError) return null;
     throw thrown;
@@ -93,8 +93,8 @@ function findChunk(bytes: Uint8Array, start: number, name: keyof typeof NAMES): 
     const body = at + NAMES[name];
     const exif = isText(bytes, body, "Exif\0\0") ? body + 6 : body;
     if (!startsTiff(bytes, exif)) continue;
-    const found = findOrientation(viewOf(bytes.subarray(exif)));
-    if (found) return { ...found, at: start + exif + found.at };
+    const orientation = findOrientation(viewOf(bytes.subarray(exif)));
+    if (orientation) return { ...orientation, at: start + exif + orientation.at };
   }
   return null;
 }

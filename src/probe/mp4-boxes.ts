@@ -128,7 +128,7 @@ export interface TrackIndex {
   shown: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
-  /** How players turn and mirror its pictures. */
+  /** How players rotate and mirror its pictures. */
   orientation: Orientation;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
