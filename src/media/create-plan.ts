@@ -42,7 +42,7 @@ import { type ChunkHints, createSpan, cutPlan, planFreeze, type Span, spanAtSpee
 import {
   copyPictures,
   copySound,
-  copySoundAlone,
+  copySoundOnly,
   createVideoPlan,
   matteFor,
   pictureNeeds,
@@ -183,7 +183,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const { speed = 1 } = options;
   const sound = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
   if (!sound.audio) throw errors.noSound();
-  if (copies) sound.audio = copySoundAlone(own, format, span);
+  if (copies) sound.audio = copySoundOnly(own, format, span);
   const plan = blank("audio", format, span, speed);
   return {
     ...plan,

@@ -146,7 +146,7 @@ export function brokenWebhook(value: string): string | null {
 }
 
 /** Lists what formats hold: `mp4 holds h264, h265 or av1, webm holds …`. */
-export function heldCodecs(table: Readonly<Record<string, readonly string[]>>): string {
+export function listCodecs(table: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(table)
     .map(([format, codecs]) => `${format} holds ${codecs.slice(0, -1).join(", ")} or ${codecs.at(-1)}`)
     .join(", ");

@@ -171,11 +171,11 @@ function reasonOf(
     case "audio": {
       const hasKind = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
       const tracks = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
-      const isTaken =
+      const isUsed =
         hasKind && tracks.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
       // The audio of joined videos may come from another part only.
       const isSilent = kind === "audio" && codec === null && joins(plan);
-      if (isTaken && !isSilent) return null;
+      if (isUsed && !isSilent) return null;
       if (kind === "audio" && codec === null) return unsupported(plan);
       return hasKind ? "one_track" : "asked";
     }

@@ -9,7 +9,7 @@ import { checkSpan } from "./features/span.ts";
 import { checkStills } from "./features/stills.ts";
 import { checkSubtitles } from "./features/subtitles.ts";
 import { checkWaveform } from "./features/waveform.ts";
-import { brokenS3, closed, heldCodecs, issue, oneOf, type Report, ruled } from "./fields.ts";
+import { brokenS3, closed, issue, listCodecs, oneOf, type Report, ruled } from "./fields.ts";
 import {
   COPY_MODES,
   DEFAULT_FORMAT,
@@ -43,7 +43,7 @@ const keys = <T extends object>(table: T) =>
 const formatOf = <K extends EncodeKind>(kind: K) => oneOf(keys(FORMATS[kind]), ` for ${kind}`).optional();
 
 const codecsOf = () =>
-  heldCodecs(Object.fromEntries(Object.entries(FORMATS.video).map(([name, { codecs }]) => [name, codecs])));
+  listCodecs(Object.fromEntries(Object.entries(FORMATS.video).map(([name, { codecs }]) => [name, codecs])));
 
 const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S) =>
   closed(shape, "option", ` for ${kind}`);

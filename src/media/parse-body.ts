@@ -19,10 +19,10 @@ export function parseBody<T extends z.ZodType>(
   }
   const parsed = schema.safeParse(body, { reportInput: true, ...(explain && { error: explain }) });
   if (parsed.success) return parsed.data;
-  throw errorOf(worst(parsed.error.issues));
+  throw errorOf(issueToReport(parsed.error.issues));
 }
 
-function worst(issues: readonly Issue[]): Issue | undefined {
+function issueToReport(issues: readonly Issue[]): Issue | undefined {
   const [first] = issues;
   // No member of the union has this kind, so report the faults of the first member.
   const own = first?.code === "invalid_union" && first.path.length === 0 ? (first.errors[0] ?? []) : issues;

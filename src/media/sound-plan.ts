@@ -3,7 +3,7 @@ import { hasVideo } from "./decoded-pictures.ts";
 import { changesDefault } from "./feature.ts";
 import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
 import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES } from "./features/audio-format.ts";
-import { findTrack, knownTracks, MAX_TRACKS, sourceForTrack, track } from "./features/track.ts";
+import { findTrack, MAX_TRACKS, sourceForTrack, track, tracksWithCodec } from "./features/track.ts";
 import { type AudioCodec, BOUNDS } from "./formats.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
@@ -168,7 +168,7 @@ export function soundPlan(
   trimmed: boolean,
 ): Pick<Plan, "audio" | "sound_track"> {
   if (options.mute) return { audio: null };
-  if (!hasAudio(source) && knownTracks(source).length === 0) {
+  if (!hasAudio(source) && tracksWithCodec(source).length === 0) {
     if (!changesDefault(track.options.track, options.track)) return { audio: null };
     throw errors.trackOfSilence();
   }
@@ -190,7 +190,7 @@ export function streamSounds(
 ): Pick<Plan, "audio" | "sound_track" | "sounds"> {
   const planTrack = (name: AdaptiveVideoOptions["track"]) =>
     soundPlan(source, "aac", { ...options, track: name }, span, true);
-  const tracks = options.track === undefined && hasVideo(source) ? knownTracks(source) : [];
+  const tracks = options.track === undefined && hasVideo(source) ? tracksWithCodec(source) : [];
   if (options.mute || tracks.length < 2) return planTrack(options.track);
   const all = tracks.slice(0, MAX_TRACKS).map(planTrack);
   const sounds = all.flatMap(({ audio, sound_track = 0 }) => (audio ? [{ track: sound_track, audio }] : []));

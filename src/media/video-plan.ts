@@ -169,7 +169,7 @@ export function soundFormat({ format, mode }: AudioOptions, source: Source): Aud
  *
  * @throws `invalid_options` when the format cannot hold it, or the source cannot be cut without an encode.
  */
-export function copySoundAlone(source: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
+export function copySoundOnly(source: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
   const own = source.codecs?.audio;
   if (!holdsSound(format, source)) throw errors.copySoundNotInFormat({ format, codec: own });
   if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);

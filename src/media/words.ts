@@ -124,8 +124,8 @@ export function describeRefusals(refusals: readonly Refusal[]): string {
  * intended.
  */
 export function explainRefusals(refusals: readonly Refusal[]): string {
-  const meant = refusals.filter(({ code }) => !OTHER_WORK.has(code));
-  const clauses = new Set(meant.map(describeRefusal));
+  const intended = refusals.filter(({ code }) => !OTHER_WORK.has(code));
+  const clauses = new Set(intended.map(describeRefusal));
   return [...clauses].map(asSentence).join(" ");
 }
 

@@ -82,7 +82,7 @@ export async function planJoin({ format, video, audio, ...rest }: Mp4StitchOptio
   }
   if (!build) throw errors.noPictures();
   build.finish(Math.max(1, Math.round((until ?? 0) * ticks) - latest));
-  const sound = audio && (await takeSound(audio, quicktime, signal));
+  const sound = audio && (await buildSound(audio, quicktime, signal));
   if (audio && !sound) throw errors.soundMissing();
   const user_data = metadata ? writeUserData(quicktime, metadata) : [];
   return planFile(sound ? [build, sound] : [build], user_data, signal);
@@ -181,7 +181,7 @@ export async function planMp4({
 }: Mp4StitchOptions): Promise<Mp4Copy | null> {
   const quicktime = format === "mov";
   const pictures = await joinPictures(video, quicktime, until ?? null, signal);
-  const sound = pictures && audio && (await takeSound(audio, quicktime, signal));
+  const sound = pictures && audio && (await buildSound(audio, quicktime, signal));
   if (!pictures || (audio && !sound)) return null;
   const user_data = metadata ? writeUserData(quicktime, metadata) : [];
   return planFile(sound ? [pictures, sound] : [pictures], user_data, signal);
@@ -237,8 +237,8 @@ function timesOf(
   );
 }
 
-/** Uses a file's only track as the sound; null when it is not AAC as our encoders write it. */
-async function takeSound(
+/** Builds the sound from a file's only track; null when it is not AAC as our encoders write it. */
+async function buildSound(
   audio: ByteReader,
   quicktime: boolean,
   signal: AbortSignal | undefined,
@@ -277,7 +277,7 @@ const SIZE = { start: 32, end: 36 };
 const NAME = { start: 50, end: 82 };
 const BOXES_START = 86;
 // Pixel aspect, mastering display and light levels.
-const KEPT_BOXES = ["pasp", "mdcv", "clli"] as const;
+const COPIED_BOXES = ["pasp", "mdcv", "clli"] as const;
 
 /** Reads a video sample entry from another program, without its private fields; null for an unknown codec. */
 function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEntry | null {
@@ -294,7 +294,7 @@ function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEntry | n
   if (form.codec === "hvc1") completeArrays(record);
   const color = bytesOf("colr");
   const colors = color && readColors(color);
-  const others = KEPT_BOXES.flatMap((kind) => {
+  const others = COPIED_BOXES.flatMap((kind) => {
     const bytes = bytesOf(kind);
     return bytes ? [{ kind, bytes }] : [];
   });

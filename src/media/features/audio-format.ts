@@ -1,5 +1,5 @@
 import { type OptionValues, option, optionGroup } from "../feature.ts";
-import { heldCodecs, issue, oneOf, type Report, wholeWithin } from "../fields.ts";
+import { issue, listCodecs, oneOf, type Report, wholeWithin } from "../fields.ts";
 import {
   type AudioCodec,
   type AudioFormat,
@@ -43,7 +43,7 @@ export const audioCodec = optionGroup({
       schema: oneOf(CODECS)
         .optional()
         .meta({
-          description: `The codec of the sound: ${heldCodecs(SOUND_CODECS)}; the first one of the format when absent.`,
+          description: `The codec of the sound: ${listCodecs(SOUND_CODECS)}; the first one of the format when absent.`,
         }),
       placed: true,
       words: { label: "Codec of the sound" },

@@ -52,7 +52,7 @@ export const MAX_TRACKS = 16;
  *
  * @throws `invalid_options` when there is no track with that index or language.
  */
-export function findTrack(source: SourceFacts, name: Track = knownTracks(source)[0] ?? 0): number {
+export function findTrack(source: SourceFacts, name: Track = tracksWithCodec(source)[0] ?? 0): number {
   const tracks = soundTracks(source);
   // A handwritten source may list no streams.
   if (name === 0) return 0;
@@ -80,7 +80,7 @@ export function sourceForTrack<S extends SourceFacts>(
 }
 
 /** Returns the indexes of the audio tracks with a known codec. */
-export function knownTracks(source: SourceFacts): number[] {
+export function tracksWithCodec(source: SourceFacts): number[] {
   return soundTracks(source).flatMap(({ codec }, index) => (codec === null ? [] : [index]));
 }
 

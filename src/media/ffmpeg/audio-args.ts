@@ -33,11 +33,11 @@ export function audioArgs(
 }
 
 // Decoders return about 40 frames a second; joining them makes the filters that follow 10 % faster.
-const JOINED = "asetnsamples=n=32768:p=0";
+const JOIN_FRAMES = "asetnsamples=n=32768:p=0";
 
 /** Returns the arguments for the audio of a waveform: 16-bit PCM, with the decoder's channels and sample rate. */
 export function sampleArgs(trim: Trim, { joins }: Toolset): string[] {
-  const filters = [...trim.audio, ...(joins ? [JOINED] : [])];
+  const filters = [...trim.audio, ...(joins ? [JOIN_FRAMES] : [])];
   return [...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []), "-c:a", "pcm_s16le"];
 }
 

@@ -46,7 +46,11 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
     if (at === seek) return { ...none, seek: ["-ss", formatSeconds(seek + (source.priming ?? 0))] };
-    return { ...none, seek: seekArgs(at, source), video: onFineClock(trimFilter("trim", seek - at, null)) };
+    return {
+      ...none,
+      seek: seekArgs(at, source),
+      video: withFineTimeBase(trimFilter("trim", seek - at, null)),
+    };
   }
   const { start, end, decode_from = start, shown_from = start } = chunk;
   const copied = plan.video === null && plan.audio?.mode === "copy";
@@ -59,7 +63,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   const constant = constantFps(plan) !== null || plan.image?.sheet !== undefined;
   return {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
-    video: onFineClock([
+    video: withFineTimeBase([
       ...spreadDuplicateTimes(source),
       ...trimFilter(
         "trim",
@@ -101,7 +105,7 @@ function alphaFilters(source: Source): string[] {
 }
 
 // A tick of the file's own time base may be as long as a frame, and filters round comparisons to it.
-function onFineClock(filters: readonly string[]): string[] {
+function withFineTimeBase(filters: readonly string[]): string[] {
   return filters.length > 0 ? [`settb=1/${CLOCK}`, ...filters] : [];
 }
 

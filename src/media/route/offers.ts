@@ -50,7 +50,7 @@ export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): O
     start: NATIVE_COSTS.seconds.start,
     refusal: host.refusal ?? refuseMemory(work, host.memory ?? NATIVE_MEMORY),
   };
-  if (uncut === null || cut === null || !isWorth(cut, uncut)) {
+  if (uncut === null || cut === null || !isWorthwhile(cut, uncut)) {
     return { ...offer, chunk_seconds: null, chunks: 1, at_once: 1, seconds: uncut };
   }
   const { chunks, chunk_seconds, seconds } = cut;
@@ -58,7 +58,7 @@ export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): O
   return { ...offer, chunk_seconds, chunks, at_once, seconds };
 }
 
-function isWorth(cut: NativeTime, uncut: number): boolean {
+function isWorthwhile(cut: NativeTime, uncut: number): boolean {
   const { short, worth, loss } = NATIVE_CUTS;
   return uncut > loss || (uncut > short && cut.seconds <= uncut * worth);
 }
