@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import type { Hold } from "../../src/encoders/webcodecs/picture-encoder.ts";
+import type { RateControl } from "../../src/encoders/webcodecs/picture-encoder.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { ffprobeArgs, parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import type { VideoEncode } from "../../src/media/ffmpeg/picture-graph.ts";
@@ -60,7 +60,7 @@ async function measureCodec(codec: Codec): Promise<void> {
     await copyFile(clip, join(folder, basename(clip)));
     const targets: Point[] = [];
     for (const crf of Object.values(CRF[codec])) targets.push(await encodeNative(clip, codec, crf));
-    const ways: [string, Hold[]][] = [
+    const ways: [string, RateControl[]][] = [
       ["bits", BITS[codec].map((bits) => ({ bitrate: bits * SIZE.width * SIZE.height * SIZE.fps }))],
     ];
     if (codec !== "h264") ways.push(["quantizer", QUANTIZERS.map((quantizer) => ({ quantizer }))]);
@@ -116,7 +116,7 @@ async function encodeNative(clip: string, codec: VideoCodec, crf: number): Promi
   return judge(output, clip, crf);
 }
 
-async function encodeHere(clip: string, codec: VideoCodec, hold: Hold): Promise<Point> {
+async function encodeHere(clip: string, codec: VideoCodec, hold: RateControl): Promise<Point> {
   const { plan, source } = await planOf(clip, codec);
   const text = await lab.page.evaluate(
     async ({ plan, source, hold, url, module, trial }) => {

@@ -124,8 +124,8 @@ export interface RunState {
 
 /** The page's response to a request of the media worker: the result, or an error. */
 export type PageResponse<T> =
-  | { made: T; error: null }
-  | { made: null; error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
+  | { result: T; error: null }
+  | { result: null; error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
 
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
@@ -139,7 +139,7 @@ export interface MediaApi {
   ): Promise<Run>;
   get(type: RecordType, id: string): Promise<Run>;
   /** Returns the current state of a run, for its first watcher. */
-  standing(type: RecordType, id: string): Promise<RunState>;
+  state(type: RecordType, id: string): Promise<RunState>;
   list(type: RecordType, options: ListOptions): Promise<Page<Run>>;
   cancel(type: RecordType, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
@@ -164,9 +164,9 @@ export interface MediaApi {
   /** Reports the state of the fallback's task, or the error that ended the watch. */
   followed(id: string, remote: Task | { error: Omit<RunError, "step_id"> }): Promise<void>;
   /** Answers a `sign` event. */
-  signed(asked: number, answer: PageResponse<SignedRequest>): Promise<void>;
+  signed(requestId: number, answer: PageResponse<SignedRequest>): Promise<void>;
   /** Answers a `draw` event with a PNG. */
-  drawn(asked: number, answer: PageResponse<Blob>): Promise<void>;
+  drawn(requestId: number, answer: PageResponse<Blob>): Promise<void>;
 }
 
 /** Events that the media worker sends to the page. */
@@ -179,11 +179,11 @@ export type MediaEvent =
    */
   | { type: "follow"; id: string; request: unknown; remote: string | null; file: Blob | null }
   /** Asks the page to draw an SVG at a size in pixels; workers cannot. */
-  | { type: "draw"; asked: number; file: Blob; size: Size }
+  | { type: "draw"; requestId: number; file: Blob; size: Size }
   /** Stops a drawing whose run is over. */
-  | { type: "undraw"; asked: number }
+  | { type: "undraw"; requestId: number }
   /** Asks the page to sign a request to S3 storage with a connection's function. */
-  | { type: "sign"; asked: number; connection: string; request: PresignRequest }
+  | { type: "sign"; requestId: number; connection: string; request: PresignRequest }
   /** Asks the page to cancel the task at the fallback, if it exists there as `remote`. */
   | { type: "unfollow"; id: string; remote: string | null };
 

@@ -111,9 +111,8 @@ function toError({ kind, message, ...more }: Fault): MediaError {
  */
 function cloneFault(args: readonly unknown[], cause: unknown): MediaError {
   for (const arg of args) {
-    const found = findFault(arg, "", new Set());
-    if (!found) continue;
-    return errors.valueUnsendable({ ...found, cause });
+    const fault = findFault(arg, "", new Set());
+    if (fault) return errors.valueUnsendable({ ...fault, cause });
   }
   return errors.requestUnsent({ cause });
 }
@@ -127,8 +126,8 @@ function findFault(
   seen.add(value);
   if (typeof value === "object" && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
-      const found = findFault(inner, path ? `${path}.${name}` : name, seen);
-      if (found) return found;
+      const fault = findFault(inner, path ? `${path}.${name}` : name, seen);
+      if (fault) return fault;
     }
   }
   return { path, value };
@@ -149,10 +148,10 @@ export async function answerOf<T>(
   toError: (thrown: unknown) => MediaError,
 ): Promise<PageResponse<T>> {
   try {
-    return { made: await work(), error: null };
+    return { result: await work(), error: null };
   } catch (thrown) {
     const { kind, message, retryable } = thrown instanceof MediaError ? thrown : toError(thrown);
-    return { made: null, error: { kind, message, retryable } };
+    return { result: null, error: { kind, message, retryable } };
   }
 }
 

@@ -38,8 +38,8 @@ export function createCopyEncoder(): Encoder {
         ? { code: "input_format", format: source.format }
         : null;
     },
-    async encode({ plan, source, input, signal, onTally, onWait }) {
-      const from = await readStart(input, signal).catch(() => failLater(signal, 0));
+    async encode({ plan, source, input, signal, onCounts, onWait }) {
+      const from = await readStart(input, signal).catch(() => deferFailure(signal, 0));
       const audio = plan.audio ? input : null;
       const video = [{ input, at: -from }];
       const until = picturesEnd(source, plan);
@@ -56,19 +56,19 @@ export function createCopyEncoder(): Encoder {
         signal,
         onWait,
       });
-      onTally?.(await tallySource(plan, input, signal));
+      onCounts?.(await countSource(plan, input, signal));
       return body;
     },
   };
 }
 
-// The copy reports an unreadable source better.
-function failLater<T>(signal: AbortSignal, unread: T): T {
+// The copy itself reports an unreadable source better.
+function deferFailure<T>(signal: AbortSignal, fallback: T): T {
   signal.throwIfAborted();
-  return unread;
+  return fallback;
 }
 
-async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<PacketCounts> {
+async function countSource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<PacketCounts> {
   try {
     const { pictures, sound } = await countContents(input, signal);
     const none = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
@@ -77,7 +77,7 @@ async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): 
       ...(plan.audio && { sound }),
     };
   } catch {
-    return failLater(signal, {});
+    return deferFailure(signal, {});
   }
 }
 

@@ -68,11 +68,11 @@ export interface ChunkJob {
    * Called with the packet counts of the chunk's span before the encode resolves, more than once when several encoders share the
    * work.
    */
-  onTally?: (tally: PacketCounts) => void;
+  onCounts?: (tally: PacketCounts) => void;
   /** Identifies the job; the same after a restart, so that the encoder finds a job that is still running. */
   id?: string;
   /** The batch of the job; absent for none. */
-  together?: JobBatch;
+  batch?: JobBatch;
   /** Returns where an encoder on another machine reads and writes; absent where the host has none. */
   remote?: () => Promise<RemoteFiles>;
 }

@@ -19,7 +19,7 @@ export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): Read
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     let bytes = head;
     head = null;
-    // An empty chunk would not satisfy this pull.
+    // An empty chunk would not satisfy the pull.
     while (!bytes?.length) {
       const next = rest.next();
       if (next.done) return controller.close();

@@ -58,9 +58,9 @@ test("an animated AVIF with transparency keeps all pictures, their times and wha
   ] as const) {
     const { error, bytes } = await make(path, kind, { format });
     expect(error).toBe(null);
-    const made = await saved(bytes);
-    expect(await movingHeifError(made, format)).toBeLessThan(16);
-    if (kind !== "image") expect((await readFacts(made)).picture?.times).toEqual([0, 0.25, 0.5]);
+    const output = await saved(bytes);
+    expect(await movingHeifError(output, format)).toBeLessThan(16);
+    if (kind !== "image") expect((await readFacts(output)).picture?.times).toEqual([0, 0.25, 0.5]);
   }
 });
 

@@ -26,7 +26,7 @@ const usage = () => rig.lab.page.evaluate(() => kit.client.usage());
 test("usage() counts what is stored, and clear() frees what is finished", async () => {
   const none = { inputs: 0, work: 0, outputs: 0, records: 0, core: 0, total: 0 };
   expect(await usage()).toEqual(none);
-  const made = await rig.lab.page.evaluate(async (silent) => {
+  const output = await rig.lab.page.evaluate(async (silent) => {
     const { client } = kit;
     const input = await kit.file("/files/clip.mp4");
     const options = { format: "mp3" } as const;
@@ -41,10 +41,10 @@ test("usage() counts what is stored, and clear() frees what is finished", async 
       statuses: [done.status, probe.status],
     };
   }, silent);
-  expect(made.statuses).toEqual(["succeeded", "succeeded"]);
+  expect(output.statuses).toEqual(["succeeded", "succeeded"]);
   const kept = await usage();
   // One copy for the task, one for the step.
-  expect(kept).toMatchObject({ inputs: 2 * made.input, outputs: made.size, work: 0 });
+  expect(kept).toMatchObject({ inputs: 2 * output.input, outputs: output.size, work: 0 });
   expect(kept.records).toBeGreaterThan(1000);
   expect(kept.core).toBe(PAGE_CORE_BYTES);
   expect(kept.total).toBe(kept.inputs + kept.work + kept.outputs + kept.records + kept.core);
@@ -57,13 +57,13 @@ test("usage() counts what is stored, and clear() frees what is finished", async 
     const [tasks, steps] = await Promise.all([kit.client.tasks.list(), kit.client.steps.list()]);
     return { ids: [...tasks.records, ...steps.records].map(({ id }) => id), stored: await kit.stored() };
   });
-  expect(rest).toEqual({ ids: [made.ids[2]], stored: [] });
+  expect(rest).toEqual({ ids: [output.ids[2]], stored: [] });
 
   const everything = await rig.lab.page.evaluate(() => kit.client.clear({ everything: true }));
   expect(everything).toEqual(none);
   const error = await rig.lab.page.evaluate(
     (id) => kit.client.tasks.get(id).catch(({ kind }) => kind),
-    made.ids[2] ?? "",
+    output.ids[2] ?? "",
   );
   expect(error).toBe("task_not_found");
 });

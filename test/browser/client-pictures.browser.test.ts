@@ -60,9 +60,9 @@ async function make(path: string, wish: Wish): Promise<Made | { error: string }>
 }
 
 async function draw(path: string, options: { format: ImageFormat; [name: string]: unknown }): Promise<Made> {
-  const made = await make(path, { kind: "image", options });
-  if ("error" in made) throw new Error(made.error);
-  return made;
+  const output = await make(path, { kind: "image", options });
+  if ("error" in output) throw new Error(output.error);
+  return output;
 }
 
 test.for([
@@ -74,11 +74,11 @@ test.for([
   "a HEIC of tiles becomes $format upright, on $encoder",
   async ({ format, encoder, like, facts }) => {
     const { path, png, shown } = await tiledPhoto(facts);
-    const made = await draw(path, { format, quality: "high" });
+    const output = await draw(path, { format, quality: "high" });
     const turned = "quarters" in facts && facts.quarters % 2 === 1;
     const [width, height] = turned ? [96, 160] : [160, 96];
-    expect(made.source).toMatchObject({ encoder, format, width, height });
-    expect((await measureLikeness(made.path, png, { filter: shown })).mean).toBeGreaterThan(like);
+    expect(output.source).toMatchObject({ encoder, format, width, height });
+    expect((await measureLikeness(output.path, png, { filter: shown })).mean).toBeGreaterThan(like);
   },
 );
 
@@ -88,9 +88,9 @@ test("the colors of Display P3 become those of sRGB", async () => {
 });
 
 test("an AVIF becomes a JPEG, and one with transparency a PNG that has it", async () => {
-  const made = await draw(await markedStill("avif"), { format: "jpeg", quality: "high" });
-  expect(made.source.encoder).toBe("canvas");
-  expect((await measureLikeness(made.path, await markedStill("png"))).mean).toBeGreaterThan(0.95);
+  const output = await draw(await markedStill("avif"), { format: "jpeg", quality: "high" });
+  expect(output.source.encoder).toBe("canvas");
+  expect((await measureLikeness(output.path, await markedStill("png"))).mean).toBeGreaterThan(0.95);
   const { path } = await draw(await clearAvif(), { format: "png" });
   expect(await clearErrors(path)).toBeLessThan(12);
 });
@@ -152,8 +152,8 @@ test("a probe states the ThumbHash and the dominant color of pictures and of a v
 async function drawSvg(text: string, options: { format: ImageFormat; [name: string]: unknown }) {
   const path = join(rig.folder, `drawn-${count++}.svg`);
   await writeFile(path, text);
-  const made = await draw(path, options);
-  return { ...made, picture: await readPicture(made.path) };
+  const output = await draw(path, options);
+  return { ...output, picture: await readPicture(output.path) };
 }
 
 const [RED, GREEN, BLUE, CLEAR, WHITE] = [

@@ -36,9 +36,9 @@ function openEncoders() {
   encoders ??= createLocalEncoders(
     { prefer: "quality", encoderWorkers: 2, core: CORE, threadedCore: MT_CORE, avif: null },
     async (file, size) => {
-      const { made, error } = await drawSvg(file, size);
+      const { result, error } = await drawSvg(file, size);
       if (error) throw new Error(error.message);
-      return made;
+      return result;
     },
   );
   return encoders;

@@ -23,7 +23,7 @@ async function scripted(
     async encode(job) {
       const tally = tallies[jobs.length];
       jobs.push(job);
-      if (tally) job.onTally?.(tally);
+      if (tally) job.onCounts?.(tally);
       return [{ name: "output.mp4", mime: "video/mp4", bytes }];
     },
   };

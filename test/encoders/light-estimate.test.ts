@@ -164,7 +164,7 @@ test("respects custom limits", () => {
     code: "time",
     max_seconds: 1,
   });
-  expect(LIGHT_INPUT.most).toBeLessThan(LIGHT_MEMORY);
+  expect(LIGHT_INPUT.max).toBeLessThan(LIGHT_MEMORY);
 });
 
 test("accepts clips three times as long on the fast core", () => {

@@ -24,7 +24,7 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
     refuse: (plan, source) => refuseTools(plan, source, WASM_TOOLS),
     async encode(job) {
       jobs.push(job);
-      const { plan, chunk, source, input, signal, onTally } = job;
+      const { plan, chunk, source, input, signal, onCounts } = job;
       const folder = await mkdtemp(join(tmpdir(), "framewright-native-"));
       try {
         const path = join(folder, "input");
@@ -38,7 +38,7 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
           const path = join(folder, name);
           if (existsSync(path)) lists.set(name, await readFile(path, "utf8"));
         }
-        onTally?.(readLists(plan, chunk, source, (name) => lists.get(name) ?? null));
+        onCounts?.(readLists(plan, chunk, source, (name) => lists.get(name) ?? null));
         return await readFolder(out);
       } finally {
         await rm(folder, { recursive: true });

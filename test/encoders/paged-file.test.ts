@@ -9,7 +9,7 @@ test("a read within one page returns a view without copying", () => {
   const file = createPagedFile(100, [only]);
   expect(file.read(20, 30)).toEqual(bytes(20, 30));
   expect(file.read(20, 30).buffer).toBe(only.bytes.buffer);
-  expect(file.held).toBe(100);
+  expect(file.loadedBytes).toBe(100);
 });
 
 test("a read across pages joins them in any order, even if they overlap", () => {
@@ -32,15 +32,15 @@ test.for([
 
 const KB = 1024;
 const FILE = 10_000;
-const AHEAD = { first: 100 * KB, growth: 4, least: 50 * KB, most: 1000 * KB, total: 1500 * KB };
+const AHEAD = { first: 100 * KB, growth: 4, min: 50 * KB, max: 1000 * KB, total: 1500 * KB };
 
-test.for<{ name: string; offset: number; loaded: [number, number][]; wanted: [number, number] | null }>([
-  { name: "loads a little after a jump", offset: 5000, loaded: [[0, 100]], wanted: [5000, 5100] },
+test.for<{ name: string; offset: number; loaded: [number, number][]; expected: [number, number] | null }>([
+  { name: "loads a little after a jump", offset: 5000, loaded: [[0, 100]], expected: [5000, 5100] },
   {
     name: "loads four times as much on sequential reads",
     offset: 100,
     loaded: [[0, 100]],
-    wanted: [100, 500],
+    expected: [100, 500],
   },
   {
     name: "grows with the whole contiguous range before the miss",
@@ -50,11 +50,11 @@ test.for<{ name: string; offset: number; loaded: [number, number][]; wanted: [nu
       [100, 300],
       [50, 100],
     ],
-    wanted: [300, 1300],
+    expected: [300, 1300],
   },
-  { name: "loads no more than the maximum", offset: 400, loaded: [[0, 400]], wanted: [400, 1400] },
-  { name: "loads no less than the minimum", offset: 10, loaded: [[0, 10]], wanted: [10, 60] },
-  { name: "stops at the end of the file", offset: 9900, loaded: [[9800, 9900]], wanted: [9900, 10_000] },
+  { name: "loads no more than the maximum", offset: 400, loaded: [[0, 400]], expected: [400, 1400] },
+  { name: "loads no less than the minimum", offset: 10, loaded: [[0, 10]], expected: [10, 60] },
+  { name: "stops at the end of the file", offset: 9900, loaded: [[9800, 9900]], expected: [9900, 10_000] },
   {
     name: "stops at the next loaded range",
     offset: 100,
@@ -62,7 +62,7 @@ test.for<{ name: string; offset: number; loaded: [number, number][]; wanted: [nu
       [0, 100],
       [200, 300],
     ],
-    wanted: [100, 200],
+    expected: [100, 200],
   },
   {
     name: "stops at the total",
@@ -71,10 +71,12 @@ test.for<{ name: string; offset: number; loaded: [number, number][]; wanted: [nu
       [0, 400],
       [400, 1400],
     ],
-    wanted: [1400, 1500],
+    expected: [1400, 1500],
   },
-  { name: "loads nothing beyond the total", offset: 5000, loaded: [[0, 1500]], wanted: null },
-])("$name", ({ offset, loaded, wanted }) => {
+  { name: "loads nothing beyond the total", offset: 5000, loaded: [[0, 1500]], expected: null },
+])("$name", ({ offset, loaded, expected }) => {
   const range = ([start, end]: [number, number]) => ({ start: start * KB, end: end * KB });
-  expect(rangeAfterMiss(offset * KB, FILE * KB, loaded.map(range), AHEAD)).toEqual(wanted && range(wanted));
+  expect(rangeAfterMiss(offset * KB, FILE * KB, loaded.map(range), AHEAD)).toEqual(
+    expected && range(expected),
+  );
 });

@@ -24,7 +24,7 @@ export async function serveJob(httpRequest: Request, queue: JobQueue, host: Ligh
   }
   const frames = readFrames(body);
   // Begins before the response, because the runtime then discards an unread body.
-  const request = readLightRequest(frames, LIGHT_INPUT.most);
+  const request = readLightRequest(frames, LIGHT_INPUT.max);
   let place: Place;
   try {
     place = queue.enter();

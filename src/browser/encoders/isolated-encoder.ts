@@ -5,7 +5,7 @@ import { errors } from "../media-worker/errors.ts";
 import { type Caller, callOver, type Port, serveOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
-/** The methods of a worker with its own encoder: one job at a time, including its stream. */
+/** The methods of a worker with an encoder of its own, which runs one job at a time, including its stream. */
 interface IsolatedApi {
   /** Returns the files, or null when a stream follows. */
   encode(job: Pick<ChunkJob, "plan" | "chunk" | "source">, file: Blob): Promise<EncodedFile[] | null>;
@@ -13,10 +13,10 @@ interface IsolatedApi {
   next(): Promise<Uint8Array | null>;
 }
 
-/** Events of such a worker: the finished share. */
+/** Its events: the finished share. */
 type IsolatedEvent = number;
 
-interface Seat {
+interface IsolatedWorker {
   name: string;
   end(): void;
   caller: Caller<IsolatedApi>;
@@ -32,33 +32,33 @@ export function runIsolated(
   start: (life: string) => Worker,
   { workers, silenceSeconds }: { workers: number; silenceSeconds: number },
 ): (encoder: LocalEncoder) => LocalEncoder {
-  const idle: Seat[] = [];
+  const idle: IsolatedWorker[] = [];
 
-  function open(): Seat {
-    const { worker, end } = startLiving(start);
-    const seat: Seat = {
+  function open(): IsolatedWorker {
+    const { worker: port, end } = startLiving(start);
+    const worker: IsolatedWorker = {
       name: "",
       end,
-      caller: callOver(worker, (share: IsolatedEvent) => seat.onShare(share)),
+      caller: callOver(port, (share: IsolatedEvent) => worker.onShare(share)),
       onShare() {},
     };
-    worker.addEventListener("error", (event) => {
+    port.addEventListener("error", (event) => {
       event.preventDefault();
-      seat.caller.fail(errors.encoderCrashed({ encoder: seat.name }));
+      worker.caller.fail(errors.encoderCrashed({ encoder: worker.name }));
     });
-    return seat;
+    return worker;
   }
 
   /** Terminates the worker when the job aborts, fails or stalls. */
-  function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  function guard<T>(worker: IsolatedWorker, signal: AbortSignal, work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const end = (reason: unknown) => {
-      seat.end();
+      worker.end();
       reject(reason);
     };
     const aborted = () => end(signal.reason);
     const timer = setTimeout(
-      () => end(errors.encoderSilent({ encoder: seat.name, seconds: silenceSeconds })),
+      () => end(errors.encoderSilent({ encoder: worker.name, seconds: silenceSeconds })),
       silenceSeconds * 1000,
     );
     if (signal.aborted) aborted();
@@ -76,25 +76,25 @@ export function runIsolated(
     async encode({ plan, chunk, source, input, signal, onProgress = () => {} }) {
       const file = await blobOf(input, signal);
       signal.throwIfAborted();
-      const seat = idle.pop() ?? open();
-      seat.name = encoder.name;
-      seat.onShare = onProgress;
-      const { api } = seat.caller;
-      const files = await guard(seat, signal, api.encode({ plan, chunk, source }, file));
+      const worker = idle.pop() ?? open();
+      worker.name = encoder.name;
+      worker.onShare = onProgress;
+      const { api } = worker.caller;
+      const files = await guard(worker, signal, api.encode({ plan, chunk, source }, file));
       if (files) {
-        if (idle.length < workers) idle.push(seat);
-        else seat.end();
+        if (idle.length < workers) idle.push(worker);
+        else worker.end();
         return files;
       }
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            const bytes = await guard(seat, signal, api.next());
+            const bytes = await guard(worker, signal, api.next());
             if (bytes) return controller.enqueue(bytes);
-            seat.end();
+            worker.end();
             controller.close();
           },
-          cancel: () => seat.end(),
+          cancel: () => worker.end(),
         },
         { highWaterMark: 0 },
       );

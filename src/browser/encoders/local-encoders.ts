@@ -53,24 +53,27 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
     loadVp9: () => loadVp9Core({ wasm: vp9, cache: stock.cache }),
     ...(encoderWorkers !== null && { workers: encoderWorkers }),
   });
-  const wasms = url === null ? [pool] : [pool.fast, pool];
+  const cores = url === null ? [pool] : [pool.fast, pool];
   const limits = { workers: pool.workers, silenceSeconds: SILENCE_SECONDS };
   const copy = runIsolated(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
   const runImages = runIsolated((life) => startImage(`${wasm} ${life}`), limits);
   const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
-  const decoder = runIsolated(startDecoder, limits)({ name: "picture", refuse: () => null, encode: none });
+  const decoder = runIsolated(
+    startDecoder,
+    limits,
+  )({ name: "picture", refuse: () => null, encode: refuseEncode });
   const threaded = createWasmMt({ core: threadedCore });
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: url === null ? pool : preferFast(pool) }),
     workers: WEBCODECS_WORKERS,
     chunkSeconds: webcodecsChunk,
   };
-  const rest = prefer === "speed" ? [webcodecs, ...wasms, threaded] : [...wasms, threaded, webcodecs];
-  return { ordered: [copy, ...[...images, ...rest].map(readDecoded(decoder, draw))], pool };
+  const rest = prefer === "speed" ? [webcodecs, ...cores, threaded] : [...cores, threaded, webcodecs];
+  return { ordered: [copy, ...[...images, ...rest].map(withDecoder(decoder, draw))], pool };
 }
 
-function none(): never {
+function refuseEncode(): never {
   throw errors.notHere();
 }
 
@@ -116,7 +119,7 @@ const LIMITS = { pixels: MAX_PIXELS, side: BOUNDS.pixels.max } as const;
 /**
  * Returns a wrapper that decodes a source that the encoder cannot read into a BMP or PNG first; `draw` does so for an SVG.
  */
-function readDecoded(
+function withDecoder(
   decoder: Pick<LocalEncoder, "encode">,
   draw: PageRequests["draw"],
 ): (encoder: LocalEncoder) => LocalEncoder {
@@ -152,8 +155,8 @@ function readDecoded(
       return refuseDecoding(plan, source) ?? encoder.refuse(decoded.plan, decoded.source);
     },
     async prepare(plan, source) {
-      const given = isDecoded(plan, source) ? asDecoded(plan, source) : { plan, source };
-      await encoder.prepare?.(given.plan, given.source);
+      const input = isDecoded(plan, source) ? asDecoded(plan, source) : { plan, source };
+      await encoder.prepare?.(input.plan, input.source);
     },
     async encode(job) {
       return encoder.encode(isDecoded(job.plan, job.source) ? await prepareJob(job) : job);

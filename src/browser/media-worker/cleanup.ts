@@ -1,5 +1,4 @@
 import { CORE_CACHE } from "../../encoders/wasm/load-core.ts";
-import { toMediaError } from "../../media/errors.ts";
 import { isId } from "../../runs/ids.ts";
 import { clearMedia, runOf } from "../../runs/steps/media-keys.ts";
 import { isFinished } from "../../runs/transitions.ts";
@@ -8,7 +7,7 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { LocalUsage, MediaApi, MediaSettings, Run } from "../media-api.ts";
 import type { Delegation } from "./delegate.ts";
 import { type InputFiles, runOfInput } from "./local-files.ts";
-import { type RunStores, typeOf } from "./run-records.ts";
+import { ignoreErrors, type RunStores, typeOf } from "./run-records.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunUploads } from "./run-upload.ts";
 
@@ -56,22 +55,22 @@ export function createCleanup(tools: CleanupTools): Cleanup {
     const { object, id } = record;
     if (!isFinished(record)) {
       if (!everything) return;
-      await unless(["task_finished", "step_finished", `${object}_not_found`], cancel(object, id));
+      await ignoreErrors(["task_finished", "step_finished", `${object}_not_found`], cancel(object, id));
     }
     await turns.settled(id);
-    await unless([`${object}_not_found`], remove(object, id));
+    await ignoreErrors([`${object}_not_found`], remove(object, id));
   }
 
   // Closed pages leave files without a record.
   async function clearStrays(): Promise<void> {
     for (const { id } of await stores.jobs.all()) await tools.tidyJob(id);
     const [runs, jobs] = await Promise.all([stores.all(), stores.jobs.all()]);
-    const known = new Set([...runs, ...jobs].map(({ id }) => id));
+    const ids = new Set([...runs, ...jobs].map(({ id }) => id));
     const files = [...(await storage.files("work/")), ...(await storage.files("out/"))];
-    const strays = new Set(files.map(({ key }) => runOf(key)).filter((id) => !known.has(id)));
+    const strays = new Set(files.map(({ key }) => runOf(key)).filter((id) => !ids.has(id)));
     for (const id of strays) await clearMedia(storage, id, ["work", "out"]);
     for (const { id } of await stores.inputs.all())
-      if (!known.has(runOfInput(id))) await stores.inputs.delete(id);
+      if (!ids.has(runOfInput(id))) await stores.inputs.delete(id);
   }
 
   return {
@@ -88,16 +87,9 @@ export function createCleanup(tools: CleanupTools): Cleanup {
 async function cacheBytes(name: string): Promise<number> {
   if (!(await caches.has(name))) return 0;
   const cache = await caches.open(name);
-  const kept = await cache.matchAll();
-  const sizes = kept.map(async (response) => (await response.blob()).size);
+  const responses = await cache.matchAll();
+  const sizes = responses.map(async (response) => (await response.blob()).size);
   return sum(await Promise.all(sizes));
-}
-
-// Another tab may have changed the run first.
-async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
-  await work.catch((thrown: unknown) => {
-    if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;
-  });
 }
 
 function sum(numbers: readonly number[]): number {
@@ -134,7 +126,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
   const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const record of all) if (!isFinished(record)) turns.join(record.id);
   const oldest = Date.now() - settings.keepSeconds * 1000;
-  const known = new Map(all.map((record) => [record.id, record]));
+  const records = new Map(all.map((record) => [record.id, record]));
   const isOld = (record: Run) => isFinished(record) && (record.finished_at ?? 0) <= oldest;
   const left: Run[] = [];
   await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
@@ -142,13 +134,13 @@ export async function sweep(tools: SweepTools): Promise<void> {
     const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
     for (const id of worked_on) {
       if (isId("job", id)) continue;
-      const record = known.get(id) ?? (await stores.get(typeOf(id), id));
+      const record = records.get(id) ?? (await stores.get(typeOf(id), id));
       if (!record) await clearMedia(storage, id, ["work", "out"]);
       else if (isFinished(record)) await tidy(record);
     }
     for (const id of await stores.pieces.runs()) {
       if (isId("job", id)) continue;
-      const record = known.get(id) ?? (await stores.get(typeOf(id), id));
+      const record = records.get(id) ?? (await stores.get(typeOf(id), id));
       if (!record) await stores.pieces.clear(id);
       else if (isFinished(record)) await tidy(record);
     }
@@ -161,22 +153,22 @@ export async function sweep(tools: SweepTools): Promise<void> {
     }
     const jobs = await stores.jobs.all();
     const inputs = (await stores.inputs.all()).map(({ id }) => id);
-    // A page closed while it creates a job leaves a file without a record.
+    // A page that closes while it creates a job leaves a file without a record.
     const stored = [...worked_on, ...(await stores.pieces.runs()), ...inputs].filter((id) => isId("job", id));
     for (const id of new Set([...stored, ...jobs.map((job) => job.id)])) await tidyJob(id);
-    // So does one closed while it creates a run; once its lock is released, no record will follow.
+    // So does a page that closes while it creates a run; once the lock is released, no record will follow.
     const { held = [] } = await navigator.locks.query();
     const locks = new Set(held.map((lock) => lock.name));
     for (const id of new Set(inputs.map(runOfInput))) {
-      if (isId("job", id) || known.has(id) || locks.has(creationLock(settings.name, id))) continue;
+      if (isId("job", id) || records.has(id) || locks.has(creationLock(settings.name, id))) continue;
       if (!(await stores.get(typeOf(id), id))) await files.remove(id);
     }
     for (const { id, tasks } of jobs) {
-      const still = tasks.flatMap((task) => known.get(task) ?? []);
-      if (still.length > 0 && still.every(isOld)) await files.remove(id);
+      const remaining = tasks.flatMap((task) => records.get(task) ?? []);
+      if (remaining.length > 0 && remaining.every(isOld)) await files.remove(id);
     }
   });
-  // Outside the lock, because an unreachable bucket takes long. Their outputs are gone, so no retry resumes these uploads.
+  // Outside the lock, because an unreachable bucket takes long. Without their outputs, no retry can resume these uploads.
   for (const record of left) {
     await uploads.drop(record);
     await stores.pieces.clear(record.id);

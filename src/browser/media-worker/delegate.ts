@@ -119,27 +119,27 @@ export function createDelegation(parts: DelegationParts): Delegation {
       if (ends.has(id)) await records.sending(id, upload);
     },
     async followed(id, state) {
-      const going = ends.get(id);
-      if (!going) return;
+      const open = ends.get(id);
+      if (!open) return;
       if ("error" in state && !("steps" in state)) {
-        const { message, refusals } = unavailable(going.delegated.refusals);
+        const { message, refusals } = unavailable(open.delegated.refusals);
         const fault = withFallback(
           { ...state.error, message, refusals },
           "failed",
           ` ${state.error.message}`,
         );
         await failOpen(await records.get("task", id), fault);
-        return going.end();
+        return open.end();
       }
       const remote = state as Task;
-      if (going.delegated.remote === null) {
-        going.delegated.remote = remote.id;
-        await pieces.put(id, PIECE, going.delegated);
+      if (open.delegated.remote === null) {
+        open.delegated.remote = remote.id;
+        await pieces.put(id, PIECE, open.delegated);
       }
       const after = await records.replace(id, (record) =>
-        mirror(record as Task, remote, going.delegated.refusals),
+        mirror(record as Task, remote, open.delegated.refusals),
       );
-      if (!after || isFinished(after)) going.end();
+      if (!after || isFinished(after)) open.end();
     },
   };
 }
@@ -162,7 +162,10 @@ export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): T
   const own = steps[open];
   if (!own) return { ...task, ...times, status, output, error, steps };
   return {
-    ...{ ...task, ...times, status, output },
+    ...task,
+    ...times,
+    status,
+    output,
     error: { ...error, step_id: own.id },
     steps: steps.with(open, { ...own, status: "failed", error, finished_at }),
   };

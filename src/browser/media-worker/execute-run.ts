@@ -38,7 +38,7 @@ export async function executeRun(tools: ExecuteRunTools, id: string, signal: Abo
     if (!(thrown instanceof MediaError)) console.error(thrown);
     const record = await stores.get(typeOf(id), id).catch(() => null);
     const failure = runErrorOf(thrown instanceof MediaError ? thrown : errors.runBroken());
-    // The store may be unable to return the record; a standalone step needs only its id.
+    // Without the record, which the store may be unable to return, only a standalone step can fail.
     const event: RunEvent = record
       ? failOpenStep(record, failure)
       : { type: "step_failed", step_id: id, error: failure };
@@ -51,8 +51,8 @@ export async function executeRun(tools: ExecuteRunTools, id: string, signal: Abo
 async function run(tools: ExecuteRunTools, record: Run, signal: AbortSignal): Promise<boolean> {
   const { stores, records, delegation } = tools;
   const { id } = record;
-  const known = await delegation.find(id);
-  if (known !== null) return delegation.resume(id, known, signal);
+  const delegated = await delegation.find(id);
+  if (delegated !== null) return delegation.resume(id, delegated, signal);
   const work = await tools.work(record);
   if (!work) return false;
   let refusals: Refusal[] | null = null;
@@ -84,8 +84,8 @@ const PAUSE_MS = 1000;
  */
 function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal): Durably {
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const known = await pieces.get(run_id, name);
-    if (known) return known.value as T;
+    const stored = await pieces.get(run_id, name);
+    if (stored) return stored.value as T;
     for (let attempt = 1; ; attempt++) {
       if (signal.aborted) throw new RunOver();
       try {

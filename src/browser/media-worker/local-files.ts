@@ -132,19 +132,19 @@ async function mustAsk({ file }: InputRecord): Promise<boolean> {
 }
 
 /**
- * Replaces the extra files of a request by URLs that carry their indexes. Returns the request, and the files by index; `given`
+ * Replaces the extra files of a request by URLs that carry their indexes. Returns the request, and the files by index; `extra`
  * has them by the paths of their URLs in the request.
  */
 export function numberExtraFiles(
   request: unknown,
-  given: ReadonlyMap<string, LocalFile>,
+  extra: ReadonlyMap<string, LocalFile>,
 ): { request: unknown; files: ReadonlyMap<number, LocalFile> } {
   const files = new Map<number, LocalFile>();
-  if (given.size === 0) return { request, files };
+  if (extra.size === 0) return { request, files };
   let at = -1;
   const numbered = mapExtraInputs(Object(request) as { options?: unknown }, (url, _, param) => {
     at++;
-    const file = given.get(param);
+    const file = extra.get(param);
     if (!file) return url;
     files.set(at, file);
     return extraFileUrl(nameOf(file), at);
@@ -157,12 +157,12 @@ export async function findExtraFiles(
   files: InputFiles,
   record: Run,
 ): Promise<{ at: number; param: string; blob: Blob }[]> {
-  const found: { at: number; param: string; blob: Blob }[] = [];
+  const readable: { at: number; param: string; blob: Blob }[] = [];
   for (const [at, { url, param }] of extraInputs(record).entries()) {
     const blob = extraFileIndex(url) === null ? null : await files.find(extraFileId(record.id, at));
-    if (blob) found.push({ at, param, blob });
+    if (blob) readable.push({ at, param, blob });
   }
-  return found;
+  return readable;
 }
 
 /** URLs of files on this machine: outputs and visitors' files. */
@@ -238,12 +238,12 @@ export interface LocalInput {
 /** Returns the input of a request when it is on this machine; null otherwise. */
 export async function findLocalInput(
   request: unknown,
-  given: LocalFile | null,
+  file: LocalFile | null,
   urls: LocalUrls,
 ): Promise<LocalInput | null> {
   const input: unknown = Object(request).input;
   const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
-  if (given) return { file: given, url: null };
+  if (file) return { file, url: null };
   if (isOpfsPath(url)) return { file: urls.key(url) === null ? await openOpfsPath(url) : null, url };
   return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
 }

@@ -24,7 +24,7 @@ import {
   numberExtraFiles,
 } from "./local-files.ts";
 import { type LocalRules, parseLocalJob, parseLocalList } from "./local-requests.ts";
-import type { RunRecords, RunStores } from "./run-records.ts";
+import { ignoreErrors, type RunRecords, type RunStores } from "./run-records.ts";
 import { CONTENT_KEY } from "./run-work.ts";
 
 export interface LocalJobTools {
@@ -47,13 +47,13 @@ export interface LocalJobTools {
 export interface LocalJobs {
   api: Pick<MediaApi, "createJob" | "getJob" | "listJobs" | "cancelJob" | "removeJob">;
   /** Returns whether a run still waits for the output of another; otherwise gives it its input, or fails it. */
-  holds(id: string): Promise<boolean>;
+  isBlocked(id: string): Promise<boolean>;
   /** Starts the tasks that waited for a finished one. */
   follow(record: Run): Promise<void>;
   /** Returns the input for the retry of a task; rejects with `invalid_input` when it was never made. */
   inputOf(task: Task): Promise<string>;
   /** Returns the ids of all runs that read the same file, this one included. */
-  sharing(record: Run): Promise<string[]>;
+  siblings(record: Run): Promise<string[]>;
   /** Removes the shared files of a job once its tasks are finished, and the job once they are gone. */
   tidy(id: string): Promise<void>;
 }
@@ -62,8 +62,8 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   const { stores, storage, files, urls, records } = tools;
 
   async function tasksOf({ tasks }: Pick<JobRecord, "tasks">): Promise<Task[]> {
-    const found = await Promise.all(tasks.map((id) => stores.get("task", id)));
-    return found.filter((task) => task !== null) as Task[];
+    const records = await Promise.all(tasks.map((id) => stores.get("task", id)));
+    return records.filter((task) => task !== null) as Task[];
   }
 
   async function find(id: string): Promise<{ job: JobRecord; tasks: Task[] }> {
@@ -80,8 +80,8 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
 
   // An uploaded output stays on this machine as well.
   function outputOf({ output, steps }: Task): string | null {
-    const made = steps.find(({ kind }) => kind !== "probe" && kind !== "ingest")?.output?.url;
-    return made !== undefined && urls.key(made) !== null ? made : output;
+    const local = steps.find(({ kind }) => kind !== "probe" && kind !== "ingest")?.output?.url;
+    return local !== undefined && urls.key(local) !== null ? local : output;
   }
 
   async function readTask(id: string): Promise<Task | null> {
@@ -112,10 +112,10 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
   }
 
   const api: LocalJobs["api"] = {
-    async createJob(asked, given, extra) {
-      const numbered = numberOutputs(asked, extra);
-      const local = await findLocalInput(asked, given, urls);
-      const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
+    async createJob(body, file, extra) {
+      const numbered = numberOutputs(body, extra);
+      const local = await findLocalInput(body, file, urls);
+      const url = local && (local.url ?? fileUrl(file ? nameOf(file) : ""));
       const request = parseLocalJob(numbered.request, url, tools.rules);
       const created_at = Date.now();
       const head = { id: tools.newId("job", created_at), input: request.input, created_at };
@@ -162,20 +162,20 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
       };
       // Cancel waiting tasks first; otherwise they would fail when their input is cancelled.
       for (const task of open.toSorted((a, b) => depth(b) - depth(a)))
-        await unless(["task_finished", "task_not_found"], tools.cancel("task", task.id));
+        await ignoreErrors(["task_finished", "task_not_found"], tools.cancel("task", task.id));
       return get(id);
     },
     async removeJob(id) {
       const { tasks } = await find(id);
       if (!tasks.every(isFinished)) throw errors.running("job");
-      for (const task of tasks) await unless(["task_not_found"], tools.remove("task", task.id));
+      for (const task of tasks) await ignoreErrors(["task_not_found"], tools.remove("task", task.id));
       await tidy(id);
     },
   };
 
   return {
     api,
-    async holds(id) {
+    async isBlocked(id) {
       if (isId("step", id)) return false;
       try {
         const task = await readTask(id);
@@ -198,11 +198,11 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
       const after = awaitedTask(task);
       if (after === null) return task.input;
       const before = await readTask(after);
-      const made = before?.status === "succeeded" ? outputOf(before) : null;
-      if (made === null) throw runErrors.inputNeverMade({ task: after });
-      return made;
+      const output = before?.status === "succeeded" ? outputOf(before) : null;
+      if (output === null) throw runErrors.inputNeverMade({ task: after });
+      return output;
     },
-    async sharing(record) {
+    async siblings(record) {
       if (record.object === "step" || !record.job || record.job.after !== undefined) return [record.id];
       const job = await stores.jobs.get(record.job.id);
       const tasks = job ? await tasksOf(job) : [];
@@ -216,27 +216,20 @@ function endOf(task: Task): TaskEnd | null {
   return isFinished(task) ? (task.status as TaskEnd) : null;
 }
 
-/** Numbers the extra files of each output by itself, as its task does. */
+/** Numbers the extra files of each output separately, as its task does. */
 function numberOutputs(
-  asked: unknown,
+  body: unknown,
   extra: ReadonlyMap<string, LocalFile>,
 ): { request: unknown; files: ReadonlyMap<number, LocalFile>[] } {
-  const outputs: unknown = Object(asked).outputs;
-  if (!Array.isArray(outputs)) return { request: asked, files: [] };
+  const outputs: unknown = Object(body).outputs;
+  if (!Array.isArray(outputs)) return { request: body, files: [] };
   const numbered = outputs.map((output, index) => {
     const start = `outputs.${index}.`;
     const own = [...extra].filter(([param]) => param.startsWith(start));
     return numberExtraFiles(output, new Map(own.map(([param, file]) => [param.slice(start.length), file])));
   });
   return {
-    request: { ...Object(asked), outputs: numbered.map(({ request }) => request) },
+    request: { ...Object(body), outputs: numbered.map(({ request }) => request) },
     files: numbered.map(({ files }) => files),
   };
-}
-
-// Another tab may have done it already.
-async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
-  await work.catch((thrown: unknown) => {
-    if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;
-  });
 }

@@ -28,11 +28,8 @@ export interface LocalRules extends HostRules {
  * does.
  */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
-  const extra = withoutExtraInputs(body);
-  const { given } = extra;
-  const request = extra.restore(
-    parseTaskRequest(local === null ? given : { ...Object(given), input: STAND_IN }),
-  );
+  const { masked, restore } = maskExtraInputs(body);
+  const request = restore(parseTaskRequest(local === null ? masked : { ...Object(masked), input: STAND_IN }));
   refuseWebhook(request);
   checkExtraInputs(request, rules);
   if (local === null) checkInput(request.input, "input", rules);
@@ -42,8 +39,8 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
 
 /** Parses the request of a job like that of a task. */
 export function parseLocalJob(body: unknown, local: string | null, rules: LocalRules): JobRequest {
-  const { given, restore } = withoutExtraInputs(body);
-  const request = parseJobRequest(local === null ? given : { ...Object(given), input: STAND_IN });
+  const { masked, restore } = maskExtraInputs(body);
+  const request = parseJobRequest(local === null ? masked : { ...Object(masked), input: STAND_IN });
   refuseWebhook(request);
   if (local === null) checkInput(request.input, "input", rules);
   const outputs = request.outputs.map((output, index) => {
@@ -58,15 +55,14 @@ export function parseLocalJob(body: unknown, local: string | null, rules: LocalR
 
 /** Parses the options of a list; undefined options count as absent. */
 export function parseLocalList(sort: ListType, options: unknown): ListQuery {
-  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
-  return parseListQuery(sort, new Map(given));
+  const defined = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return parseListQuery(sort, new Map(defined));
 }
 
 /** Parses the request of a standalone step like that of a task; an encode accepts a file that was not probed. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
-  const extra = withoutExtraInputs(body);
-  const { given } = extra;
-  const request = extra.restore(parseStepRequest(local === null ? given : withStandIn(Object(given))));
+  const { masked, restore } = maskExtraInputs(body);
+  const request = restore(parseStepRequest(local === null ? masked : withStandIn(Object(masked))));
   refuseWebhook(request);
   checkExtraInputs(request, rules);
   if (local === null) checkInput(request.input.url, "input.url", rules);
@@ -82,25 +78,25 @@ export function parseLocalStep(body: unknown, local: string | null, rules: Local
 }
 
 function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
-  const given = body.input;
-  if (typeof given === "object" && given !== null) return { ...body, input: { ...given, url: STAND_IN } };
+  const { input } = body;
+  if (typeof input === "object" && input !== null) return { ...body, input: { ...input, url: STAND_IN } };
   const encodes = ENCODE_KINDS.includes(body.kind as EncodeKind) || body.kind === "upload";
   // The file is probed before the encode, so these facts are never used.
   const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
   return { ...body, input: encodes ? source : { url: STAND_IN } };
 }
 
-// Replaces the URLs of files on this machine, which the parser does not accept, and restores them afterwards.
-function withoutExtraInputs(body: unknown) {
+// Replaces the URLs of files on this machine, which the parser does not accept; `restore` puts them back.
+function maskExtraInputs(body: unknown) {
   const local = new Map<string, string>();
-  const given = mapExtraInputs(Object(body), (url, _, param) => {
+  const masked = mapExtraInputs(Object(body), (url, _, param) => {
     if (typeof url !== "string" || !isLocal(url)) return url;
     local.set(param, url);
     return STAND_IN;
   });
   const restore = <T extends { options?: unknown }>(request: T, at = ""): T =>
     local.size === 0 ? request : mapExtraInputs(request, (url, _, param) => local.get(at + param) ?? url);
-  return { given: typeof body === "object" && body !== null ? given : body, restore };
+  return { masked: typeof body === "object" && body !== null ? masked : body, restore };
 }
 
 function checkExtraInputs(request: { options?: unknown }, rules: LocalRules, at = ""): void {

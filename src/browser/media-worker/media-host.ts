@@ -71,7 +71,10 @@ export function createMediaHost(
     void jobs.follow(notice.record).catch((thrown: unknown) => console.error(thrown));
   });
   const delegation = createDelegation({
-    ...{ has_fallback: settings.fallback, records, pieces: pieces, tell },
+    has_fallback: settings.fallback,
+    records,
+    pieces,
+    tell,
     async fileOf(task) {
       const key = parts.urls.key(task.input);
       return key === null ? files.find(runOfFile(task.input) ?? inputIdOf(task)) : storage.file(key);
@@ -81,18 +84,30 @@ export function createMediaHost(
     },
   });
   const tools = {
-    ...{ stores, records, delegation, tidy },
+    stores,
+    records,
+    delegation,
+    tidy,
     work: (record: Run) => createRunWork({ ...parts, files, uploads, pieces, shared }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
-    // A run cancelled during this check was locked, so `cancel` left the cleanup to us.
-    if (await jobs.holds(id)) return async () => tidyEnded(id);
+    // `cancel` leaves the cleanup of a locked run to its turn.
+    if (await jobs.isBlocked(id)) return async () => tidyEnded(id);
     if (await executeRun(tools, id, signal)) return;
     return () => waitForFile(typeOf(id), id);
   });
 
   const jobs = createLocalJobs({
-    ...{ stores, storage, files, urls: parts.urls, records, rules, newId, cancel, remove, unswept },
+    stores,
+    storage,
+    files,
+    urls: parts.urls,
+    records,
+    rules,
+    newId,
+    cancel,
+    remove,
+    unswept,
     join: turns.join,
   });
 
@@ -128,12 +143,12 @@ export function createMediaHost(
 
   async function create(
     type: RecordType,
-    asked: unknown,
-    given: LocalFile | null,
+    body: unknown,
+    file: LocalFile | null,
     extra: ReadonlyMap<string, LocalFile>,
   ): Promise<Run> {
-    const { request, files: ours } = numberExtraFiles(asked, extra);
-    const local = await findLocalInput(request, given, parts.urls);
+    const { request, files: extraFiles } = numberExtraFiles(body, extra);
+    const local = await findLocalInput(request, file, parts.urls);
     const now = Date.now();
     const record = type === "task" ? createTaskOf() : createStepOf();
     const content_key = keyIn(request);
@@ -144,18 +159,18 @@ export function createMediaHost(
       if (content_key !== null)
         await pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
       if (local?.file) await files.add(record.id, local.file);
-      for (const [at, file] of ours) await files.add(extraFileId(record.id, at), file);
+      for (const [at, file] of extraFiles) await files.add(extraFileId(record.id, at), file);
     }
 
     function createTaskOf(): Task {
-      const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
+      const url = local && (local.url ?? fileUrl(file ? nameOf(file) : ""));
       return createTask(parseLocalTask(request, url, rules), newId, now);
     }
 
     function createStepOf(): Run {
       const { webhook_url: _, ...start } = parseLocalStep(request, local && (local.url ?? "file:"), rules);
       const step = createStep(start, newId, now);
-      const url = given ? ownFileUrl(nameOf(given), step.id) : start.input.url;
+      const url = file ? ownFileUrl(nameOf(file), step.id) : start.input.url;
       return { ...step, input: { ...start.input, url } };
     }
   }
@@ -167,7 +182,7 @@ export function createMediaHost(
     return task?.steps.find((step) => step.id === id) ?? records.get(type, id);
   }
 
-  async function standing(type: RecordType, id: string): Promise<RunState> {
+  async function stateOf(type: RecordType, id: string): Promise<RunState> {
     const [record, choice] = await Promise.all([get(type, id), records.choice(id)]);
     const file = await waitingFile(record);
     return { record, choice, ...(file && { waiting: { for: "file", ...file } }) };
@@ -181,7 +196,7 @@ export function createMediaHost(
 
   // A file that is gone for `keepSeconds` counts as lost.
   async function waitForFile(type: RecordType, id: string): Promise<void> {
-    const now = await standing(type, id);
+    const now = await stateOf(type, id);
     const isOld = now.record.updated_at <= Date.now() - settings.keepSeconds * 1000;
     if (isOld && now.waiting?.for === "file" && now.waiting.reason === "gone") await cancel(type, id);
     // The record is unchanged, so announce the wait.
@@ -224,13 +239,13 @@ export function createMediaHost(
     if (job) await jobs.tidy(job.id);
   }
 
-  const swept = { settings, stores, storage, files, uploads, turns, tidy, tidyJob: jobs.tidy };
-  void sweep(swept).catch((thrown: unknown) => console.error(thrown));
+  const sweepTools = { settings, stores, storage, files, uploads, turns, tidy, tidyJob: jobs.tidy };
+  void sweep(sweepTools).catch((thrown: unknown) => console.error(thrown));
 
   return {
     create,
     get,
-    standing,
+    state: stateOf,
     list: async (type, options): Promise<Page<Run>> => stores.list(type, parseLocalList(type, options)),
     cancel,
     async retry(id) {
@@ -255,20 +270,18 @@ export function createMediaHost(
     },
     remove,
     ...jobs.api,
-    ...createCleanup({
-      ...{ settings, stores, storage, turns, cancel, remove, tidyJob: jobs.tidy },
-    }),
+    ...createCleanup({ settings, stores, storage, turns, cancel, remove, tidyJob: jobs.tidy }),
     async files(id) {
       const record = await find(id);
       const source = outputSource(record);
       const remote = (await delegation.find(id))?.remote ?? null;
       if (remote !== null) return { source, remote, files: [] };
       const folder = runFolder("out", id);
-      const found = await storage.files(folder);
+      const stored = await storage.files(folder);
       return {
         source,
         remote,
-        files: found.map(({ key, file }) => ({ name: key.slice(folder.length), file })),
+        files: stored.map(({ key, file }) => ({ name: key.slice(folder.length), file })),
       };
     },
     waiting: async (id) => waitingFile(await find(id)),
@@ -278,7 +291,7 @@ export function createMediaHost(
       const input_id = inputIdOf(record);
       if (file) await files.replace(input_id, file);
       else if (!(await files.find(input_id))) throw errors.fileUnreadable();
-      for (const each of await jobs.sharing(record)) {
+      for (const each of await jobs.siblings(record)) {
         turns.join(each);
         records.tell({ type: "resumed", id: each });
       }

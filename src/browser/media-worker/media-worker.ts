@@ -34,7 +34,10 @@ async function compose(
   const { ordered, pool } = createLocalEncoders(settings, page.draw);
   const host = createMediaHost(
     {
-      ...{ settings, stores, storage, encoders: ordered },
+      settings,
+      stores,
+      storage,
+      encoders: ordered,
       urls: createLocalUrls(settings.name),
       connections: createConnections(settings.connections, page.sign),
       // One more run, which encodes while another is stitched.
@@ -46,9 +49,9 @@ async function compose(
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
         // Encoder workers read the page's file themselves, without this cache.
-        const look = async (input: ByteReader, until: AbortSignal) =>
+        const readReport = async (input: ByteReader, until: AbortSignal) =>
           (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
-        return probeMedia(cached, given, look, signal);
+        return probeMedia(cached, given, readReport, signal);
       },
     },
     tell,
@@ -65,7 +68,10 @@ async function openRunStores(name: string): Promise<RunStores> {
     delete: ({ object, id }) => (object === "task" ? tasks.delete(id) : steps.delete(id)),
     list: (type, query) => (type === "task" ? tasks.list(query) : steps.list(query)),
     all: async () => [...(await tasks.all()), ...(await steps.all())],
-    ...{ jobs, inputs, pieces, recordBytes },
+    jobs,
+    inputs,
+    pieces,
+    recordBytes,
   });
 }
 
@@ -81,7 +87,7 @@ const api: MediaApi = {
   },
   create: async (...args) => (await opened.promise).create(...args),
   get: async (...args) => (await opened.promise).get(...args),
-  standing: async (...args) => (await opened.promise).standing(...args),
+  state: async (...args) => (await opened.promise).state(...args),
   list: async (...args) => (await opened.promise).list(...args),
   cancel: async (...args) => (await opened.promise).cancel(...args),
   retry: async (...args) => (await opened.promise).retry(...args),

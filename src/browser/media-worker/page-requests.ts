@@ -28,50 +28,51 @@ export function createPageRequests(tell: (event: MediaEvent) => void): PageReque
     throw slowDrawing();
   });
   // The page draws on one thread; time in this queue does not count against a drawing.
-  const turns = createSlotQueue(1, Number.POSITIVE_INFINITY);
+  const queue = createSlotQueue(1, Number.POSITIVE_INFINITY);
   return {
-    sign: (connection, request) => signing.ask((asked) => tell({ type: "sign", asked, connection, request })),
-    signed: async (asked, answer) => signing.answer(asked, answer),
+    sign: (connection, request) =>
+      signing.send((requestId) => tell({ type: "sign", requestId, connection, request })),
+    signed: async (requestId, answer) => signing.answer(requestId, answer),
     async draw(file, size, signal) {
-      const end = await turns.take(1, signal);
-      let drawn = 0;
-      const send = (asked: number) => {
-        drawn = asked;
-        tell({ type: "draw", asked, file, size });
+      const end = await queue.take(1, signal);
+      let requestId = 0;
+      const request = (id: number) => {
+        requestId = id;
+        tell({ type: "draw", requestId, file, size });
       };
       try {
-        return await drawing.ask(send, signal);
+        return await drawing.send(request, signal);
       } catch (thrown) {
-        tell({ type: "undraw", asked: drawn });
+        tell({ type: "undraw", requestId });
         throw thrown;
       } finally {
         end();
       }
     },
-    drawn: async (asked, answer) => drawing.answer(asked, answer),
+    drawn: async (requestId, answer) => drawing.answer(requestId, answer),
   };
 }
 
 function createRequests<T>(ms: number, late: () => never) {
-  const asks = new Map<number, PromiseWithResolvers<T>>();
+  const pending = new Map<number, PromiseWithResolvers<T>>();
   let last = 0;
   return {
-    ask(send: (asked: number) => void, signal?: AbortSignal): Promise<T> {
-      const asked = ++last;
-      const waiting = Promise.withResolvers<T>();
-      asks.set(asked, waiting);
-      send(asked);
-      const abort = () => waiting.reject(signal?.reason);
+    send(request: (id: number) => void, signal?: AbortSignal): Promise<T> {
+      const id = ++last;
+      const response = Promise.withResolvers<T>();
+      pending.set(id, response);
+      request(id);
+      const abort = () => response.reject(signal?.reason);
       signal?.addEventListener("abort", abort, { once: true });
-      return within(waiting.promise, ms, late).finally(() => {
-        asks.delete(asked);
+      return within(response.promise, ms, late).finally(() => {
+        pending.delete(id);
         signal?.removeEventListener("abort", abort);
       });
     },
-    answer(asked: number, { made, error }: PageResponse<T>): void {
-      const waiting = asks.get(asked);
-      if (error === null) waiting?.resolve(made);
-      else waiting?.reject(new MediaError(error.kind, error.message, { retryable: error.retryable }));
+    answer(id: number, { result, error }: PageResponse<T>): void {
+      const response = pending.get(id);
+      if (error === null) response?.resolve(result);
+      else response?.reject(new MediaError(error.kind, error.message, { retryable: error.retryable }));
     },
   };
 }

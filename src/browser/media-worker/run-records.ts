@@ -1,6 +1,6 @@
 import type { Page } from "../../client/client.ts";
 import type { UploadProgress } from "../../client/update.ts";
-import { MediaError } from "../../media/errors.ts";
+import { type ErrorKind, MediaError, toMediaError } from "../../media/errors.ts";
 import { FORMATS } from "../../media/formats.ts";
 import type { EncoderChoice } from "../../media/refusal.ts";
 import type { ListQuery } from "../../runs/lists.ts";
@@ -45,14 +45,14 @@ type Progressed = Extract<RunEvent, { type: "step_progressed" }>;
 export function createRunRecords(
   name: string,
   stores: RunStores,
-  hear: (notice: Notice, own: boolean) => void,
+  onNotice: (notice: Notice, own: boolean) => void,
 ): RunRecords {
   const idling = new Set<string>();
   const channel = new BroadcastChannel(channelOf(name));
-  channel.addEventListener("message", (event) => hear((event as MessageEvent<Notice>).data, false));
+  channel.addEventListener("message", (event) => onNotice((event as MessageEvent<Notice>).data, false));
 
   function tell(notice: Notice): void {
-    hear(notice, true);
+    onNotice(notice, true);
     channel.postMessage(notice);
   }
 
@@ -86,12 +86,12 @@ export function createRunRecords(
     });
   }
 
-  // Records do not contain the wait, so it is announced repeatedly for new watchers.
+  // Records do not state the wait, so it is announced repeatedly for new watchers.
   async function idle(id: string, { step_id }: Progressed): Promise<Run | null> {
     const record = await stores.get(typeOf(id), id);
     if (!record || isFinished(record)) return null;
     const steps = record.object === "task" ? record.steps : [record];
-    // Steps other than encodes only have no measure of their progress.
+    // Only encodes wait; other steps have no measure of their progress.
     if (!steps.some((step) => step.id === step_id && step.kind in FORMATS)) return record;
     idling.add(id);
     tell({ type: "changed", record, choice: await choiceOf(id), waiting: { for: "encoder" } });
@@ -150,6 +150,13 @@ function change(record: Run, event: RunEvent): Run {
 
 export function typeOf(id: string): RecordType {
   return String(id).startsWith("step_") ? "step" : "task";
+}
+
+/** Ignores errors of some kinds, which mean that another tab was faster. */
+export async function ignoreErrors(kinds: readonly ErrorKind[], work: Promise<unknown>): Promise<void> {
+  await work.catch((thrown: unknown) => {
+    if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;
+  });
 }
 
 export interface RunStores {

@@ -14,21 +14,21 @@ export interface RunTurns {
 
 /**
  * Creates the turns of a tab. `executeRun` executes a run from its current state, or tidies up a stopped one; it never rejects, and
- * may resolve to a function to call once the run's lock is released. At most `most` tasks run at once, and as many steps, so that a
+ * may resolve to a function to call once the run's lock is released. At most `max` tasks run at once, and as many steps, so that a
  * probe does not wait for encodes.
  */
 export function createRunTurns(
   name: string,
-  most: number,
+  max: number,
   executeRun: (id: string, signal: AbortSignal) => Promise<(() => Promise<void>) | undefined>,
 ): RunTurns {
   const joined = new Map<string, { controller: AbortController; again: boolean }>();
-  const lanes = { task: createLimiter(most), step: createLimiter(most) };
+  const limiters = { task: createLimiter(max), step: createLimiter(max) };
   const lockOf = (id: string) => `${name} run ${id}`;
 
   async function take(id: string, { signal }: AbortController): Promise<void> {
     const after = await navigator.locks.request(lockOf(id), { signal }, () =>
-      lanes[typeOf(id)].run(() => executeRun(id, signal), signal),
+      limiters[typeOf(id)].run(() => executeRun(id, signal), signal),
     );
     await after?.();
   }
@@ -70,12 +70,12 @@ export interface Limiter {
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Creates {@link Limiter}; `most` is at least 1. */
-function createLimiter(most: number): Limiter {
+/** Creates a {@link Limiter} of `max` operations, at least 1. */
+function createLimiter(max: number): Limiter {
   const waiting = new Set<() => void>();
-  let free = most;
+  let free = max;
 
-  function takeLane(signal?: AbortSignal): Promise<boolean> {
+  function takeSlot(signal?: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const enter = () => {
       waiting.delete(enter);
@@ -105,11 +105,11 @@ function createLimiter(most: number): Limiter {
 
   return {
     async run(work, signal) {
-      const inLane = await takeLane(signal);
+      const hasSlot = await takeSlot(signal);
       try {
         return await work();
       } finally {
-        if (inLane) leave();
+        if (hasSlot) leave();
       }
     },
   };

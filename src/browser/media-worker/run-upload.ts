@@ -29,7 +29,7 @@ export interface RunUploads {
   /** Lets a new task resume the upload of such a task, if its output still exists. */
   takeOver(before: Task, after: Task): Promise<void>;
   /** Returns the outputs of the steps before the upload, for a task that took over from another; null for any other. */
-  taken(run_id: string): Promise<PriorOutputs | null>;
+  priorOutputs(run_id: string): Promise<PriorOutputs | null>;
   /** Aborts an upload that will not be resumed. Never rejects. */
   drop(record: Run): Promise<void>;
 }
@@ -77,7 +77,11 @@ export function createRunUploads(
         );
         const tell = throttle((share: number) => progress(share * 100).catch(() => {}));
         const { info, url, urlOf } = await uploadFiles({
-          ...{ files: files.map(toOutput), main, bucket, key, signal },
+          files: files.map(toOutput),
+          main,
+          bucket,
+          key,
+          signal,
           memory: (file) => memoryOf(run_id, file),
           onProgress: (share) => void tell(share),
           ...(singleBytes !== null && { singleBytes }),
@@ -120,7 +124,7 @@ export function createRunUploads(
       await pieces.clear(before.id);
       await storage.clear(from);
     },
-    taken: async (run_id) =>
+    priorOutputs: async (run_id) =>
       ((await pieces.get(run_id, PRIOR_OUTPUTS))?.value ?? null) as PriorOutputs | null,
     async drop(record) {
       try {
@@ -140,7 +144,9 @@ export function createRunUploads(
 function toOutput({ name, blob, mime }: StoredBlob): OutputFile {
   const reader = createBlobReader(blob);
   return {
-    ...{ name, mime, size: blob.size },
+    name,
+    mime,
+    size: blob.size,
     async open(range) {
       if (range.end - range.start > IN_MEMORY) return blob.slice(range.start, range.end);
       return (await reader.read(range)) as Uint8Array<ArrayBuffer>;

@@ -55,9 +55,9 @@ export const CONTENT_KEY = "content key";
 export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
   const { files, urls, encoders, offers, inFlight, probe, font, connections, uploads, pieces } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
-  const taken = await uploads.taken(record.id);
+  const prior = await uploads.priorOutputs(record.id);
   const input_id = inputIdOf(record);
-  const needs_file = !taken && (await files.has(input_id));
+  const needs_file = !prior && (await files.has(input_id));
   const blob = needs_file ? await files.find(input_id) : null;
   if (needs_file && !blob) return null;
   // An extra file that cannot be read fails only when it is opened.
@@ -75,7 +75,14 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
   const work = createStepWork(
     {
-      ...{ storage, encoders, offers, inFlight, probe, font, open, remote: null },
+      storage,
+      encoders,
+      offers,
+      inFlight,
+      probe,
+      font,
+      open,
+      remote: null,
       inputs,
       shared: tools.shared(record),
       ensureRoom: tools.storage.ensureRoom,
@@ -90,23 +97,23 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   );
   return {
     ...work,
-    probe: async (url, context) => taken?.probe ?? work.probe(url, context),
+    probe: async (url, context) => prior?.probe ?? work.probe(url, context),
     async ingest(source, context) {
-      return taken?.ingest ?? work.ingest(source, context);
+      return prior?.ingest ?? work.ingest(source, context);
     },
     async encode(source, request, context) {
-      if (taken) return taken.encode;
+      if (prior) return prior.encode;
       await tools.storage.ensureRoom(outputBytes(source, request));
       return work.encode(source, request, context);
     },
     async upload(source, context) {
       if (!destinationOf(record)) return work.upload(source, context);
-      const { found, main } = await storedFiles(
+      const { blobs, main } = await storedFiles(
         { storage: tools.storage, own: blob, urls, inputs },
         source,
         context,
       );
-      return uploads.run(record, source, found, main, context);
+      return uploads.run(record, source, blobs, main, context);
     },
   };
 }
@@ -122,7 +129,7 @@ function outputBytes({ filesize = 0, duration = 0 }: Source, { options }: Encode
     : Math.min(filesize, MIN_OUTPUT_BYTES);
 }
 
-// Least room to require for an output of unknown size.
+// Room to require for an output of unknown size.
 const MIN_OUTPUT_BYTES = 16_777_216;
 
 interface FileStorage extends Storage {
@@ -186,12 +193,14 @@ function createLocalInputs({ own, files, storage, urls, connections, open }: Loc
       const key = urls.key(url);
       if (key !== null) return openStored(storage, key, url, open);
       if (isOpfsPath(url)) {
-        const found = await openOpfsPath(url);
-        return openBlob(found && "getFile" in found ? await found.getFile() : found, url);
+        const file = await openOpfsPath(url);
+        return openBlob(file && "getFile" in file ? await file.getFile() : file, url);
       }
       const options = {
         fetch: (at: string, init: RequestInit) => fetch(at, { ...init, credentials: "omit" as const }),
-        ...{ signal, timeouts: TIMEOUTS, maxBytes: MAX_BYTES },
+        signal,
+        timeouts: TIMEOUTS,
+        maxBytes: MAX_BYTES,
       };
       const s3 = /^s3:/i.test(url) ? parseS3Url(url) : null;
       const file = s3
@@ -208,7 +217,13 @@ function openBlob(blob: Blob | null, url: string): OpenInput {
   const reader = createBlobReader(blob);
   const mime = blob.type || null;
   const file: HttpFile = {
-    ...{ url, mime, reader, size: blob.size, etag: null, version: null, ranges: true },
+    url,
+    mime,
+    reader,
+    size: blob.size,
+    etag: null,
+    version: null,
+    ranges: true,
     stream: (watch) => reportBytes(blob.stream(), watch),
     close: async () => {},
   };
@@ -231,9 +246,10 @@ async function storedFiles(
   { storage, own, urls, inputs }: UploadSources,
   source: Source,
   context: StepContext,
-): Promise<{ found: StoredBlob[]; main: string }> {
+): Promise<{ blobs: StoredBlob[]; main: string }> {
   const toBlob = (name: string, blob: Blob): StoredBlob => ({
-    ...{ name, blob },
+    name,
+    blob,
     mime: blob.type || source.mime || "application/octet-stream",
   });
   const key = urls.key(source.url);
@@ -241,9 +257,9 @@ async function storedFiles(
   if (key !== null && (source.kind === "adaptive_video" || source.files)) {
     const folder = key.slice(0, -main.length);
     const all = await storage.files(folder);
-    return { found: all.map((each) => toBlob(each.key.slice(folder.length), each.file)), main };
+    return { blobs: all.map((each) => toBlob(each.key.slice(folder.length), each.file)), main };
   }
-  if (own && key === null) return { found: [toBlob(main, own)], main };
+  if (own && key === null) return { blobs: [toBlob(main, own)], main };
   const at = key ?? `${runFolder("work", context.run_id)}source`;
   if (key === null && !(await storage.head(at))) {
     await context.durably("fetch", async (signal) => {
@@ -253,7 +269,7 @@ async function storedFiles(
   }
   const file = await storage.file(at);
   if (!file) throw errors.uploadFileMissing();
-  return { found: [toBlob(main, file)], main };
+  return { blobs: [toBlob(main, file)], main };
 }
 
 function lastOf(url: string): string {

@@ -135,8 +135,8 @@ export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise
     // Each half takes about as long as the whole.
     if (Math.min(...times) > ALIKE * ms) return refine(part, step, ms, { smaller, floor: ms });
     for (const [index, half] of halves.entries()) {
-      const taken = times[index] ?? ms;
-      await refine(half, step, taken, { smaller: smaller * (taken / ms), floor });
+      const time = times[index] ?? ms;
+      await refine(half, step, time, { smaller: smaller * (time / ms), floor });
     }
   }
 

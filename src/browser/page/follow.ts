@@ -66,8 +66,8 @@ export function followTasks(fallback: Client, api: MediaApi): Follower {
         },
       };
       const create = async () => {
-        const given = { ...(request as NewTask), ...(file && { input: file }) };
-        const task = await fallback.tasks.create(given, sending);
+        const withFile = { ...(request as NewTask), ...(file && { input: file }) };
+        const task = await fallback.tasks.create(withFile, sending);
         await reported;
         own.remote = task.id;
         // The run was cancelled during the creation.
@@ -77,21 +77,19 @@ export function followTasks(fallback: Client, api: MediaApi): Follower {
       };
       followed.set(id, own);
       try {
-        const there = remote ?? (await create());
-        if (!signal.aborted) own.stop = watch(id, there);
+        const remoteId = remote ?? (await create());
+        if (!signal.aborted) own.stop = watch(id, remoteId);
       } catch (thrown) {
         if (!signal.aborted) await fail(id, thrown).catch(() => {});
       }
     },
     async unfollow(id, remote) {
-      const found = followed.get(id);
+      const task = followed.get(id);
       followed.delete(id);
-      if (found) {
-        found.over.abort();
-        found.stop();
-      }
-      const known = remote ?? found?.remote;
-      if (known) await cancel(known);
+      task?.over.abort();
+      task?.stop();
+      const remoteId = remote ?? task?.remote;
+      if (remoteId) await cancel(remoteId);
     },
     close() {
       for (const { over, stop } of followed.values()) {

@@ -23,6 +23,7 @@ import {
   updatesOf,
 } from "../../client/methods.ts";
 import { createRemoteOutput } from "../../client/output.ts";
+import type { MediaError } from "../../media/errors.ts";
 import { untilAborted } from "../../util/async.ts";
 import {
   type CoreFiles,
@@ -41,7 +42,6 @@ import { drawSvg } from "./draw-svg.ts";
 import { errors } from "./errors.ts";
 import { type Follower, followTasks } from "./follow.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
-import { askToRead, keepStorage, pageFault } from "./page-support.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 import { createChangeWatch } from "./watch-changes.ts";
 
@@ -71,25 +71,25 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     else if (event.type === "follow") follower?.follow(event);
     else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
     else if (event.type === "draw") void draw(event);
-    else if (event.type === "undraw") drawings.delete(event.asked);
+    else if (event.type === "undraw") drawings.delete(event.requestId);
     else void sign(event);
   });
   const connections = createPageConnections(options.connections);
-  const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
-    api.signed(asked, await connections.sign(connection, request)).catch(() => {});
+  const sign = async ({ requestId, connection, request }: MediaEvent & { type: "sign" }) =>
+    api.signed(requestId, await connections.sign(connection, request)).catch(() => {});
   const drawings = new Set<number>();
-  const draw = async ({ asked, file, size }: MediaEvent & { type: "draw" }) => {
-    drawings.add(asked);
-    const drawn = await drawSvg(file, size, () => !drawings.has(asked));
-    drawings.delete(asked);
-    await api.drawn(asked, drawn).catch(() => {});
+  const draw = async ({ requestId, file, size }: MediaEvent & { type: "draw" }) => {
+    drawings.add(requestId);
+    const drawn = await drawSvg(file, size, () => !drawings.has(requestId));
+    drawings.delete(requestId);
+    await api.drawn(requestId, drawn).catch(() => {});
   };
-  const watch = createChangeWatch((id) => api.standing(typeOf(id), id));
+  const watch = createChangeWatch((id) => api.state(typeOf(id), id));
   if (fallback) follower = followTasks(fallback, api);
   const over = new AbortController();
   if (!pageFault())
     findRuns(name, over.signal).then(
-      (found) => found && worker.start(),
+      (hasRuns) => hasRuns && worker.start(),
       () => {},
     );
 
@@ -109,7 +109,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     );
   }
 
-  async function give(
+  async function prepareRequest(
     type: RecordType,
     request: NewTask | NewStep | NewJob,
     { signal }: CreateOptions = {},
@@ -117,36 +117,36 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     signal?.throwIfAborted();
     const fault = closed ? clientErrors.clientClosed() : pageFault();
     if (fault) throw fault;
-    const given = await readInput(type, request);
+    const prepared = await readInput(type, request);
     void keepStorage(name);
-    return given;
+    return prepared;
   }
 
   async function create(
     type: RecordType,
-    asked: NewTask | NewStep,
+    run: NewTask | NewStep,
     options: CreateOptions | undefined,
   ): Promise<never> {
-    const { request, file, extra } = await give(type, asked, options);
+    const { request, file, extra } = await prepareRequest(type, run, options);
     return (await api.create(type, request, file, extra)) as never;
   }
 
-  async function createJob(asked: NewJob, options: CreateOptions | undefined): Promise<Job> {
-    const { request, file, extra } = await give("task", asked, options);
+  async function createJob(job: NewJob, options: CreateOptions | undefined): Promise<Job> {
+    const { request, file, extra } = await prepareRequest("task", job, options);
     return (await api.createJob(request, file, extra)) as Job;
   }
 
-  async function list<T>(type: RecordType | "job", { signal, ...asked }: ListOptions): Promise<Page<T>> {
+  async function list<T>(type: RecordType | "job", { signal, ...query }: ListOptions): Promise<Page<T>> {
     signal?.throwIfAborted();
-    const isPlain = Object.values(asked).every((value) => value === undefined);
+    const isPlain = Object.values(query).every((value) => value === undefined);
     if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
-    const found: Promise<unknown> = type === "job" ? api.listJobs(asked) : api.list(type, asked);
-    return (await untilAborted(found, signal)) as Page<T>;
+    const page: Promise<unknown> = type === "job" ? api.listJobs(query) : api.list(type, query);
+    return (await untilAborted(page, signal)) as Page<T>;
   }
 
-  const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
-  const listSteps = (asked: ListOptions = {}) => list<Step>("step", asked);
-  const listJobs = (asked: ListOptions = {}) => list<Job>("job", asked);
+  const listTasks = (options: ListOptions = {}) => list<Task>("task", options);
+  const listSteps = (options: ListOptions = {}) => list<Step>("step", options);
+  const listJobs = (options: ListOptions = {}) => list<Job>("job", options);
   const getJob: Jobs["get"] = async (id, { signal } = {}) =>
     (await untilAborted(api.getJob(id), signal)) as Job;
   const get = async <T>(type: RecordType, id: string, { signal }: ReadOptions = {}) =>
@@ -160,9 +160,9 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const client: LocalClient = {
     tasks: {
       create: (request, options) => create("task", request as NewTask, options),
-      get: (id, how) => get<Task>("task", id, how),
+      get: (id, options) => get<Task>("task", id, options),
       list: listTasks,
-      each: (asked) => eachRecord(listTasks, asked),
+      each: (options) => eachRecord(listTasks, options),
       cancel: async (id) => (await api.cancel("task", id)) as unknown as Task,
       retry: async (id) => (await api.retry(id)) as unknown as Task,
       delete: (id) => api.remove("task", id),
@@ -170,9 +170,9 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     },
     steps: {
       create: (request, options) => create("step", request as NewStep, options),
-      get: (id, how) => get<Step>("step", id, how),
+      get: (id, options) => get<Step>("step", id, options),
       list: listSteps,
-      each: (asked) => eachRecord(listSteps, asked),
+      each: (options) => eachRecord(listSteps, options),
       cancel: async (id) => (await api.cancel("step", id)) as unknown as Step,
       delete: (id) => api.remove("step", id),
       wait,
@@ -181,7 +181,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       create: createJob,
       get: getJob,
       list: listJobs,
-      each: (asked) => eachRecord(listJobs, asked),
+      each: (options) => eachRecord(listJobs, options),
       watch: (job, options) => watchJob(getJob, client.watch<Task>, job, options),
       wait: (job, options) => waitForJob(wait, getJob, job, options),
       cancel: async (id) => (await api.cancelJob(id)) as Job,
@@ -193,10 +193,11 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     watch: watchRun,
     async output(run) {
       const id = idOf(run);
-      const found = await api.files(id);
-      if (found.remote === null) return createLocalOutput(id, found, urls);
-      if (fallback) return { ...(await fallback.output(found.remote)), source: found.source, files: [] };
-      return { ...createRemoteOutput(found.source, (url, init) => fetch(url, init)), files: [] };
+      const output = await api.files(id);
+      const { remote, source } = output;
+      if (remote === null) return createLocalOutput(id, output, urls);
+      if (fallback) return { ...(await fallback.output(remote)), source, files: [] };
+      return { ...createRemoteOutput(source, (url, init) => fetch(url, init)), files: [] };
     },
     waiting: (run) => api.waiting(idOf(run)),
     async resume(run, file) {
@@ -266,12 +267,59 @@ function typeOf(id: string): RecordType {
 
 // A worker would resolve a relative URL against its own file.
 function absolute<T extends CoreFiles>(files: T): T {
-  const made = { ...files };
+  const absoluteFiles = { ...files };
   for (const name of ["wasm", "glue", "fast", "vp9", "font", "threads"] as const) {
     const url: unknown = Reflect.get(files, name);
-    if (typeof url === "string") Reflect.set(made, name, new URL(url, location.href).href);
+    if (typeof url === "string") Reflect.set(absoluteFiles, name, new URL(url, location.href).href);
   }
-  return made;
+  return absoluteFiles;
+}
+
+const REQUIRED = ["Worker", "indexedDB"] as const;
+
+/** Returns the reason why no task can run in this environment, such as a server that renders the page; null in a page. */
+function pageFault(): MediaError | null {
+  const names = REQUIRED.filter((name) => !Reflect.get(globalThis, name));
+  if (names.length > 0) return errors.notPage({ names });
+  return globalThis.isSecureContext === false ? errors.insecurePage() : null;
+}
+
+// Only pages have persist().
+interface PageStorage {
+  persisted?(): Promise<boolean>;
+  persist?(): Promise<boolean>;
+}
+
+/** Asks the browser once to keep its storage even under disk pressure; some browsers ask the visitor. Never rejects. */
+async function keepStorage(name: string): Promise<void> {
+  try {
+    const memory: { getItem(key: string): string | null; setItem(key: string, value: string): void } =
+      Reflect.get(globalThis, "localStorage");
+    const key = `${name} asked to keep storage`;
+    if (memory.getItem(key)) return;
+    memory.setItem(key, "yes");
+    const storage: PageStorage = navigator.storage;
+    if (!(await storage.persisted?.())) await storage.persist?.();
+  } catch {
+    // Storage is not allowed.
+  }
+}
+
+/**
+ * Asks the visitor to allow reading a file again; rejects with `input_unreachable` without a click, or when the visitor
+ * refuses.
+ */
+async function askToRead(handle: FileSystemFileHandle | null): Promise<void> {
+  const ask = handle && (Reflect.get(handle, "requestPermission") as (() => Promise<string>) | undefined);
+  if (!ask) return;
+  const isGranted = await ask.call(handle).then(
+    (state) => state === "granted",
+    (thrown: unknown) => {
+      if (!(thrown instanceof DOMException) || thrown.name !== "SecurityError") return false;
+      throw errors.clickMissing({ name: handle.name, cause: thrown });
+    },
+  );
+  if (!isGranted) throw errors.permissionDenied({ name: handle.name });
 }
 
 /** Options of `createLocalClient`; all of them have defaults. */

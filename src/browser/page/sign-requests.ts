@@ -47,13 +47,13 @@ export interface PageConnections {
 }
 
 /** Separates the settings for the media worker from the functions, which stay in the page. */
-export function createPageConnections(given: readonly LocalConnection[] = []): PageConnections {
+export function createPageConnections(connections: readonly LocalConnection[] = []): PageConnections {
   const functions = new Map<string, SignRequest>();
   const first = Math.max(
     0,
-    given.findIndex(({ is_default }) => is_default),
+    connections.findIndex(({ is_default }) => is_default),
   );
-  const settings = given.map((connection, index): ConnectionSettings => {
+  const settings = connections.map((connection, index): ConnectionSettings => {
     const { id = `conn_${index}`, parts = true } = connection;
     const is_default = index === first;
     if ("sign" in connection) {

@@ -17,7 +17,7 @@ import { errors } from "./errors.ts";
 /** A {@link Watch} that receives changes and does not poll. */
 export interface ChangeWatch extends Watch<Run> {
   /** Receives the state of any run after a change. */
-  changed(standing: RunState): void;
+  changed(state: RunState): void;
   removed(id: string): void;
 }
 
@@ -51,7 +51,7 @@ export function createChangeWatch(read: (id: string) => Promise<RunState>): Chan
     const run: Changing = { watchers: new Set(), last: null, pace: createPace("sight") };
     runs.set(id, run);
     read(id).then(
-      (standing) => run.last === null && take(id, standing),
+      (state) => run.last === null && take(id, state),
       (thrown: unknown) => runs.get(id) === run && end(id, toMediaError(thrown)),
     );
     return run;
@@ -63,10 +63,10 @@ export function createChangeWatch(read: (id: string) => Promise<RunState>): Chan
       const run = runs.get(id) ?? follow(id);
       return addWatcher(run, watcher, () => runs.get(id) === run && runs.delete(id));
     },
-    changed(standing) {
-      const { record } = standing;
-      take(record.id, standing);
-      // The worker announces changes of a task's steps only with the task.
+    changed(state) {
+      const { record } = state;
+      take(record.id, state);
+      // The worker announces a step's changes only with its task.
       for (const step of record.object === "task" ? record.steps : []) {
         const run = runs.get(step.id);
         if (run && hasChanged(step, run.last)) take(step.id, { record: step, choice: null });

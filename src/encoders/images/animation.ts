@@ -12,9 +12,10 @@ interface AnimationFormat {
   isFrame(block: Uint8Array): boolean;
   read(block: Uint8Array): number;
   write(block: Uint8Array, units: number): void;
-  /** Units of time per second, and the maximum duration of a frame in units. */
+  /** Units of time per second. */
   clock: number;
-  longest: number;
+  /** Maximum duration of a frame, in units. */
+  maxUnits: number;
 }
 
 // GIF89a: a header with an optional palette, then extensions, images and a trailer, each by its first byte.
@@ -37,7 +38,7 @@ const GIF: AnimationFormat = {
   read: (block) => viewOf(block).getUint16(GIF_DELAY, true),
   write: (block, units) => viewOf(block).setUint16(GIF_DELAY, units, true),
   clock: 100,
-  longest: 0xff_ff,
+  maxUnits: 0xff_ff,
 };
 
 function paletteBytes(flags = 0): number {
@@ -75,7 +76,7 @@ const WEBP: AnimationFormat = {
     view.setUint8(WEBP_DELAY + 2, units >> 16);
   },
   clock: 1000,
-  longest: 0xff_ffff,
+  maxUnits: 0xff_ffff,
 };
 
 const FORMATS: Readonly<Record<string, AnimationFormat>> = { gif: GIF, webp: WEBP };
@@ -89,7 +90,7 @@ export interface AnimationEnd {
 
 /** Extends the last frame of a GIF or WebP so that the animation lasts `seconds`. Buffers one frame. */
 export function endAnimation(format: string, seconds: number): AnimationEnd {
-  const { block, isFrame, read, write, clock, longest } = FORMATS[format] ?? WEBP;
+  const { block, isFrame, read, write, clock, maxUnits } = FORMATS[format] ?? WEBP;
   let rest: Uint8Array = new Uint8Array();
   let isFirst = true;
   // The latest frame and the blocks after it.
@@ -118,7 +119,7 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
     flush(controller) {
       if (rest.length > 0) throw errors.animationDamaged();
       const units = Math.round(seconds * clock) - before;
-      if (frames > 0 && lastFrame[0]) write(lastFrame[0], Math.min(longest, Math.max(1, units)));
+      if (frames > 0 && lastFrame[0]) write(lastFrame[0], Math.min(maxUnits, Math.max(1, units)));
       for (const part of lastFrame) controller.enqueue(part);
     },
   });

@@ -106,14 +106,14 @@ async function tryCanvas(format: ImageFormat): Promise<RefusalReason | null> {
       context.fillStyle = `rgb(${color.join()})`;
       context.fillRect(index * SIDE, 0, SIDE, SIDE);
     }
-    if (farOff(context) > 0) return ALTERED;
+    if (maxDifference(context) > 0) return ALTERED;
     const blob = await context.canvas.convertToBlob({ type: mime, quality: 0.9 });
     if (blob.type !== mime) return unwritten;
-    const written = await createImageBitmap(blob);
-    const again = open();
-    again.drawImage(written, 0, 0);
-    written.close();
-    return farOff(again) > LOSS ? ALTERED : null;
+    const bitmap = await createImageBitmap(blob);
+    const copy = open();
+    copy.drawImage(bitmap, 0, 0);
+    bitmap.close();
+    return maxDifference(copy) > LOSS ? ALTERED : null;
   } catch {
     return unwritten;
   }
@@ -129,15 +129,15 @@ function open(): OffscreenCanvasRenderingContext2D {
 }
 
 // The largest distance of a sampled pixel from its color. Samples avoid the edges, which compression blurs.
-function farOff(context: OffscreenCanvasRenderingContext2D): number {
-  let most = 0;
+function maxDifference(context: OffscreenCanvasRenderingContext2D): number {
+  let max = 0;
   for (const [index, color] of COLORS.entries()) {
     const { data } = context.getImageData(index * SIDE + SIDE / 4, SIDE / 4, SIDE / 2, SIDE / 2);
     for (let at = 0; at < data.length; at += 4) {
       for (const [channel, value] of color.entries()) {
-        most = Math.max(most, Math.abs((data[at + channel] ?? 0) - value));
+        max = Math.max(max, Math.abs((data[at + channel] ?? 0) - value));
       }
     }
   }
-  return most;
+  return max;
 }

@@ -93,11 +93,11 @@ async function drawByBrowser(blob: Blob, source: Source): Promise<Drawn | null> 
   const layers = /^(avif|heic)$/.test(source.format)
     ? readLayers(new Uint8Array(await blob.arrayBuffer()))
     : null;
-  const apart = layers?.split && (await drawApart(layers, source));
-  return apart || drawShown(blob, source, layers);
+  const merged = layers?.split && (await drawLayers(layers, source));
+  return merged || drawVisible(blob, source, layers);
 }
 
-async function drawShown(
+async function drawVisible(
   picture: BlobPart,
   source: Pick<Source, "width" | "height">,
   layers: HeifLayers | null,
@@ -112,7 +112,7 @@ async function drawShown(
   return context;
 }
 
-// Chromium 156 ignores the crop of a HEIF picture and returns all of its pixels.
+// Chromium 156 ignores the crop of a HEIF picture. A browser that applies it returns a smaller bitmap, which needs no crop here.
 function visiblePart({ width, height }: Size, layers: HeifLayers | null): HeifLayers["part"] {
   const { whole } = layers?.part ?? {};
   return whole?.width === width && whole.height === height ? (layers?.part ?? null) : null;
@@ -122,11 +122,11 @@ function sizeOf({ width, height }: Size): Size {
   return { width, height };
 }
 
-// Chromium 156 stretches the transparency of a still as if its range were limited; decoded as a separate picture, it is correct.
-async function drawApart(layers: HeifLayers, source: Source): Promise<Drawn | null> {
+// Chromium 156 expands the alpha of a still as if it were in limited range; decoded as a picture of its own, it is correct.
+async function drawLayers(layers: HeifLayers, source: Source): Promise<Drawn | null> {
   const { colors, alpha } = layers.split ?? {};
   if (!colors || !alpha) return null;
-  const [drawn, mask] = [await drawShown(colors, source, layers), await drawShown(alpha, source, layers)];
+  const [drawn, mask] = [await drawVisible(colors, source, layers), await drawVisible(alpha, source, layers)];
   if (!drawn || !mask) return null;
   const { width, height } = drawn.canvas;
   const picture = drawn.getImageData(0, 0, width, height);

@@ -13,7 +13,7 @@ export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif
 
 export type Drawn = OffscreenCanvasRenderingContext2D;
 
-// Keeps rounding from selecting the frame before.
+// Seconds; rounding must not select the frame before.
 const MOMENT = 0.001;
 
 /** Draws the image of a plan on a canvas of its size, from a still or from the frame visible at the plan's start. */

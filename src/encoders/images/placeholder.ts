@@ -37,9 +37,11 @@ function dominantColor(pixels: Uint8Array): string | undefined {
     const [count, ...sums] = cells.get(name) ?? [0, 0, 0, 0];
     cells.set(name, [count + 1, sums[0] + red, sums[1] + green, sums[2] + blue]);
   }
-  let [most, ...sums]: Cell = [0, 0, 0, 0];
-  for (const [count, ...others] of cells.values()) if (count > most) [most, sums] = [count, others];
-  return most > 0 ? `#${toHex(sums.map((sum) => Math.round(sum / most)))}` : undefined;
+  let [pixelCount, ...sums]: Cell = [0, 0, 0, 0];
+  for (const [count, ...others] of cells.values()) {
+    if (count > pixelCount) [pixelCount, sums] = [count, others];
+  }
+  return pixelCount > 0 ? `#${toHex(sums.map((sum) => Math.round(sum / pixelCount)))}` : undefined;
 }
 
 /** A picture with four bytes a pixel: red, green, blue and alpha. */

@@ -43,18 +43,18 @@ export interface MemoryKeeper {
  * until the garbage collector runs.
  */
 function keepMemory(limit: number): MemoryKeeper {
-  let kept: WebAssembly.Memory | null = null;
+  let memory: WebAssembly.Memory | null = null;
   return {
     get heap() {
-      return kept?.buffer.byteLength ?? 0;
+      return memory?.buffer.byteLength ?? 0;
     },
     take() {
-      if (kept) clearMemory(kept, 0);
-      kept ??= createFastMemory(limit);
-      return kept;
+      if (memory) clearMemory(memory, 0);
+      memory ??= createFastMemory(limit);
+      return memory;
     },
     drop() {
-      kept = null;
+      memory = null;
     },
   };
 }

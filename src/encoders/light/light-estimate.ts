@@ -39,8 +39,8 @@ export function refuseLight(
   const input = Math.max(
     ...plan.chunks.map((chunk) => inputMemory(source.filesize ?? 0, plan, chunk, source)),
   );
-  if (input > LIGHT_INPUT.most) {
-    return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.most };
+  if (input > LIGHT_INPUT.max) {
+    return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.max };
   }
   const level = chooseLevel(plan, source, limits.memory);
   const memory = memoryOf(plan, source, level, core);
@@ -87,7 +87,7 @@ export function lightChunkSeconds(
   // Ignores decoding from the keyframe, which shorter chunks would only repeat more often.
   const computing = (limits.chunkSeconds * span) / time.pictures;
   const room = Math.min(
-    LIGHT_INPUT.most,
+    LIGHT_INPUT.max,
     limits.memory - heapOf(plan, source, LOWEST_LEVEL) * MIB - 2 * MARGIN,
   );
   const reading = filesize ? rangeSeconds(room, filesize, duration) : CHUNK_SECONDS;
@@ -157,7 +157,7 @@ function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
 export const LIGHT_MEMORY = 96 * MIB;
 
 /** Limits on input in bytes: a probe may read a picture of up to `image` completely; at most `most` are ever in memory. */
-export const LIGHT_INPUT = { image: 32 * MIB, most: 40 * MIB } as const;
+export const LIGHT_INPUT = { image: 32 * MIB, max: 40 * MIB } as const;
 
 /** Limits on the estimated work of the light encoder; times are seconds of its processor. */
 export interface LightLimits {
@@ -183,8 +183,8 @@ export const LIGHT_LIMITS: Readonly<LightLimits> = {
   awaySeconds: 0,
 };
 
-/** Seconds from the keyframe before a chunk to its start: at most `most` in nearly all files, `usual` in many. */
-const KEYFRAME = { most: 9, usual: 4 } as const;
+/** Seconds from the keyframe before a chunk to its start: at most `max` in nearly all files, `typical` in many. */
+const KEYFRAME = { max: 9, typical: 4 } as const;
 
 /** Bytes of a chunk's range of a file, from the keyframe before it, with an allowance for an uneven bitrate. */
 export function rangeBytes(
@@ -205,11 +205,11 @@ export function rangeBytes(
 
 /** The longest chunk, in seconds, for which at most `bytes` of its file are in memory; the inverse of {@link inputBytes}. */
 function rangeSeconds(bytes: number, size: number, duration: number): number {
-  return ((bytes - TABLES - TABLES_A_SECOND * duration) * duration) / (size * UNEVEN) - KEYFRAME.most - 1;
+  return ((bytes - TABLES - TABLES_A_SECOND * duration) * duration) / (size * UNEVEN) - KEYFRAME.max - 1;
 }
 
 /**
- * Bytes of a file of `size` held in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its
+ * Bytes of a file of `size` held in memory while a chunk is encoded: all of it, a range and the file's tables, or its
  * sound; with the extra files.
  */
 function inputMemory(size: number, plan: Plan, chunk: Chunk, source: Source): number {
@@ -225,8 +225,8 @@ export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Sourc
   const { audio, duration, codecs, format } = source;
   // Extraction takes only the first track.
   if (plan.sound_track || chunk.sound || plan.concat) return null;
-  const alone = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
-  if (!alone || !codecs?.video || !audio || !duration || size <= SMALL) return null;
+  const isSound = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
+  if (!isSound || !codecs?.video || !audio || !duration || size <= SMALL) return null;
   if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;
   const bytes = Math.ceil((soundRate(source) * duration * 1.1) / 8);
   return bytes <= MAX_SOUND_BYTES && bytes < size ? bytes : null;
@@ -234,8 +234,8 @@ export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Sourc
 
 /** Bits per second of a source's sound; an estimate where the source does not state it. */
 function soundRate({ audio, codecs, streams }: Source): number {
-  const known = streams?.find(({ kind }) => kind === "audio")?.bitrate;
-  if (known !== undefined || !audio) return known ?? 0;
+  const stated = streams?.find(({ kind }) => kind === "audio")?.bitrate;
+  if (stated !== undefined || !audio) return stated ?? 0;
   return /^(pcm|flac|alac)/.test(codecs?.audio ?? "")
     ? audio.channels * audio.sample_rate * 32
     : LOSSY_BITRATE;
@@ -243,8 +243,8 @@ function soundRate({ audio, codecs, streams }: Source): number {
 
 /** Bytes of a file of `size` that the core reads for a chunk: all of it, or a range and the file's tables. */
 export function inputBytes(size: number, plan: Plan, source: Source, chunk: Chunk): number {
-  const stretch = rangeBytes(size, plan, source, chunk, "most");
-  return size <= SMALL ? size : Math.min(size, stretch + TABLES + TABLES_A_SECOND * (source.duration ?? 0));
+  const range = rangeBytes(size, plan, source, chunk, "max");
+  return size <= SMALL ? size : Math.min(size, range + TABLES + TABLES_A_SECOND * (source.duration ?? 0));
 }
 
 const SMALL = 4 * MIB;

@@ -85,23 +85,24 @@ const PROBE_FIRST = 128 * KIB;
 const LONG_SECONDS = 1500;
 // ffmpeg rejects pictures with more pixels (av_image_check_size).
 const MAX_PIXELS = 2 ** 28;
+
 /** Returns the range that a job needs in any case, so that the first request can include it. */
 export function firstRange(job: LightJob): ByteRange {
   const whole = job.kind === "encode" && inputBytes(job.size, job.plan, job.source, job.chunk) === job.size;
-  const end = whole && job.size <= LIGHT_INPUT.most ? job.size : readAhead(job, 0).first;
+  const end = whole && job.size <= LIGHT_INPUT.max ? job.size : readAhead(job, 0).first;
   return { start: 0, end: Math.min(job.size, end) };
 }
 
 function readAhead(job: LightJob, offset: number): ReadAhead {
   if (job.kind === "probe") {
-    return { first: PROBE_FIRST, growth: 4, least: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
+    return { first: PROBE_FIRST, growth: 4, min: PROBE_FIRST, max: 4 * MIB, total: LIGHT_INPUT.image };
   }
   // The tables are at the head; the first jump leads to the chunk's range.
-  const stretch = Math.max(MIB, rangeBytes(job.size, job.plan, job.source, job.chunk, "usual"));
+  const range = Math.max(MIB, rangeBytes(job.size, job.plan, job.source, job.chunk, "typical"));
   // The tables of a long film do not fit into the first request and are often at its end.
   const head = (job.source.duration ?? 0) > LONG_SECONDS ? MIB / 4 : MIB;
-  const first = offset === 0 && job.chunk.start > 0 ? head : Math.min(LIGHT_INPUT.most, stretch);
-  return { first, growth: 0.5, least: stretch / 2, most: stretch, total: LIGHT_INPUT.most };
+  const first = offset === 0 && job.chunk.start > 0 ? head : Math.min(LIGHT_INPUT.max, range);
+  return { first, growth: 0.5, min: range / 2, max: range, total: LIGHT_INPUT.max };
 }
 
 /** Runs a job on the loaded ranges of its input; rejects with a {@link MediaError}. */
@@ -145,9 +146,13 @@ function splitFile(whole: SyncFile, [size, ...sizes]: [number, ...number[]]): [S
   const rest = sizes.map((length) => {
     const at = from;
     from += length;
-    return { size: length, held: 0, read: (start: number, end: number) => whole.read(at + start, at + end) };
+    return {
+      size: length,
+      loadedBytes: 0,
+      read: (start: number, end: number) => whole.read(at + start, at + end),
+    };
   });
-  return [{ size, held: whole.held, read: (start, end) => whole.read(start, end) }, ...rest];
+  return [{ size, loadedBytes: whole.loadedBytes, read: (start, end) => whole.read(start, end) }, ...rest];
 }
 
 type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: PacketCounts };
@@ -269,11 +274,11 @@ export function runChunk(
   const meter = plan.waveform && createPeakMeter(plan.waveform);
   if (meter) core.pour?.(output, meter.add);
   run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
-  const taken = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
+  const outputs = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
   // Cores without `pour` keep their output.
-  if (meter) for (const { bytes } of taken) meter.add(bytes);
+  if (meter) for (const { bytes } of outputs) meter.add(bytes);
   const peaks = meter?.end();
-  const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : taken;
+  const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : outputs;
   if (files.length === 0) throw emptyOutput(plan);
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
   const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));

@@ -68,8 +68,9 @@ function probe(core: WasmCore, args: readonly string[]): FfprobeReport {
 // Raw streams do not state their duration, so count their packets.
 function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   const stream = report.streams.find(({ codec_type }) => codec_type === "video") ?? report.streams[0];
-  const known = report.format.duration !== undefined || String(report.format.format_name).endsWith("_pipe");
-  if (known || !stream) return report;
+  const isStated =
+    report.format.duration !== undefined || String(report.format.format_name).endsWith("_pipe");
+  if (isStated || !stream) return report;
   const counted = probe(core, headerArgs("-count_packets")).streams.find(
     ({ index }) => index === stream.index,
   );
@@ -87,8 +88,8 @@ function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
 
 /** Returns a report from the header alone. Throws `input_unsupported` when the file ends before its pictures do. */
 export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
-  const { format_name, codec_name, width, height, frames, rotation, size: least = 0, ...more } = facts;
-  if (size < least) throw errors.inputDamaged();
+  const { format_name, codec_name, width, height, frames, rotation, size: minSize = 0, ...more } = facts;
+  if (size < minSize) throw errors.inputDamaged();
   const stream = { index: 0, codec_type: "video", codec_name, width, height, nb_frames: String(frames) };
   const isobmff = /^(avif|heic)$/.test(format_name);
   const format = isobmff
@@ -191,11 +192,10 @@ function readWebp(view: DataView): HeaderFacts | null {
   }
   if (kind !== "VP8X") return null;
   const flags = view.getUint8(20);
-  const uint24 = (at: number) => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
   return {
     ...common,
-    width: uint24(24) + 1,
-    height: uint24(27) + 1,
+    width: uint24(view, 24) + 1,
+    height: uint24(view, 27) + 1,
     frames: flags & 0x02 ? Math.max(2, countFrames(view)) : 1,
     pix_fmt: flags & 0x10 ? "yuva420p" : "yuv420p",
   };

@@ -37,11 +37,11 @@ export interface LightHealth {
   fast: boolean;
 }
 
-/** Parses the start of a request; rejects with `request_invalid`, or `payload_too_large` beyond `most` bytes of input. */
-export async function readLightRequest(frames: FrameReader, most: number): Promise<LightRequest> {
+/** Parses the start of a request; rejects with `request_invalid`, or `payload_too_large` beyond `maxBytes` of input. */
+export async function readLightRequest(frames: FrameReader, maxBytes: number): Promise<LightRequest> {
   const request = parseRequest(await frames.json());
   const total = request.ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (total > most) throw errors.largeRequest({ maxBytes: most });
+  if (total > maxBytes) throw errors.largeRequest({ maxBytes });
   return request;
 }
 
@@ -57,10 +57,10 @@ function parseRequest(json: unknown): LightRequest {
   const size = job ? wholeSize(job) : -1;
   const fits = ({ start, end }: ByteRange) =>
     Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= size;
-  const known = job?.kind === "probe" || (job?.kind === "encode" && job.plan && job.chunk && job.source);
+  const isJob = job?.kind === "probe" || (job?.kind === "encode" && job.plan && job.chunk && job.source);
   if (
     !job ||
-    !known ||
+    !isJob ||
     !Number.isSafeInteger(size) ||
     size < 0 ||
     !Array.isArray(ranges) ||

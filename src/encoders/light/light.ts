@@ -64,7 +64,8 @@ const CACHE_BYTES = 8 * SLICE;
 const SOUND_ALONE_COVER = 2;
 // Maximum bytes of tables in the first request.
 const MAX_TABLE_BYTES = 16 * MIB;
-const BUSY_WAIT = { least: 300, most: 1500 };
+// Milliseconds.
+const BUSY_WAIT = { min: 300, max: 1500 };
 
 type Done = Extract<LightMessage, { state: "done" }>;
 interface Sending {
@@ -100,7 +101,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         throw thrown;
       });
       if (reply === "busy") {
-        await sleep(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
+        await sleep(BUSY_WAIT.min + Math.random() * (BUSY_WAIT.max - BUSY_WAIT.min), sending.signal);
         sending.onWait();
       } else if ("range" in reply) {
         ranges.push(reply.range);
@@ -168,7 +169,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       const time = secondsOf(plan, source, level, coreFor(plan, source));
       return time && time.pictures + time.sound;
     },
-    async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onTally = () => {} }) {
+    async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onCounts = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
       // The core would otherwise hold the damaged bytes in memory.
@@ -183,7 +184,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         ...(extra && { further: extra.map(({ size }) => size) }),
       };
       const { done, files } = await run(job, { input: file, ...(extra && { extra }), signal, onWait });
-      onTally(done.tally);
+      onCounts(done.tally);
       return files;
     },
     async probe(input, signal, onWait = () => {}) {
@@ -266,8 +267,8 @@ async function fetchAhead(
   input: ByteReader,
   signal: AbortSignal,
 ): Promise<void> {
-  const held = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (held > CACHE_BYTES) return;
+  const total = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (total > CACHE_BYTES) return;
   for (const range of ranges) for (const part of slices(range, input, signal)) await part();
 }
 
@@ -283,18 +284,18 @@ async function prefetchAll(ranges: readonly ByteRange[], { input, signal, onWait
 }
 
 function cacheSlices(input: ByteReader): ByteReader {
-  const kept = new Map<string, Uint8Array>();
-  let held = 0;
+  const slices = new Map<string, Uint8Array>();
+  let cachedBytes = 0;
   return {
     size: input.size,
     async read(range, signal) {
       const name = `${range.start}-${range.end}`;
-      const known = kept.get(name);
-      if (known) return known;
+      const cached = slices.get(name);
+      if (cached) return cached;
       const bytes = await input.read(range, signal);
-      if (held + bytes.length <= CACHE_BYTES) {
-        kept.set(name, bytes);
-        held += bytes.length;
+      if (cachedBytes + bytes.length <= CACHE_BYTES) {
+        slices.set(name, bytes);
+        cachedBytes += bytes.length;
       }
       return bytes;
     },
@@ -304,7 +305,7 @@ function cacheSlices(input: ByteReader): ByteReader {
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 // Pauses between health checks of a lost encoder.
-const PAUSE_MS = { first: 250, most: 4000 };
+const PAUSE_MS = { first: 250, max: 4000 };
 // A busy encoder responds only once its work is done.
 const ANSWER_MS = 10_000;
 
@@ -326,7 +327,7 @@ async function awaitHealth(
   { signal, onWait }: { signal: AbortSignal; onWait: () => void },
 ): Promise<void> {
   const end = Date.now() + ms;
-  for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.most)) {
+  for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.max)) {
     const answer = await askHealth(fetch, signal);
     if (answer?.status === "ok") return;
     onWait();

@@ -102,11 +102,11 @@ export async function followJob(
   const { instance, signal } = call;
   const begun = Date.now();
   let answer = first;
-  for (let least = 0; ; least = MIN_PAUSE_MS) {
+  for (let minPause = 0; ; minPause = MIN_PAUSE_MS) {
     const state = parseNativeState(answer.text, name);
     if (state.state !== "running") return state;
     onProgress(state.share);
-    await sleep(Math.max(least, pauseFor(Date.now() - begun, state.share)), signal);
+    await sleep(Math.max(minPause, pauseFor(Date.now() - begun, state.share)), signal);
     answer = await poll(call, id);
     if (answer.status !== 200) throw statusError(instance, answer);
   }
@@ -281,7 +281,7 @@ export async function callForBytes(
 
 async function readBytes(
   response: Response,
-  most: number,
+  maxBytes: number,
   over: Promise<never>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (!response.body) return new Uint8Array();
@@ -293,7 +293,7 @@ async function readBytes(
       const { done, value } = await Promise.race([reader.read(), over]);
       if (done) break;
       size += value.length;
-      if (size > most) throw errors.endless();
+      if (size > maxBytes) throw errors.endless();
       pieces.push(value);
     }
   } catch (thrown) {

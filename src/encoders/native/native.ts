@@ -71,8 +71,8 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
   });
 
   async function encode(chunkJob: ChunkJob): Promise<Written> {
-    const { plan, chunk, source, together, signal } = chunkJob;
-    const { onWait = () => {}, onProgress = () => {}, onTally = () => {} } = chunkJob;
+    const { plan, chunk, source, batch, signal } = chunkJob;
+    const { onWait = () => {}, onProgress = () => {}, onCounts = () => {} } = chunkJob;
     if (instances.length === 0) throw unavailable({ code: "not_configured" });
     const { id, files } = await remoteFiles(chunkJob);
     const job: NativeJob = {
@@ -83,7 +83,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
       source,
       ...files,
       ...(lane !== undefined && { lane }),
-      ...(together && { together }),
+      ...(batch && { together: batch }),
     };
     // Lost starts by encoder; encoders with losses are tried last.
     const losses = new Map<NativeInstance, number>();
@@ -101,7 +101,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
         try {
           const end = await followJob(callTo(instance, signal), job, answer, progress);
           if (end.state === "done") {
-            onTally(end.tally);
+            onCounts(end.tally);
             return toWritten(end);
           }
           throw new MediaError(end.error.kind, end.error.message, end.error);
@@ -195,8 +195,8 @@ function inOrder(
   losses: ReadonlyMap<NativeInstance, number>,
 ): NativeInstance[] {
   const at = index % Math.max(1, instances.length);
-  const dealt = [...instances.slice(at), ...instances.slice(0, at)];
-  return dealt.toSorted((a, b) => (losses.get(a) ?? 0) - (losses.get(b) ?? 0));
+  const rotated = [...instances.slice(at), ...instances.slice(0, at)];
+  return rotated.toSorted((a, b) => (losses.get(a) ?? 0) - (losses.get(b) ?? 0));
 }
 
 function isLost(thrown: unknown): boolean {

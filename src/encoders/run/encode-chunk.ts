@@ -14,7 +14,7 @@ export interface Counted<T> {
   counts: Counts;
 }
 
-/** Stores an encoder's result; `count` counts its pictures and sound. */
+/** Stores the files of an encoder; `count` counts their pictures and sound. */
 export type Store<T> = (encoded: Encoded) => Promise<{ stored: T; count(): Promise<Contents> }>;
 
 /** Pictures and sound that an output lacks compared with its source. */
@@ -44,27 +44,27 @@ export async function encodeCounted<T>(
   store: Store<T>,
 ): Promise<Counted<T>> {
   const [, ...earlier] = decodeStarts(chunk);
-  let tried = chunk;
+  let current = chunk;
   for (let attempt = 0; ; attempt++) {
-    const tally: PacketCounts = {};
-    const encoded = await encodeChunk(encoding, tried, place, durable, {
+    const sourceCounts: PacketCounts = {};
+    const encoded = await encodeChunk(encoding, current, place, durable, {
       attempt,
-      onTally: (part) => Object.assign(tally, part),
+      onCounts: (part) => Object.assign(sourceCounts, part),
     });
     const { stored, count } = await store(encoded);
-    if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
+    if (!sourceCounts.pictures && sourceCounts.sound === undefined) return { stored, counts: {} };
     const contents = await count();
-    const excess = excessOf(encoding, tally, contents);
+    const excess = excessOf(encoding, sourceCounts, contents);
     if (excess > 0) {
-      if (!tally.heard || tried.sound_from !== undefined) throw errors.soundTooLong({ excess });
-      tried = { ...tried, sound_from: tally.heard.from };
+      if (!sourceCounts.heard || current.sound_from !== undefined) throw errors.soundTooLong({ excess });
+      current = { ...current, sound_from: sourceCounts.heard.from };
       continue;
     }
-    const shortfall = compare(encoding, chunk, tally, contents);
-    if (!shortfall) return { stored, counts: countsOf(tally, contents) };
+    const shortfall = compare(encoding, chunk, sourceCounts, contents);
+    if (!shortfall) return { stored, counts: countsOf(sourceCounts, contents) };
     const decode_from = shortfall.late_start ? earlier.shift() : undefined;
-    if (decode_from === undefined) throw incomplete(shortfall, tally);
-    tried = { ...tried, decode_from };
+    if (decode_from === undefined) throw incomplete(shortfall, sourceCounts);
+    current = { ...current, decode_from };
   }
 }
 
@@ -107,13 +107,13 @@ function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
 function compare(
   { plan, source }: Pick<Encoding, "plan" | "source">,
   chunk: Chunk,
-  tally: PacketCounts,
+  sourceCounts: PacketCounts,
   contents: Contents,
 ): Shortfall | null {
-  const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
-  const expected = tally.pictures ? expectedPictures(plan, source, chunk, decoded) : 0;
+  const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = sourceCounts.pictures ?? {};
+  const expected = sourceCounts.pictures ? expectedPictures(plan, source, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
-  const silent = expectedSound(plan, tally) - contents.sound + (tally.silenced ?? 0);
+  const silent = expectedSound(plan, sourceCounts) - contents.sound + (sourceCounts.silenced ?? 0);
   const sound = silent > SOUND_TOLERANCE ? silent : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
@@ -133,11 +133,11 @@ function excessOf(
   const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
   const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
   const excess = played - Math.max(duration, until / speed);
-  return excess > SOUND_TOLERANCE + FRAMES / audio.sample_rate ? excess : 0;
+  return excess > SOUND_TOLERANCE + PADDING_SAMPLES / audio.sample_rate ? excess : 0;
 }
 
 // Samples that an encoder adds at both ends.
-const FRAMES = 3 * 1024;
+const PADDING_SAMPLES = 3 * 1024;
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so a full output proves nothing.
 function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
@@ -171,10 +171,10 @@ function countsOf({ pictures, sound }: PacketCounts, contents: Contents): Counts
 
 function incomplete(
   { pictures, at, sound }: Shortfall,
-  tally: PacketCounts,
+  sourceCounts: PacketCounts,
   all: { pictures?: number | undefined; sound?: number | undefined } = {
-    pictures: tally.pictures && tally.pictures.decoded + tally.pictures.missing,
-    sound: tally.sound,
+    pictures: sourceCounts.pictures && sourceCounts.pictures.decoded + sourceCounts.pictures.missing,
+    sound: sourceCounts.sound,
   },
 ): MediaError {
   return errors.incomplete({
@@ -203,7 +203,7 @@ export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
 export interface Attempt {
   /** Counts from 0. */
   attempt: number;
-  onTally(tally: PacketCounts): void;
+  onCounts(sourceCounts: PacketCounts): void;
 }
 
 /** Encodes one chunk. Rejects with a MediaError, also when the encoder returns nothing. */
@@ -212,7 +212,7 @@ async function encodeChunk(
   chunk: Chunk,
   place: Place,
   durable: AbortSignal,
-  { attempt, onTally }: Attempt,
+  { attempt, onCounts }: Attempt,
 ): Promise<Encoded> {
   const { plan, source, encoder, remote, tracker } = encoding;
   const signal = AbortSignal.any([encoding.stopped, durable]);
@@ -220,13 +220,17 @@ async function encodeChunk(
   const several = extraFilesOf(plan, chunk).length > 0;
   try {
     const encoded = await encoder.encode({
-      ...{ plan: planOfChunk(plan, chunk), chunk, source, input: await encoding.input(), signal },
+      plan: planOfChunk(plan, chunk),
+      chunk,
+      source,
+      input: await encoding.input(),
+      signal,
       ...(several && encoding.extra && { extra: await encoding.extra() }),
       // The first attempt's id names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
       // Later attempts start decoding elsewhere.
-      ...(encoding.together && attempt === 0 && { together: encoding.together }),
-      onTally,
+      ...(encoding.batch && attempt === 0 && { batch: encoding.batch }),
+      onCounts,
       onWait: tracker.waits,
       onProgress: (share) => tracker.share(chunk, share),
       ...(remote && {

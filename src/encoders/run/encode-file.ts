@@ -170,8 +170,8 @@ export async function encodePart(
   });
 }
 
-// All parts are open at once, so none has a cache.
-const UNCACHED = { minAhead: 0, maxAhead: 0, cacheBytes: 0 };
+// A stitch has every part open at once; caches would add up.
+const NO_CACHE = { minAhead: 0, maxAhead: 0, cacheBytes: 0 };
 
 /** Joins the parts of a video by copying their packets, and checks the result against the counts of its parts. */
 export async function stitchParts(
@@ -181,7 +181,7 @@ export async function stitchParts(
   durable: AbortSignal,
 ): Promise<OutputFiles> {
   const { plan, source, storage, out, work } = encoding;
-  const open = (part: EncodedPart) => storageReader(storage, part.stored, UNCACHED);
+  const open = (part: EncodedPart) => storageReader(storage, part.stored, NO_CACHE);
   const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
   const sound = parts.find(({ chunk }) => chunk.track === "audio");
   const pictures = parts.filter(({ chunk }) => chunk.track === "video");
@@ -221,14 +221,14 @@ async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[
   });
 }
 
-// Coarse ticks are multiplied, because sound would be cut at their boundaries. Very fine ones overflow the 32 bits of a picture's
-// duration after seconds.
-const TICKS = { fewest: 10_000, most: 1_000_000 } as const;
+// Ticks per second. Sound is cut at ticks, so coarse ones are multiplied; very fine ones overflow the 32 bits of a picture's duration
+// after seconds.
+const TICKS = { min: 10_000, max: 1_000_000 } as const;
 
 // The finest ticks, which most others divide.
 function joinedTicks({ plan: { concat = [] } }: Encoding): number {
   const finest = Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
-  return Math.min(TICKS.most, finest * Math.ceil(TICKS.fewest / finest));
+  return Math.min(TICKS.max, finest * Math.ceil(TICKS.min / finest));
 }
 
 interface EncodedTrial extends TriedImage {
@@ -263,7 +263,7 @@ export async function encodeWithin(encoding: Encoding, chunk: Chunk): Promise<Co
 
 async function storeBest(encoding: Encoding, chunk: Chunk, { key }: EncodedTrial): Promise<StoredFile> {
   const { storage, out, work, durably } = encoding;
-  const kept = await durably("keep", async () => {
+  const stored = await durably("keep", async () => {
     const encoded = requireEncoded(await storage.read(key));
     return placeFile(storage, encoded.body, out, targetFile(encoding, chunk));
   });
@@ -271,5 +271,5 @@ async function storeBest(encoding: Encoding, chunk: Chunk, { key }: EncodedTrial
     await storage.clear(work);
     return null;
   });
-  return kept;
+  return stored;
 }

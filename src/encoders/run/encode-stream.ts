@@ -253,13 +253,13 @@ function leadsOf(
   pictures: readonly { runs: readonly SegmentRun[] }[],
   parts: readonly StreamPart[],
 ): Map<string, number> {
-  const known = new Map(
+  const leads = new Map(
     parts.flatMap(({ written }) => written.map(({ name, lead }) => [name, lead] as const)),
   );
   const names = pictures.flatMap(({ runs }) => runs.flatMap((run) => run.segments.map(({ name }) => name)));
   return new Map(
     names.map((name) => {
-      const lead = known.get(name);
+      const lead = leads.get(name);
       if (lead === undefined) throw errors.leadUnknown({ name });
       return [name, lead];
     }),
@@ -298,9 +298,9 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
       streams.set(folder, [...(streams.get(folder) ?? []), { ...run, start }]);
     }
   }
-  const wanted = plan.video ? pictures : [soundFolder()];
-  const lacking = wanted.find((name) => !streams.has(name));
-  if (lacking !== undefined) throw errors.streamMissing({ name: lacking });
+  const expected = plan.video ? pictures : [soundFolder()];
+  const missing = expected.find((name) => !streams.has(name));
+  if (missing !== undefined) throw errors.streamMissing({ name: missing });
   checkNames(streams);
   return streams;
 }
@@ -336,18 +336,18 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
   const run = parseMediaPlaylist(name, playlist ? new TextDecoder().decode(playlist.bytes) : "");
   // ffmpeg writes a segment without samples for a track that is empty in the span.
   const isEmpty = ({ name, samples }: WrittenFile) => name.endsWith(".m4s") && samples === 0;
-  const there = new Set(written.filter((file) => file.size > 0 && !isEmpty(file)).map((file) => file.name));
-  const named = [
+  const stored = new Set(written.filter((file) => file.size > 0 && !isEmpty(file)).map((file) => file.name));
+  const listed = [
     ...run.segments.map((segment) => segment.name),
     ...(run.segments.length > 0 ? [run.init] : []),
   ];
-  for (const each of named) {
+  for (const each of listed) {
     if (each === null) throw errors.initMissing({ chunk: chunk.index, playlist: name });
-    if (!there.has(each)) throw errors.segmentMissing({ name: each });
+    if (!stored.has(each)) throw errors.segmentMissing({ name: each });
   }
   // Every segment written must be in the playlist.
-  for (const each of there) {
-    if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !named.includes(each)) {
+  for (const each of stored) {
+    if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !listed.includes(each)) {
       throw errors.segmentUnlisted({ name: each });
     }
   }
@@ -364,12 +364,12 @@ function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
 
 // Chunks encoded alike have identical init segments, so they share the first.
 function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint8Array>): SegmentRun[] {
-  const known: { name: string; bytes: Uint8Array }[] = [];
+  const distinct: { name: string; bytes: Uint8Array }[] = [];
   return runs.map((run) => {
     const bytes = inits.get(run.init ?? "");
     if (run.init === null || !bytes) return run;
-    const same = known.find((other) => equal(other.bytes, bytes));
-    if (!same) known.push({ name: run.init, bytes });
+    const same = distinct.find((other) => equal(other.bytes, bytes));
+    if (!same) distinct.push({ name: run.init, bytes });
     return { ...run, init: same?.name ?? run.init };
   });
 }

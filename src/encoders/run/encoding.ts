@@ -19,7 +19,7 @@ export interface EncodeRun {
   text?: (file: number) => Promise<ByteReader>;
   encoder: Encoder;
   /** The batch of the run's jobs; absent for none. */
-  together?: JobBatch;
+  batch?: JobBatch;
   max_in_flight: number;
   /**
    * Access for encoders on other machines: the inputs, and the URL of a folder for a key prefix. Absent where there are none.
@@ -98,8 +98,8 @@ export function createEncodeProgress(
     share: 0,
     sound: plan.chunks[place]?.track === "audio",
   }));
-  let lanes = 1;
-  // The percentage and the time left when the number of lanes last changed.
+  let parallel = 1;
+  // The percentage and the time left when the number of parallel chunks last changed.
   let since = { percent: 0, left: timeLeft() };
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -111,7 +111,7 @@ export function createEncodeProgress(
     const waiting = works.filter(({ share }) => share === 0);
     return timeOf(
       [...begun, ...waiting].map(({ weight, share }) => weight * (1 - share)),
-      lanes,
+      parallel,
     );
   }
 
@@ -141,9 +141,9 @@ export function createEncodeProgress(
       if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
       // Other jobs may occupy encoders, so count the picture chunks that actually run at once.
       const running = works.filter((each) => !each.sound && each.share > 0 && each.share < 1).length;
-      if (running > lanes) {
+      if (running > parallel) {
         const percent = percentOf(timeLeft());
-        lanes = running;
+        parallel = running;
         since = { percent, left: timeLeft() };
       }
       reported = Math.max(reported, Math.floor(percentOf(timeLeft())));
@@ -154,9 +154,9 @@ export function createEncodeProgress(
   };
 }
 
-// Time until the last lane finishes, when each takes the next piece as soon as it is free.
-function timeOf(pieces: readonly number[], lanes: number): number {
-  const ends = Array.from({ length: lanes }, () => 0);
+// Time until the last of `parallel` encoders finishes, when each takes the next piece as soon as it is free.
+function timeOf(pieces: readonly number[], parallel: number): number {
+  const ends = Array.from({ length: parallel }, () => 0);
   for (const piece of pieces) {
     const next = ends.indexOf(Math.min(...ends));
     ends[next] = (ends[next] ?? 0) + piece;

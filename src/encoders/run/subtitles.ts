@@ -85,8 +85,8 @@ const MAX_WRITTEN = 2 * CUE_LIMITS.bytes;
 // Allowance for the times of a cue.
 const CUE = 32;
 
-/** Returns the letters that cues take in an output, where a cue may repeat in several segments; stops counting beyond `most`. */
-function writtenSize(cues: readonly Cue[], { kind, format }: Plan, most: number): number {
+/** Returns the letters that cues take in an output, where a cue may repeat in several segments; stops counting beyond `max`. */
+function writtenSize(cues: readonly Cue[], { kind, format }: Plan, max: number): number {
   let size = 0;
   if (kind === "adaptive_video") {
     for (const { start, end, text, settings } of cues)
@@ -97,7 +97,7 @@ function writtenSize(cues: readonly Cue[], { kind, format }: Plan, most: number)
   for (const { text } of timed ? flattenCues(cues) : cues) {
     if (timed && !fitsTimedText(text)) return Number.POSITIVE_INFINITY;
     size += text.length + CUE;
-    if (size > most) break;
+    if (size > max) break;
   }
   return size;
 }

@@ -16,8 +16,8 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
   const blocks = new Map<number, Uint8Array<ArrayBuffer>>();
 
   function block(index: number): Uint8Array<ArrayBuffer> {
-    const known = blocks.get(index);
-    if (known) return known;
+    const cached = blocks.get(index);
+    if (cached) return cached;
     onRead();
     const bytes = read(reader, blob, index * BLOCK, (index + 1) * BLOCK);
     const [oldest] = blocks;
@@ -31,7 +31,7 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
 
   return {
     size: blob.size,
-    held: 0,
+    loadedBytes: 0,
     read(start, end) {
       const first = Math.floor(start / BLOCK);
       if (end <= (first + 1) * BLOCK)

@@ -1,5 +1,5 @@
 import type { ByteRange } from "../../runs/ports.ts";
-import { MIB } from "../../util/bytes.ts";
+import { concatBytes, MIB } from "../../util/bytes.ts";
 import { errors } from "./errors.ts";
 
 export interface Page {
@@ -12,7 +12,7 @@ export interface SyncFile {
   /** Size of the whole file in bytes. */
   readonly size: number;
   /** Bytes in memory. */
-  readonly held: number;
+  readonly loadedBytes: number;
   /** Returns the bytes from `start` to `end` (exclusive), both within the file. May throw {@link PageMiss}. */
   read(start: number, end: number): Uint8Array;
 }
@@ -33,10 +33,10 @@ export class PageMiss extends Error {
 export interface ReadAhead {
   /** After a miss at a new position. */
   first: number;
-  /** After a miss at the end of a loaded range: `growth` times its length, but at least `least`. */
+  /** After a miss at the end of a loaded range: `growth` times its length, but at least `min`. */
   growth: number;
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   /** Upper limit for all pages together. */
   total: number;
 }
@@ -46,7 +46,7 @@ export function createPagedFile(size: number, pages: readonly Page[]): SyncFile 
   const sorted = pages.toSorted((a, b) => a.start - b.start);
   return {
     size,
-    held: pages.reduce((sum, page) => sum + page.bytes.length, 0),
+    loadedBytes: pages.reduce((sum, page) => sum + page.bytes.length, 0),
     read(start, end) {
       const parts: Uint8Array[] = [];
       let at = start;
@@ -58,7 +58,7 @@ export function createPagedFile(size: number, pages: readonly Page[]): SyncFile 
         at = Math.min(end, stop);
       }
       if (at < end) throw new PageMiss(at);
-      return parts.length === 1 && parts[0] ? parts[0] : join(parts, end - start);
+      return parts.length === 1 && parts[0] ? parts[0] : concatBytes(parts);
     },
   };
 }
@@ -73,11 +73,11 @@ export function rangeAfterMiss(
   loaded: readonly ByteRange[],
   ahead: ReadAhead,
 ): ByteRange | null {
-  const held = loaded.reduce((sum, range) => sum + range.end - range.start, 0);
+  const loadedBytes = loaded.reduce((sum, range) => sum + range.end - range.start, 0);
   const before = offset - startOf(offset, loaded);
   const after = loaded.map((range) => range.start).filter((start) => start > offset);
-  const grown = before > 0 ? Math.max(ahead.least, before * ahead.growth) : ahead.first;
-  const length = Math.ceil(Math.min(grown, ahead.most, ahead.total - held));
+  const grown = before > 0 ? Math.max(ahead.min, before * ahead.growth) : ahead.first;
+  const length = Math.ceil(Math.min(grown, ahead.max, ahead.total - loadedBytes));
   const end = Math.min(size, offset + length, ...after);
   return end > offset ? { start: offset, end } : null;
 }
@@ -86,16 +86,6 @@ export function rangeAfterMiss(
 function startOf(offset: number, loaded: readonly ByteRange[]): number {
   const before = loaded.find((range) => range.end === offset && range.start < offset);
   return before ? startOf(before.start, loaded) : offset;
-}
-
-function join(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const joined = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
 
 /** A file that the core writes. */
@@ -154,16 +144,16 @@ export function createOutput(
   const base = () => (moved.length === 0 ? 0 : moved.length * block);
 
   function unload(index: number): void {
-    const known = loaded.get(index);
-    if (!known) return;
+    const cached = loaded.get(index);
+    if (!cached) return;
     loaded.delete(index);
-    if (known.changed && spill) moved[index] = spill.move(known.bytes);
+    if (cached.changed && spill) moved[index] = spill.move(cached.bytes);
     charge(-block);
   }
 
   function load(index: number): { bytes: Uint8Array<ArrayBuffer>; changed: boolean } {
-    const known = loaded.get(index);
-    if (known) return known;
+    const cached = loaded.get(index);
+    if (cached) return cached;
     const [oldest] = loaded.keys();
     if (oldest !== undefined && loaded.size >= LOADED) unload(oldest);
     const from = moved[index];
@@ -212,8 +202,8 @@ export function createOutput(
     get size() {
       return size;
     },
-    read(start, given) {
-      const end = Math.min(given, size);
+    read(start, limit) {
+      const end = Math.min(limit, size);
       if (start >= base()) return tail.subarray(start - base(), end - base());
       const bytes = new Uint8Array(end - start);
       let at = 0;
@@ -227,9 +217,9 @@ export function createOutput(
     write(at, added) {
       let done = 0;
       for (const { index, from, to } of spans(at, at + added.length)) {
-        const known = load(index);
-        known.bytes.set(added.subarray(done, done + to - from), from);
-        known.changed = true;
+        const rewritten = load(index);
+        rewritten.bytes.set(added.subarray(done, done + to - from), from);
+        rewritten.changed = true;
         done += to - from;
       }
       if (done < added.length) writeTail(at + done - base(), added.subarray(done));
@@ -251,7 +241,7 @@ export function createOutput(
 /**
  * Creates an output that passes its bytes on instead of keeping them. Ignores rewritten bytes, such as the sizes in a header.
  */
-export function createPoured(
+export function createPassThrough(
   onBytes: (bytes: Uint8Array) => void,
 ): OutputFile & { release(): OutputContents } {
   let size = 0;

@@ -179,7 +179,10 @@ function threadedHost(options: Omit<MtCoreOptions, "memory" | `on${string}`>): C
   return {
     createCore: (memory, onLine, onThread) =>
       createMtCore({
-        ...{ ...options, memory, onLine, onThread },
+        ...options,
+        memory,
+        onLine,
+        onThread,
         onThreads(end) {
           endThreads = end;
         },

@@ -2,7 +2,7 @@ import { MediaError } from "../../media/errors.ts";
 import { MIB } from "../../util/bytes.ts";
 import {
   createOutput,
-  createPoured,
+  createPassThrough,
   type OutputContents,
   type OutputFile,
   PageMiss,
@@ -80,7 +80,7 @@ export function createFastCore(options: FastCoreOptions): FastCore {
       return heap;
     },
     mount(path, file) {
-      fileBytes += file.held;
+      fileBytes += file.loadedBytes;
       files.mount(path, file);
     },
     makeFolder: (path) => files.makeFolder(path),
@@ -99,7 +99,9 @@ export function createFastCore(options: FastCoreOptions): FastCore {
       });
       const wasi = createWasi({
         args: ["ffmpeg", "-nostdin", "-y", "-hide_banner", ...args],
-        ...{ memory, files, print: lines.add },
+        memory,
+        files,
+        print: lines.add,
       });
       try {
         const imports = {
@@ -223,9 +225,9 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
       if (flags & (CREATE | TRUNCATE)) return EXIST;
       return { size: () => input.size, read: (start, end) => input.read(start, end), output: null, at: 0 };
     }
-    const known = files.output(path);
-    if (known && flags & EXCLUSIVE) return EXIST;
-    const output = known ?? (flags & CREATE ? files.create(path) : null);
+    const existing = files.output(path);
+    if (existing && flags & EXCLUSIVE) return EXIST;
+    const output = existing ?? (flags & CREATE ? files.create(path) : null);
     if (!output) return NOENT;
     if (flags & TRUNCATE) output.truncate();
     return { size: () => output.size, read: (start, end) => output.read(start, end), output, at: 0 };
@@ -307,8 +309,8 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
       const file = files.input(name) ?? files.output(name);
       return file ? writeStat(at, REGULAR, file.size) : NOENT;
     },
-    path_open(...given: (number | bigint)[]) {
-      const [, , path = 0, length = 0, flags = 0, , , , at = 0] = given.map(Number);
+    path_open(...args: (number | bigint)[]) {
+      const [, , path = 0, length = 0, flags = 0, , , , at = 0] = args.map(Number);
       const name = text(path, length);
       if (flags & DIRECTORY || files.isFolder(name)) return NOTSUP;
       const file = openPath(name, flags);
@@ -364,8 +366,8 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
       files.makeFolder(name);
       return OK;
     },
-    path_rename(...given: number[]) {
-      const [, path = 0, length = 0, , toPath = 0, toLength = 0] = given;
+    path_rename(...args: number[]) {
+      const [, path = 0, length = 0, , toPath = 0, toLength = 0] = args;
       return files.rename(text(path, length), text(toPath, toLength)) ? OK : NOENT;
     },
     path_unlink_file: (_folder: number, path: number, length: number) =>
@@ -448,14 +450,14 @@ export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | 
       outputs.set(name, file);
       return file;
     },
-    pour: (path, onBytes) => void outputs.set(normalize(path), createPoured(onBytes)),
-    rename(given, to) {
-      const [from, target] = [normalize(given), normalize(to)];
-      const file = outputs.get(from);
-      if (!file || !folders.has(parent(target))) return false;
-      outputs.delete(from);
-      outputs.get(target)?.release();
-      outputs.set(target, file);
+    pour: (path, onBytes) => void outputs.set(normalize(path), createPassThrough(onBytes)),
+    rename(from, to) {
+      const [name, newName] = [normalize(from), normalize(to)];
+      const file = outputs.get(name);
+      if (!file || !folders.has(parent(newName))) return false;
+      outputs.delete(name);
+      outputs.get(newName)?.release();
+      outputs.set(newName, file);
       return true;
     },
     remove(path) {
@@ -465,8 +467,8 @@ export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | 
     },
     take(folder) {
       const prefix = `${normalize(folder)}/`;
-      const taken = [...outputs].filter(([path]) => path.startsWith(prefix));
-      return taken.map(([path, file]) => {
+      const released = [...outputs].filter(([path]) => path.startsWith(prefix));
+      return released.map(([path, file]) => {
         outputs.delete(path);
         const { front, bytes } = file.release();
         const name = path.slice(prefix.length);

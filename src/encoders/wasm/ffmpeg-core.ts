@@ -32,7 +32,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
   let logger = (_line: { type: string; message: string }) => {};
   let progress = (_state: { progress: number; time: number }) => {};
   let timeout = -1;
-  let ends = Number.POSITIVE_INFINITY;
+  let deadline = Number.POSITIVE_INFINITY;
   let duration: number | null = null;
   let time = 0;
 
@@ -51,7 +51,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
     guard({ wasi_snapshot_preview1: wasi = {} }) {
       const readClock = wasi.clock_time_get as (...args: unknown[]) => number;
       wasi.clock_time_get = (...args: unknown[]) => {
-        if (performance.now() > ends) throw new Exit(1);
+        if (performance.now() > deadline) throw new Exit(1);
         return readClock(...args);
       };
     },
@@ -62,7 +62,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
     ret: -1,
     exec(...args: string[]): number {
       duration = null;
-      ends = timeout < 0 ? Number.POSITIVE_INFINITY : performance.now() + timeout;
+      deadline = timeout < 0 ? Number.POSITIVE_INFINITY : performance.now() + timeout;
       this.ret = core.exec(args).code;
       if (this.ret === 0) progress({ progress: 1, time });
       return this.ret;
@@ -102,8 +102,8 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
       readdir: (path: string) => [".", "..", ...(files.list(path) ?? missing(path))],
       stat: (path: string) => ({ mode: files.isFolder(path) ? FOLDER_MODE : 0 }),
       isDir: (mode: number) => mode === FOLDER_MODE,
-      mount(_type: string, { files: given = [], blobs = [] }: MountedFiles, folder: string) {
-        const all = [...given.map((file) => ({ name: file.name, data: file })), ...blobs];
+      mount(_type: string, { files: inputs = [], blobs = [] }: MountedFiles, folder: string) {
+        const all = [...inputs.map((file) => ({ name: file.name, data: file })), ...blobs];
         for (const { name, data } of all)
           files.mount(
             `${folder}/${name}`,

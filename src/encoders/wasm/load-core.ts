@@ -182,6 +182,7 @@ export interface FileLoad {
   file: CoreFile;
   /** Name of the cache; null disables caching. */
   cache: string | null;
+  /** Seconds without a byte after which the load fails. */
   stallSeconds: number;
   signal: AbortSignal;
   /** Receives the number of uncompressed bytes read so far. */
@@ -196,14 +197,14 @@ async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
   const { url, cache } = load;
   const cached = await findCached(cache, url);
   if (cached?.body) {
-    // Download the original again when the cached copy is damaged.
-    const kept = await readFile(load, cached.body).catch(() => null);
+    // A damaged copy is downloaded again.
+    const bytes = await readFile(load, cached.body).catch(() => null);
     load.signal.throwIfAborted();
-    if (kept) return kept;
+    if (bytes) return bytes;
   }
   const bytes = await fetchFile(load);
-  // Cached uncompressed, which spares the next visit that work.
-  void keepCached(cache, url, new Response(bytes));
+  // Uncompressed, which spares the next visit that work.
+  void storeCached(cache, url, new Response(bytes));
   return bytes;
 }
 
@@ -341,7 +342,7 @@ async function findCached(name: string | null, url: string | URL): Promise<Respo
 }
 
 /** Caches a file for the next visit; does nothing when the page has no cache or no room in it. */
-async function keepCached(name: string | null, url: string | URL, file: Response): Promise<void> {
+async function storeCached(name: string | null, url: string | URL, file: Response): Promise<void> {
   if (name === null) return;
   try {
     const cache = await caches.open(name);

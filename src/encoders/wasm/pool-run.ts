@@ -55,14 +55,14 @@ const MAX_REUSED_HEAP = 256 * MIB;
 
 export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>): PoolRun<Core> {
   const { workers, budget, cores, createWorker } = options;
-  const turns = createSlotQueue(workers, budget);
+  const queue = createSlotQueue(workers, budget);
   const idle: { core: Core; worker: PoolWorker }[] = [];
   const closed = new AbortController();
   const loading = new Map<Core, Promise<LoadedCore>>();
 
   function load(core: Core): Promise<LoadedCore> {
-    const known = loading.get(core);
-    if (known) return known;
+    const pending = loading.get(core);
+    if (pending) return pending;
     const loaded = cores[core]().catch((thrown: unknown) => {
       loading.delete(core);
       throw thrown;
@@ -72,9 +72,9 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
   }
 
   function takeWorker(name: Core, core: LoadedCore): PoolWorker {
-    const place = idle.findIndex((each) => each.core === name);
-    const [found] = place < 0 ? [] : idle.splice(place, 1);
-    if (found) return found.worker;
+    const index = idle.findIndex((each) => each.core === name);
+    const [reused] = index < 0 ? [] : idle.splice(index, 1);
+    if (reused) return reused.worker;
     // A worker with another core makes room.
     if (idle.length >= workers) idle.shift()?.worker.close();
     return createPoolWorker(createWorker, core);
@@ -86,7 +86,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
       const extra = Promise.all((job.extra ?? []).map((input) => blobOf(input, signal)));
       const loading = Promise.all([load(job.core), blobOf(job.input, signal), extra]);
       const [core, file, rest] = await untilAborted(loading, signal);
-      return { core, files: [file, ...rest] as const, end: await turns.take(job.bytes, signal) };
+      return { core, files: [file, ...rest] as const, end: await queue.take(job.bytes, signal) };
     } finally {
       clearInterval(waiting);
     }
@@ -126,7 +126,10 @@ export function followChunk({ plan, chunk, input, extra, signal, onWait = () => 
   const length = outputSeconds(plan, chunk);
   let best = 0;
   return {
-    ...{ input, extra, signal, onWait },
+    input,
+    extra,
+    signal,
+    onWait,
     onSeconds(seconds: number) {
       if (length !== null) best = Math.max(best, Math.min(1, seconds / length));
       onProgress?.(best);

@@ -114,7 +114,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
       return bound.heap;
     },
     mount(path, file) {
-      bound.charge(file.held);
+      bound.charge(file.loadedBytes);
       mountFile(core.FS, path, file);
     },
     exec(args) {
@@ -128,7 +128,11 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
     ffprobe(args) {
       const { log } = run("_ffprobe", [
         ...core.DEFAULT_ARGS_FFPROBE,
-        ...["-hide_banner", "-of", "json", "-o", REPORT],
+        "-hide_banner",
+        "-of",
+        "json",
+        "-o",
+        REPORT,
         ...args,
       ]);
       const report = parseReport(takeFile(core.FS, REPORT));
@@ -162,7 +166,7 @@ function parseReport(file: { bytes: Uint8Array }): Record<string, unknown> | nul
 }
 
 /** A file moved out of the core's memory file system. */
-export interface TakenFile {
+export interface MovedFile {
   bytes: Uint8Array;
   /** Bytes that the core had allocated for it; may exceed the file's size. */
   capacity: number;
@@ -191,7 +195,7 @@ export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): 
 }
 
 /** Moves all files below a folder out of a core; their names are paths relative to the folder. */
-export function takeFiles(files: CoreFileSystem, folder: string): (TakenFile & { name: string })[] {
+export function takeFiles(files: CoreFileSystem, folder: string): (MovedFile & { name: string })[] {
   return listFiles(files, folder).map((path) => ({
     name: path.slice(folder.length + 1),
     ...takeFile(files, path),
@@ -199,7 +203,7 @@ export function takeFiles(files: CoreFileSystem, folder: string): (TakenFile & {
 }
 
 /** Moves a file out of a core without copying, which would double its memory. A missing file counts as empty. */
-function takeFile(files: CoreFileSystem, path: string): TakenFile {
+function takeFile(files: CoreFileSystem, path: string): MovedFile {
   let bytes: Uint8Array = new Uint8Array();
   let capacity = 0;
   try {
@@ -324,8 +328,8 @@ export interface RunLog {
 export function createRunLog(): RunLog {
   const lines: string[] = [];
   return {
-    add(given) {
-      const line = given.split("\r").findLast((state) => state !== "") ?? "";
+    add(text) {
+      const line = text.split("\r").findLast((state) => state !== "") ?? "";
       if (NOISE.test(line)) return;
       if (STATUS.test(line) && STATUS.test(lines.at(-1) ?? "")) lines.pop();
       lines.push(clean(line));

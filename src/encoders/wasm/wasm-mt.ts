@@ -73,7 +73,7 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
         bytes: MEMORY,
         silenceSeconds,
       });
-      job.onTally?.(tally);
+      job.onCounts?.(tally);
       return files;
     },
     close: pool.close,

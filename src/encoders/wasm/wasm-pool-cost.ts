@@ -12,14 +12,14 @@ export const WORKER_MEMORY = 1792 * MIB;
 
 const LOWEST: X264Level = X264_LEVELS[4];
 // MiB of heap, enough for 3.5 Mpx; a longer look-ahead at larger pictures would leave no room for other workers.
-const AMPLE = 448;
+const MAX_AMPLE_HEAP = 448;
 
 /** Memory of one worker for a job. */
 export interface WorkerRoom {
   /** Bytes of heap and output together. */
   memory: number;
   /** Maximum bytes of an output that the core keeps in memory. */
-  held: number;
+  maxOutput: number;
 }
 
 /** Returns the reason why a plan does not fit a worker whose core has these tools; null when it fits. */
@@ -45,12 +45,17 @@ export function poolTools(plan: Plan, source: Source, memory: number, tools = WA
 }
 
 /** Estimates the bytes that a chunk takes in a worker. */
-export function memoryOf(plan: Plan, source: Source, chunk: Chunk, { memory, held }: WorkerRoom): number {
+export function memoryOf(
+  plan: Plan,
+  source: Source,
+  chunk: Chunk,
+  { memory, maxOutput }: WorkerRoom,
+): number {
   const { base, timeline, worker } = STOCK_COSTS.memory;
-  const alone = chunk.track === "audio";
-  const heap = alone ? base + timeline : heapOf(plan, source, levelOf(plan, source, memory));
+  const isSound = chunk.track === "audio";
+  const heap = isSound ? base + timeline : heapOf(plan, source, levelOf(plan, source, memory));
   const output = outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
-  return (heap + worker) * MIB + Math.min(held, output);
+  return (heap + worker) * MIB + Math.min(maxOutput, output);
 }
 
 // Bytes of the source in a chunk's span.
@@ -63,7 +68,7 @@ function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk
 // The same for all chunks of a plan, because they are stitched.
 function levelOf(plan: Plan, source: Source, memory: number): X264Level {
   const room = memory / MIB - STOCK_COSTS.memory.worker;
-  if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, AMPLE)) return X264_AMPLE;
+  if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, MAX_AMPLE_HEAP)) return X264_AMPLE;
   return X264_LEVELS.find((level) => heapOf(plan, source, level) <= room) ?? LOWEST;
 }
 
@@ -73,7 +78,8 @@ export function silentSeconds(plan: Plan, source: Source): number {
   return plan.image ? slow * (secondsOf(plan, source, LOWEST)?.pictures ?? 0) : 0;
 }
 
-const CHUNK = { least: 4, most: 20, whole: 4 } as const;
+// Seconds; a source shorter than `whole` is not cut.
+const CHUNK = { min: 4, max: 20, whole: 4 } as const;
 
 /**
  * Returns the seconds of source that a chunk should span to keep `workers` busy: 4 to 20, or fewer if a worker would otherwise get no
@@ -83,7 +89,7 @@ export function poolChunkSeconds(plan: Plan, workers: number): number | null {
   const { video } = plan;
   const duration = sourceSeconds(plan);
   if (video?.mode !== "encode" || duration === null || workers < 2 || duration < CHUNK.whole) return null;
-  const seconds = Math.min(CHUNK.most, Math.max(CHUNK.least, duration / (2 * workers)), duration / workers);
+  const seconds = Math.min(CHUNK.max, Math.max(CHUNK.min, duration / (2 * workers)), duration / workers);
   if (plan.kind !== "adaptive_video") return seconds;
   return duration < 2 * SEGMENT_SECONDS ? null : Math.max(SEGMENT_SECONDS, seconds);
 }

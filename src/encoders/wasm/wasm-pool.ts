@@ -119,7 +119,8 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   const memory = Math.min(WORKER_MEMORY, budget);
   const silence = options.silenceSeconds ?? SILENCE_SECONDS;
   const pool = createPoolRun({
-    ...{ workers, budget },
+    workers,
+    budget,
     cores: {
       stock: options.load ?? loadCore,
       fast: options.loadFast ?? loadFastCore,
@@ -133,12 +134,12 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       workers,
       refuse(plan, source) {
         const core = coreOf(plan);
-        return refusePool(plan, source, { memory, tools: TOOLS[core], held: MAX_OUTPUT_MEMORY[core] });
+        return refusePool(plan, source, { memory, tools: TOOLS[core], maxOutput: MAX_OUTPUT_MEMORY[core] });
       },
       chunkSeconds(plan, source) {
         const [chunk] = plan.chunks;
         const each = chunk
-          ? memoryOf(plan, source, chunk, { memory, held: MAX_OUTPUT_MEMORY[coreOf(plan)] })
+          ? memoryOf(plan, source, chunk, { memory, maxOutput: MAX_OUTPUT_MEMORY[coreOf(plan)] })
           : memory;
         return poolChunkSeconds(plan, Math.max(1, Math.min(workers, Math.floor(budget / each))));
       },
@@ -150,10 +151,10 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
           ...followChunk(job),
           core,
           work: { kind: "encode", plan, chunk, source, tools, memory },
-          bytes: memoryOf(plan, source, chunk, { memory, held: MAX_OUTPUT_MEMORY[core] }),
+          bytes: memoryOf(plan, source, chunk, { memory, maxOutput: MAX_OUTPUT_MEMORY[core] }),
           silenceSeconds: silence + silentSeconds(plan, source),
         });
-        job.onTally?.(tally);
+        job.onCounts?.(tally);
         return joinFiles(files);
       },
     };
@@ -189,7 +190,10 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       const { report } = await pool.run({
         core: "stock",
         work: { kind: "probe", memory: Math.min(memory, PROBE_MEMORY) },
-        ...{ input, signal, onWait, onSeconds: () => {} },
+        input,
+        signal,
+        onWait,
+        onSeconds: () => {},
         bytes: PROBE_MEMORY,
         silenceSeconds: silence,
       });

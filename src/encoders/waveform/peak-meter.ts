@@ -97,7 +97,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   const rows = plan.split ? channels : 1;
   const fits = "points" in zoom;
   // A duration may be a little short, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
-  const most = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
+  const maxPoints = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
   // The last point is open and measured in place.
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
@@ -119,7 +119,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
       values[at + 2 * row + 1] = -32_768;
     }
     count = 0;
-    room = fits && length === most - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
+    room = fits && length === maxPoints - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
   }
 
   function close(): void {
@@ -134,19 +134,19 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
       lanes?.load(data);
       const frames = data.length / channels;
       samples += frames;
-      for (let at = 0; at < frames && length < most; ) {
-        const taken = Math.min(room - count, frames - at);
-        const [from, to, point] = [at * channels, (at + taken) * channels, length * rows * 2];
+      for (let at = 0; at < frames && length < maxPoints; ) {
+        const step = Math.min(room - count, frames - at);
+        const [from, to, point] = [at * channels, (at + step) * channels, length * rows * 2];
         scan(data, lanes?.scan(from, to, values, point) ?? from, to, channels, values, point);
-        at += taken;
-        count += taken;
+        at += step;
+        count += step;
         if (count < room) continue;
         close();
         open();
       }
     },
     end(): Uint8Array<ArrayBuffer> | null {
-      if (count > 0 && length < most) close();
+      if (count > 0 && length < maxPoints) close();
       if (samples === 0) return null;
       const used = values.subarray(0, length * rows * 2);
       return concatBytes([
@@ -166,16 +166,16 @@ function scanMean(
   values: Int16Array,
   point: number,
 ): void {
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
   for (let at = from; at < to; ) {
     let sum = 0;
     for (const end = at + channels; at < end; at++) sum += data[at] as number;
-    if (sum < least) least = sum;
-    if (sum > most) most = sum;
+    if (sum < min) min = sum;
+    if (sum > max) max = sum;
   }
-  values[point] = Math.min(values[point] as number, Math.trunc(least / channels));
-  values[point + 1] = Math.max(values[point + 1] as number, Math.trunc(most / channels));
+  values[point] = Math.min(values[point] as number, Math.trunc(min / channels));
+  values[point + 1] = Math.max(values[point + 1] as number, Math.trunc(max / channels));
 }
 
 // Branchless, because processors cannot predict sound: the sign of a difference selects it or 0. A third faster.
@@ -188,17 +188,17 @@ function scanEach(
   point: number,
 ): void {
   for (let row = 0; row < channels; row++) {
-    let least = values[point + 2 * row] as number;
-    let most = values[point + 2 * row + 1] as number;
+    let min = values[point + 2 * row] as number;
+    let max = values[point + 2 * row + 1] as number;
     for (let at = from + row; at < to; at += channels) {
       const value = data[at] as number;
-      const below = value - least;
-      least += below & (below >> 31);
-      const above = most - value;
-      most -= above & (above >> 31);
+      const below = value - min;
+      min += below & (below >> 31);
+      const above = max - value;
+      max -= above & (above >> 31);
     }
-    values[point + 2 * row] = least;
-    values[point + 2 * row + 1] = most;
+    values[point + 2 * row] = min;
+    values[point + 2 * row + 1] = max;
   }
 }
 
@@ -338,9 +338,9 @@ export function createLanes(channels: number): Lanes | null {
       scan(BASE + 2 * from, BASE + 2 * end);
       for (let lane = 0; lane < LANES; lane++) {
         const row = at + 2 * (lane % channels);
-        const [least, most] = [lanes[lane] as number, lanes[LANES + lane] as number];
-        if (least < (values[row] as number)) values[row] = least;
-        if (most > (values[row + 1] as number)) values[row + 1] = most;
+        const [min, max] = [lanes[lane] as number, lanes[LANES + lane] as number];
+        if (min < (values[row] as number)) values[row] = min;
+        if (max > (values[row + 1] as number)) values[row + 1] = max;
       }
       return end;
     },

@@ -81,9 +81,9 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
       body(peaks) {
         if (peaks.length === 0) return null;
         const text = writeNumbers(bits === 8 ? inEight(peaks) : peaks);
-        const listed = isFirst ? text.subarray(1) : text;
+        const list = isFirst ? text.subarray(1) : text;
         isFirst = false;
-        return listed;
+        return list;
       },
       tail: () => encoder.encode("]}\n"),
     };
@@ -176,8 +176,8 @@ function drawWaveform(
       const byte = 1 + (column >> 3);
       const bit = 0x80 >> (column & 7);
       for (let line = lineOf(peaks[at + 1] as number); line <= last; line++) {
-        const place = line * stride + byte;
-        lines[place] = (lines[place] as number) | bit;
+        const index = line * stride + byte;
+        lines[index] = (lines[index] as number) | bit;
       }
     }
   }

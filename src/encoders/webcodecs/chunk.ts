@@ -27,11 +27,11 @@ import { checkReadable, openInput, openPicturesOf } from "./input.ts";
 import { createPainter } from "./painter.ts";
 import {
   codecConfig,
-  type Hold,
-  holdFor,
   LAYERED,
   type PictureEncoder,
   type PictureEncoding,
+  type RateControl,
+  rateControlFor,
   startPictureEncoder,
 } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
@@ -46,7 +46,7 @@ export interface PictureOutput {
   video: VideoEncode;
   ability: Ability;
   /** Overrides the plan's rate control. */
-  hold?: Hold | undefined;
+  rateControl?: RateControl | undefined;
   /** Seconds between keyframes, counted from the first picture. */
   key_seconds: number;
   /** Receives each packet in decoding order, with times relative to the chunk's start. */
@@ -54,20 +54,20 @@ export interface PictureOutput {
 }
 
 /**
- * Encodes the pictures of a chunk into a file of the plan's format in memory, with times relative to the chunk's start. `hold` overrides
- * the plan's rate control. Rejects as {@link encodeOutputs} does.
+ * Encodes the pictures of a chunk into a file of the plan's format in memory, with times relative to the chunk's start. `rateControl`
+ * overrides that of the plan. Rejects as {@link encodeOutputs} does.
  */
 export async function encodePictures(
   job: ChunkJob,
   video: VideoEncode,
   ability: Ability,
-  hold?: Hold,
+  rateControl?: RateControl,
 ): Promise<Uint8Array> {
   job.signal.throwIfAborted();
   const file = startFile(job.plan.format as VideoFormat, video.codec);
   const { write } = file;
   try {
-    await encodeOutputs(job, [{ video, ability, hold, key_seconds: KEYFRAME_SECONDS, write }]);
+    await encodeOutputs(job, [{ video, ability, rateControl, key_seconds: KEYFRAME_SECONDS, write }]);
     // A picture may outlast its chunk and leave the next one empty.
     return await file.finish(job.chunk.track === "video");
   } finally {
@@ -84,13 +84,13 @@ export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutp
   signal.throwIfAborted();
   const matroska = source.format === "matroska" || source.format === "webm";
   const input = openInput(matroska ? await hideDamage(job.input, signal) : job.input, signal);
-  const encoders = outputs.map(({ video, ability, hold, write }) => {
+  const encoders = outputs.map(({ video, ability, rateControl, write }) => {
     const { width, height } = video.geometry;
     const fps = fpsOf(video, source, plan);
     return startPictureEncoder({
       codec: video.codec,
       config: { ...codecConfig(video.codec, { width, height }, fps), ...(ability.layers && LAYERED) },
-      hold: hold ?? holdOf(video, source, ability, plan),
+      rateControl: rateControl ?? rateControlOf(video, source, ability, plan),
       write,
     });
   });
@@ -117,21 +117,21 @@ function fpsOf(video: VideoEncode, source: Source, { speed = 1 }: Pick<Plan, "sp
 }
 
 /** Returns the rate control for a plan: a bitrate if the encoder supports no quantizer. */
-export function holdOf(
+export function rateControlOf(
   video: VideoEncode,
   source: Source,
   { quantizer }: Ability,
   plan: Pick<Plan, "speed"> = {},
-): Hold {
+): RateControl {
   const { codec, rate, geometry } = video;
   const fps = fpsOf(video, source, plan);
   const { width, height } = geometry;
   const source_bits = sourceBits(source, { width, height, fps });
-  return holdFor({ codec, rate, width, height, fps, coarsest: quantizer, source_bits });
+  return rateControlFor({ codec, rate, width, height, fps, coarsest: quantizer, source_bits });
 }
 
 async function feed(
-  { chunk, plan, source, signal, onProgress, onTally }: ChunkJob,
+  { chunk, plan, source, signal, onProgress, onCounts }: ChunkJob,
   outputs: readonly PictureOutput[],
   input: ReturnType<typeof openInput>,
   encoders: readonly PictureEncoder[],
@@ -140,7 +140,7 @@ async function feed(
   if (!first) return;
   const { track, origin } = await openPicturesOf(input);
   const painters = outputs.map(({ video, ability }) =>
-    createPainter({ ...video, scales: ability.scales, untold: isUntold(source) }),
+    createPainter({ ...video, scales: ability.scales, assumesBt601: assumesBt601(source) }),
   );
   const length = chunk.end === null ? null : chunk.end - chunk.start;
   const { speed = 1 } = plan;
@@ -172,7 +172,7 @@ async function feed(
     if (expected) onProgress?.(Math.min(1, (at + duration) / expected));
   }
   const times = await listTimes(track, span);
-  onTally?.({ pictures: countPictures({ times, timed: true }, decoded, countRules(chunk, source)) });
+  onCounts?.({ pictures: countPictures({ times, timed: true }, decoded, countRules(chunk, source)) });
 }
 
 // A grid from the first picture keeps keyframes from drifting.
@@ -184,7 +184,7 @@ function nextKey(due: number, at: number, by: number, seconds: number): number {
 // Players assume BT.709 for larger pictures of unspecified colors.
 const HD_HEIGHT = 720;
 
-function isUntold(source: Source): boolean {
+function assumesBt601(source: Source): boolean {
   return sourceColor(source).matrix === null && (source.coded_height ?? HD_HEIGHT) < HD_HEIGHT;
 }
 

@@ -11,7 +11,7 @@ export interface PictureNeeds {
   /** Whether the encoder scales its input to its own size, as the standard requires. */
   scales: boolean;
   /** Whether the source is small and its colors are unspecified, so that players assume BT.601. */
-  untold: boolean;
+  assumesBt601: boolean;
 }
 
 /** Timestamp and duration of a picture in microseconds. */
@@ -33,7 +33,7 @@ const PLAIN: ReadonlySet<string | null> = new Set(["I420", "NV12"]);
 export function createPainter(needs: PictureNeeds): Painter {
   const paint = createCanvasPainter(needs);
   return async (sample, time) => {
-    const frame = await (needs.untold ? relabel(sample) : sample.toVideoFrame());
+    const frame = await (needs.assumesBt601 ? relabel(sample) : sample.toVideoFrame());
     try {
       const visible = frame.visibleRect;
       const part = visible && partOf(frame, visible, needs);
@@ -132,8 +132,8 @@ function createCanvasPainter({ geometry, matte }: PictureNeeds) {
     drawPicture(context, frame, stored, geometry, matte);
     const { data } = context.getImageData(0, 0, width, height);
     const pixels = new Uint8Array(width * height * 1.5);
-    const { primaries, transfer, matrix: given } = frame.colorSpace;
-    const matrix = matrixFor(given, geometry);
+    const { primaries, transfer, matrix: sourceMatrix } = frame.colorSpace;
+    const matrix = matrixFor(sourceMatrix, geometry);
     toI420(data, geometry, matrix, pixels);
     const colorSpace = {
       primaries: primaries ?? matrix,
@@ -148,9 +148,9 @@ function createCanvasPainter({ geometry, matte }: PictureNeeds) {
 }
 
 // RGB pictures are written in the matrix that players assume for unspecified colors.
-function matrixFor(given: VideoMatrixCoefficients | null, { width, height }: Geometry): Matrix {
-  if (given === "bt709") return given;
-  if (given === "smpte170m" || given === "bt470bg") return "smpte170m";
+function matrixFor(source: VideoMatrixCoefficients | null, { width, height }: Geometry): Matrix {
+  if (source === "bt709") return source;
+  if (source === "smpte170m" || source === "bt470bg") return "smpte170m";
   return Math.min(width, height) < HD_HEIGHT ? "smpte170m" : "bt709";
 }
 

@@ -10,7 +10,7 @@ import { errors } from "./errors.ts";
 export interface PictureEncoding {
   codec: VideoCodec;
   config: CodecConfig;
-  hold: Hold;
+  rateControl: RateControl;
   /** Receives each packet in decoding order, with the encoder's metadata if any; rejects to stop the encode. */
   write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
 }
@@ -36,7 +36,7 @@ const BITRATE_MODES = {
 const MAX_QUEUED_BYTES = 64 * MIB;
 const MAX_QUEUED = 12;
 
-export function startPictureEncoder({ codec, config, hold, write }: PictureEncoding): PictureEncoder {
+export function startPictureEncoder({ codec, config, rateControl, write }: PictureEncoding): PictureEncoder {
   const broken = Promise.withResolvers<never>();
   // The races below handle rejections.
   broken.promise.catch(() => {});
@@ -55,11 +55,11 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
   encoder.configure({
     ...config,
     latencyMode: "quality",
-    ...("bitrate" in hold
-      ? { bitrate: hold.bitrate, bitrateMode: BITRATE_MODES[codec] }
+    ...("bitrate" in rateControl
+      ? { bitrate: rateControl.bitrate, bitrateMode: BITRATE_MODES[codec] }
       : { bitrateMode: "quantizer" }),
   });
-  const options = "quantizer" in hold ? quantizerOptions(codec, hold.quantizer) : {};
+  const options = "quantizer" in rateControl ? quantizerOptions(codec, rateControl.quantizer) : {};
   const room = Math.max(
     2,
     Math.min(MAX_QUEUED, Math.floor(MAX_QUEUED_BYTES / (config.width * config.height * 1.5))),
@@ -197,7 +197,7 @@ const OPTIONS = { h264: "avc", h265: "hevc", vp9: "vp9", av1: "av1" } as const s
 >;
 
 /** Rate control of a WebCodecs encoder: a quantizer for each picture, or an average in bits per second. */
-export type Hold = { quantizer: number } | { bitrate: number };
+export type RateControl = { quantizer: number } | { bitrate: number };
 
 /** The quantizer closest in SSIM to a CRF of the native encoders, by codec; see bench/constants/webcodecs-rate.ts. */
 const QUANTIZER = {
@@ -228,7 +228,7 @@ const QUANTIZER = {
 // The coarsest quantizer on the table's scale.
 const SCALE = { h264: 51, h265: 51, vp9: 255, av1: 255 } as const satisfies Record<VideoCodec, number>;
 
-export interface HoldNeeds extends Size {
+export interface RateFacts extends Size {
   codec: VideoCodec;
   rate: Rate;
   fps: number;
@@ -239,7 +239,7 @@ export interface HoldNeeds extends Size {
 }
 
 /** Returns the rate control closest to the rate of a plan. */
-export function holdFor(needs: HoldNeeds): Hold {
+export function rateControlFor(needs: RateFacts): RateControl {
   const { codec, rate, width, height, fps, coarsest, source_bits } = needs;
   if ("bitrate" in rate) return { bitrate: rate.bitrate };
   if (coarsest !== null) {

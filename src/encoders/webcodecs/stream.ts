@@ -13,9 +13,9 @@ import { SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
 import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
-import { encodeOutputs, holdOf } from "./chunk.ts";
+import { encodeOutputs, rateControlOf } from "./chunk.ts";
 import { errors } from "./errors.ts";
-import type { Hold, PictureEncoding } from "./picture-encoder.ts";
+import type { PictureEncoding, RateControl } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
 // The same as in ffmpeg's arguments.
@@ -44,13 +44,13 @@ export async function encodeRenditions(
     const ability = abilities[index];
     if (!ability) throw errors.encoderMissing({ rendition: rendition.name });
     const segments = startSegments({ folder: rendition.name, index: chunk.index, at, until });
-    const hold = boundHold(holdOf(own, source, { ...ability, quantizer: null }), own);
+    const rateControl = boundRate(rateControlOf(own, source, { ...ability, quantizer: null }), own);
     return {
       rendition,
       segments,
       video: own,
       ability,
-      hold,
+      rateControl,
       key_seconds: KEY_SECONDS,
       write: segments.write,
     };
@@ -71,9 +71,9 @@ export async function encodeRenditions(
 }
 
 // An average must not exceed the rendition's maximum.
-function boundHold(hold: Hold, { rate }: VideoEncode): Hold {
-  if (!("bitrate" in hold) || !("maxrate" in rate) || rate.maxrate === undefined) return hold;
-  return { bitrate: Math.min(hold.bitrate, rate.maxrate) };
+function boundRate(rateControl: RateControl, { rate }: VideoEncode): RateControl {
+  if (!("bitrate" in rateControl) || !("maxrate" in rate) || rate.maxrate === undefined) return rateControl;
+  return { bitrate: Math.min(rateControl.bitrate, rate.maxrate) };
 }
 
 function masterOf(encoded: readonly { rendition: Rendition; segments: Segments }[]): EncodedFile {

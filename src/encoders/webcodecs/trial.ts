@@ -10,7 +10,7 @@ export interface Ability {
   quantizer: number | null;
   /** Whether it scales pictures of another size to its own. */
   scales: boolean;
-  /** Whether temporal layers help: the upper layers refer extra back and are coarser. */
+  /** Whether temporal layers help: the upper layers refer further back and are coarser. */
   layers: boolean;
 }
 

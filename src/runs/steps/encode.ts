@@ -83,7 +83,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   if (plan.encryption && !content_key) throw errors.encryptionKeyLost();
   const encoder = encoderOf(tools.encoders, decision.encoder);
   const { refusals, together: size } = decision;
-  const together = size && tools.shared && { id: tools.shared.id, size };
+  const batch = size && tools.shared && { id: tools.shared.id, size };
   const choice = {
     encoder: chunks.length > 0 ? encoder.name : decision.encoder,
     reason: describeDecision(decision),
@@ -106,7 +106,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
     id,
     out,
     name,
-    ...(together && { together }),
+    ...(batch && { batch }),
     max_in_flight: tools.inFlight(encoder),
     input: () => tools.open(key),
     extra: () => Promise.all(extraKeys.map(tools.open)),

@@ -36,7 +36,7 @@ for (const seed of seeds) {
   const bytes = damage(whole, seed);
   const fast = createFastCore({ module, memory });
   fast.mount("/in/input", {
-    ...{ size: bytes.length, held: 0 },
+    ...{ size: bytes.length, loadedBytes: 0 },
     read: (start, end) => bytes.subarray(start, end),
   });
   fast.makeFolder("/out");
