@@ -24,11 +24,11 @@ export function App() {
   const { queue } = useWorkbench();
   const view = useSignal(viewOf(location.hash));
   useEffect(() => {
-    const turn = () => {
+    const update = () => {
       view.value = viewOf(location.hash);
     };
-    addEventListener("hashchange", turn);
-    return () => removeEventListener("hashchange", turn);
+    addEventListener("hashchange", update);
+    return () => removeEventListener("hashchange", update);
   }, [view]);
   useSignalEffect(() => {
     const { percent } = totalsOf(queue.items.value);

@@ -15,15 +15,14 @@ const THREADED_CORE = {
   threads: new URL("../dist/core-mt/ffmpeg-core-mt.worker.js.gz", import.meta.url).href,
 } as const satisfies LocalClientOptions["threadedCore"];
 
-// The composition root of the page.
 const destinations = createDestinations();
 const device = createLocalClient({
   name: "framewright-page",
   threadedCore: THREADED_CORE,
-  // The visitor types URLs, whose own network may have the files.
+  // The visitor types the URLs, which may be in a private network.
   allowPrivate: true,
   connections: [destinations.connection],
-  // The queue stores each file itself, once for all of its tasks.
+  // The queue stores each file once for all of its tasks.
   keepInputBytes: 0,
 });
 const edge = createEdge();

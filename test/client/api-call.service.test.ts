@@ -8,8 +8,8 @@ import { createRemoteClient } from "../../src/client/index.ts";
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index.ts";
 import { optionControl, unplacedNames } from "../../src/media/option-groups.ts";
 import { OPTIONS } from "../../src/media/options.ts";
-import { offeredNames, turnInto, withOptions } from "../../web/options/choices.ts";
-import { defaultWishes, type Wishes } from "../../web/queue/item.ts";
+import { offeredNames, withKind, withOptions } from "../../web/options/choices.ts";
+import { defaultWishes, type Settings } from "../../web/queue/item.ts";
 import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/api-call.ts";
 
 const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;
@@ -101,13 +101,13 @@ const OWN: readonly string[] = ["format", "codec", "mode", "bitrate", "width", "
 test.for(ENCODE_KINDS)(
   "what becomes %s in the page is a request that parses and keeps what it can",
   (kind) => {
-    const parse = ({ options }: Wishes) => parseTaskRequest({ input: CALL.url, kind, options }).options;
+    const parse = ({ options }: Settings) => parseTaskRequest({ input: CALL.url, kind, options }).options;
     for (const { target_size: _, ...options } of outputsOf(kind) as readonly { target_size?: number }[]) {
-      expect(parse(withOptions(turnInto(kind, NEW), options))).toEqual(options);
+      expect(parse(withOptions(withKind(kind, NEW), options))).toEqual(options);
     }
     for (const from of ENCODE_KINDS.filter((other) => other !== kind)) {
       for (const { target_size: _, ...options } of outputsOf(from) as readonly { target_size?: number }[]) {
-        const parsed = parse(turnInto(kind, { ...NEW, kind: from, options } as Wishes));
+        const parsed = parse(withKind(kind, { ...NEW, kind: from, options } as Settings));
         const offered = offeredNames(kind);
         const both = Object.keys(options).filter((name) => offered.includes(name) && !OWN.includes(name));
         expect([from, Object.keys(parsed ?? {})]).toEqual([from, expect.arrayContaining(both)]);

@@ -9,7 +9,7 @@ import { optionControl } from "../../src/media/option-groups.ts";
 import { nativeWork } from "../../src/media/route/costs.ts";
 import { describeRefusal } from "../../src/media/words.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { describeWishes } from "../../web/words/item-words.ts";
+import { describeSettings } from "../../web/words/item-words.ts";
 import { parseJob } from "../../worker/container/parse-job.ts";
 import { argsOf } from "../ffmpeg/args-of.ts";
 import { imageSource, videoSource } from "./source.ts";
@@ -107,7 +107,9 @@ test("a form offers its strengths, and a summary names it", () => {
     ],
   });
   const wishes = { kind: "video", options: { denoise: "light" }, target_size: null, preset: null } as const;
-  expect(describeWishes({ ...wishes, place: "device" }, film)).toBe("MP4, H.264, less noise, medium quality");
+  expect(describeSettings({ ...wishes, place: "device" }, film)).toBe(
+    "MP4, H.264, less noise, medium quality",
+  );
 });
 
 test("a container accepts only known strengths", () => {

@@ -10,8 +10,8 @@ import { faultDetail, faultWords } from "../words/fault-words.ts";
 import {
   describeDropped,
   describePlace,
+  describeSettings,
   describeSource,
-  describeWishes,
   isIdle,
   stateWords,
 } from "../words/item-words.ts";
@@ -105,7 +105,6 @@ function ProgressLine({ item }: { item: Item }) {
   if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
     return <Line label={strings.sent} percent={item.starting.sent} words={[]} />;
   }
-  // A waiting item has no progress to show.
   if (state !== "processing" || isIdle(item)) return null;
   return <Converting item={item} />;
 }
@@ -143,7 +142,7 @@ function Line({
   percent: number | null;
   words: readonly string[];
 }) {
-  const said = percent === null ? words : [`${percent} %`, ...words];
+  const parts = percent === null ? words : [`${percent} %`, ...words];
   return (
     <div class="going numbers small">
       {percent === null ? (
@@ -151,7 +150,7 @@ function Line({
       ) : (
         <progress aria-label={label} max={100} value={percent} />
       )}
-      <p class="soft">{said.length > 0 ? said.join(" · ") : strings.starting}</p>
+      <p class="soft">{parts.length > 0 ? parts.join(" · ") : strings.starting}</p>
     </div>
   );
 }
@@ -223,7 +222,6 @@ function WaitingLine({ item }: { item: Item }) {
   );
 }
 
-// Failures that another place may avoid.
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "encoder_unavailable",
   "out_of_memory",
@@ -231,7 +229,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "input_unreachable",
 ]);
 
-/** What went wrong with an item: in plain words, in those of the source of the error, and what to do next. */
+/** The error of an item in plain words, in detail, and what to do next. */
 function FaultLine({
   item,
   isEdited,
@@ -241,8 +239,8 @@ function FaultLine({
   isEdited: boolean;
 }) {
   const { queue, edge } = useWorkbench();
-  const wrong = stateOf(item) === "ready" && !isEdited ? item.wishes.fault : null;
-  const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? wrong;
+  const settingsFault = stateOf(item) === "ready" && !isEdited ? item.wishes.fault : null;
+  const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? settingsFault;
   if (!fault || item.waiting) return null;
   const { title, todo } = faultWords(fault.kind, typeof item.input !== "string");
   const connection = edge.connection.value;
@@ -296,12 +294,11 @@ export const Card = memo(function Card({
     if (!isAwaited(item)) return;
     article.current?.focus({ preventScroll: true });
     article.current?.scrollIntoView({ block: "nearest" });
-    // Only on the first render.
   }, []);
   const state = stateOf(item);
   const { source, size } = item;
   const isDone = state === "succeeded";
-  const lost = useMemo(() => describeDropped(item.wishes, source), [item.wishes, source]);
+  const omissions = useMemo(() => describeDropped(item.wishes, source), [item.wishes, source]);
   const shown = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
   const toggle = () => {
     (isDone ? result : open).value = !shown;
@@ -331,10 +328,10 @@ export const Card = memo(function Card({
             <p class="numbers">
               <span aria-hidden="true">→ </span>
               <span class="visually-hidden">{strings.becomes} </span>
-              <Parts words={describeWishes(item.wishes, source)} />
+              <Parts words={describeSettings(item.wishes, source)} />
             </p>
           )}
-          {lost && <p class="soft small">{lost}</p>}
+          {omissions && <p class="soft small">{omissions}</p>}
           {source && item.wishes.lowered && <p class="soft small">{item.wishes.lowered}</p>}
           {isDone && !shown && <SavedLine item={item} />}
           {source && (
@@ -365,10 +362,10 @@ export const Card = memo(function Card({
  * files.
  */
 function SavedLine({ item: { size, source, task } }: { item: Item }) {
-  const made = task?.steps.find(({ output }) => output?.encoder)?.output;
+  const output = task?.steps.find(({ output }) => output?.encoder)?.output;
   const before = size ?? source?.filesize ?? null;
-  if (made?.filesize === undefined || isFolder(made) || before === null) return null;
-  return <p class="saved numbers">{saving(before, made.filesize)}</p>;
+  if (output?.filesize === undefined || isFolder(output) || before === null) return null;
+  return <p class="saved numbers">{saving(before, output.filesize)}</p>;
 }
 
 const SIGNS = {
@@ -385,9 +382,9 @@ function Thumbnail({ item }: { item: Item }) {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {
     if (!thumbnail) return;
-    const made = URL.createObjectURL(thumbnail);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
+    const objectUrl = URL.createObjectURL(thumbnail);
+    setUrl(objectUrl);
+    return () => URL.revokeObjectURL(objectUrl);
   }, [thumbnail]);
   return <div class="thumbnail">{url ? <img src={url} alt="" /> : <Icon name={sign} size={28} />}</div>;
 }

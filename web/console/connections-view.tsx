@@ -26,8 +26,8 @@ export function writeSigning(rules: readonly SigningRule[]): string {
 export function parseSigning(text: string): SigningRule[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.map((line) => {
-    const [, given = "", bucket, prefix = ""] = /^\s*(\S+)\s+([^/\s]+)\/?(.*?)\s*$/.exec(line) ?? [];
-    const names = given.toUpperCase().split(",");
+    const [, list = "", bucket, prefix = ""] = /^\s*(\S+)\s+([^/\s]+)\/?(.*?)\s*$/.exec(line) ?? [];
+    const names = list.toUpperCase().split(",");
     const methods = SIGNED_METHODS.filter((method) => names.includes(method));
     if (bucket !== undefined && methods.length === names.length) return { bucket, prefix, methods };
     const message = strings.invalidSigningRule({ methods: SIGNED_METHODS.join(", ") });
@@ -65,10 +65,10 @@ type Open =
 
 /** The S3-compatible storage that the service may read from and write to. */
 export function ConnectionsView() {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const list = useMemo(
-    () => createPaged<Connection>((asked) => client.connections.list(asked), tell),
-    [client, tell],
+    () => createPaged<Connection>((query) => client.connections.list(query), explain),
+    [client, explain],
   );
   const open = useSignal<Open | null>(null);
   usePolling(list.refresh, POLL_MS);
@@ -131,7 +131,7 @@ function Actions({
   const of = connection.name;
   const makeDefault = async () => {
     list.put(await connections.update(connection.id, { is_default: true }));
-    // The previous default is none any longer.
+    // The previous default has changed too.
     await list.refresh();
   };
   return (
@@ -182,11 +182,11 @@ function ConnectionForm({
   onClose: () => void;
 }) {
   const { connections } = useService().client;
-  const { tell } = useService();
+  const { explain } = useService();
   const form = useSending(
-    async (given) => {
-      const { secret_access_key, ...rest } = requestOf(given);
-      // Empty means that the stored secret stays.
+    async (data) => {
+      const { secret_access_key, ...rest } = requestOf(data);
+      // An empty field keeps the stored secret.
       const secret = secret_access_key ? { secret_access_key } : {};
       if (connection) await connections.update(connection.id, { ...rest, ...secret });
       else await connections.create({ kind: "s3", ...rest, secret_access_key });
@@ -194,7 +194,7 @@ function ConnectionForm({
       onClose();
     },
     FIELDS,
-    tell,
+    explain,
   );
   const text = (name: "name" | "endpoint" | "region" | "access_key_id", label: string, hint: string) => (
     <Field label={label} hint={hint} fault={form.at(name)}>
@@ -209,7 +209,7 @@ function ConnectionForm({
       )}
     </Field>
   );
-  // The API can change an explicit choice but not make it undefined again.
+  // The API cannot reset an explicit choice to undefined.
   const style = connection?.force_path_style ?? null;
   const styles = STYLES.filter(([value]) => style === null || value !== "");
   return (
@@ -285,17 +285,17 @@ function requestOf(form: FormData): Omit<ConnectionRequest, "kind"> {
 }
 
 function ConnectionTry({ connection, onClose }: { connection: Connection; onClose: () => void }) {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const result = useSignal<ConnectionTest | null>(null);
   const form = useSending(
-    async (given) => {
+    async (data) => {
       result.value = null;
-      const prefix = String(given.get("prefix")).trim();
-      const bucket = String(given.get("bucket")).trim();
+      const prefix = String(data.get("prefix")).trim();
+      const bucket = String(data.get("bucket")).trim();
       result.value = await client.connections.test(connection.id, { bucket, ...(prefix && { prefix }) });
     },
     ["bucket", "prefix"],
-    tell,
+    explain,
   );
   return (
     <Dialog title={strings.testConnection({ name: connection.name })} onClose={onClose}>

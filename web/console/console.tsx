@@ -43,7 +43,7 @@ function Connected({ connection }: { connection: EdgeConnection }) {
   const service = useMemo<Service>(
     () => ({
       ...connection,
-      tell(thrown) {
+      explain(thrown) {
         if (isRefusal(thrown)) edge.lose(connection);
         return toFault(thrown);
       },
@@ -68,15 +68,14 @@ function Connected({ connection }: { connection: EdgeConnection }) {
   );
 }
 
-// The tab that the address names.
 function useTab(): Tab {
   const tab = useSignal(tabOf(location.hash));
   useEffect(() => {
-    const turn = () => {
+    const update = () => {
       tab.value = tabOf(location.hash);
     };
-    addEventListener("hashchange", turn);
-    return () => removeEventListener("hashchange", turn);
+    addEventListener("hashchange", update);
+    return () => removeEventListener("hashchange", update);
   }, [tab]);
   return tab.value;
 }
@@ -104,16 +103,16 @@ function ConsoleHead() {
   const { edge } = useWorkbench();
   const { base_url, client } = useService();
   const answers = useSignal<boolean | null>(null);
-  const look = useCallback(async () => {
+  const checkHealth = useCallback(async () => {
     answers.value = await client.service.health().then(
       () => true,
       () => false,
     );
   }, [client, answers]);
-  usePolling(look, POLL_MS);
+  usePolling(checkHealth, POLL_MS);
   const disconnect = () => {
     edge.disconnect();
-    // The button is gone, and the focus with it.
+    // The focused button is gone.
     document.querySelector("main")?.focus();
   };
   return (
@@ -144,9 +143,9 @@ function Connect() {
   const loss = edge.loss.value;
   const address = useSignal(loss?.base_url ?? "");
   const form = useSending(
-    async (given) => {
-      await edge.connect(String(given.get("base_url")), String(given.get("api_key")));
-      // The form is gone, and the focus with it.
+    async (data) => {
+      await edge.connect(String(data.get("base_url")), String(data.get("api_key")));
+      // The focused form is gone.
       document.querySelector("main")?.focus();
     },
     ["base_url", "api_key"],
@@ -154,11 +153,11 @@ function Connect() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (address.value || !/^https?:$/.test(location.protocol)) return;
-    // On a page served by a service, that is most likely the one meant.
+    // A page served by a service most likely connects to that service.
     reachService(location.origin).then(
       () => {
         const input = field.current;
-        // Unless the visitor is about to type or paste another; and directly, not with the next render.
+        // The visitor may be about to type another; and a render would come too late.
         if (!input || input.value || document.activeElement === input) return;
         input.value = address.value = location.origin;
       },

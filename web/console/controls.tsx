@@ -26,7 +26,7 @@ export function ActButton({
   /** `icon` shows the icon alone, `plain` adds a frame. */
   look?: "quiet" | "icon" | "plain";
 }) {
-  const { tell } = useService();
+  const { explain } = useService();
   const busy = useSignal(false);
   const fault = useSignal<string | null>(null);
   const run = async () => {
@@ -35,7 +35,7 @@ export function ActButton({
     try {
       await act();
     } catch (thrown) {
-      fault.value = tell(thrown).message;
+      fault.value = explain(thrown).message;
     }
     busy.value = false;
   };
@@ -71,16 +71,16 @@ export function ActButton({
 
 /** Copies a text and confirms it; `label` names what is copied. With `words`, the label stands beside the icon. */
 export function CopyButton({ text, label, words = false }: { text: string; label: string; words?: boolean }) {
-  const said = useSignal("");
+  const result = useSignal("");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      said.value = strings.copied;
+      result.value = strings.copied;
     } catch {
-      said.value = strings.copyYourself;
+      result.value = strings.copyYourself;
     }
     setTimeout(() => {
-      said.value = "";
+      result.value = "";
     }, 4000);
   };
   return (
@@ -92,11 +92,11 @@ export function CopyButton({ text, label, words = false }: { text: string; label
         title={words ? undefined : label}
         onClick={copy}
       >
-        <Icon name={said.value === strings.copied ? "check" : "copy"} size={words ? 20 : 16} />
-        {words && (said.value || label)}
+        <Icon name={result.value === strings.copied ? "check" : "copy"} size={words ? 20 : 16} />
+        {words && (result.value || label)}
       </button>
       <span class="visually-hidden" role="status">
-        {said.value}
+        {result.value}
       </span>
     </>
   );
@@ -181,8 +181,8 @@ export function Confirm({
   onClose: () => void;
   children: ComponentChildren;
 }) {
-  const { tell } = useService();
-  const form = useSending(act, [], tell);
+  const { explain } = useService();
+  const form = useSending(act, [], explain);
   return (
     <Dialog title={title} onClose={onClose}>
       <form class="stack" onSubmit={form.send}>
@@ -201,7 +201,7 @@ export function Confirm({
   );
 }
 
-/** Shows a secret once, to be copied; nothing keeps it after the dialog closes. */
+/** Shows a secret once, to be copied; it is not kept after the dialog closes. */
 export function SecretDialog({
   title,
   secret,

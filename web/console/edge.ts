@@ -42,12 +42,12 @@ export function createEdge(): Edge {
   const connection = signal<EdgeConnection | null>(null);
   const restoring = signal(readService() !== null);
   const loss = signal<EdgeLoss | null>(null);
-  // A restored connection gives way to one made in the meantime.
-  let turn = 0;
+  // A connection made during a restore wins.
+  let attempts = 0;
 
   function become(next: EdgeConnection | null, lost: EdgeLoss | null = null): void {
     const before = connection.value;
-    turn++;
+    attempts++;
     connection.value = next;
     restoring.value = false;
     loss.value = lost;
@@ -55,18 +55,18 @@ export function createEdge(): Edge {
   }
 
   async function restore(): Promise<void> {
-    const mine = ++turn;
+    const attempt = ++attempts;
     const saved = readService();
     if (!saved) return become(null);
     try {
       const client = await clientOf(saved);
-      if (mine !== turn) return void client.close();
-      const made = { base_url: saved.base_url, client };
-      // A service that is away for a while should not be forgotten.
-      become(made);
-      await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(made));
+      if (attempt !== attempts) return void client.close();
+      const restored = { base_url: saved.base_url, client };
+      // Keep the service even if it does not respond now.
+      become(restored);
+      await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(restored));
     } catch {
-      if (mine === turn) become(null, { base_url: saved.base_url, message: strings.partMissing });
+      if (attempt === attempts) become(null, { base_url: saved.base_url, message: strings.partMissing });
     }
   }
 
@@ -105,12 +105,12 @@ export function createEdge(): Edge {
     });
   }
 
-  const linked = takeLinkedKey();
+  const linked = consumeLinkedKey();
   if (linked !== null) setTimeout(followLink, 0, linked);
   else if (restoring.value) setTimeout(restore);
-  // The link was opened in a tab that has the page already.
+  // The link may open in a tab that already shows the page.
   addEventListener("hashchange", () => {
-    const key = takeLinkedKey();
+    const key = consumeLinkedKey();
     if (key !== null) void followLink(key);
   });
   onServiceSaved(restore);
@@ -125,7 +125,7 @@ async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClie
 
 async function checkKey(client: RemoteClient): Promise<void> {
   await client.tasks.list({ limit: 1 }).catch((thrown: unknown) => {
-    // A key that is forbidden this request is still a known key.
+    // A valid key may lack the scope for this request.
     if (!(thrown instanceof MediaError) || thrown.kind !== "forbidden") throw thrown;
   });
 }
@@ -148,13 +148,15 @@ const ANSWER_MS = 10_000;
  * Throws `request_invalid` with a message for the visitor.
  */
 export function parseAddress(text: string, page_protocol: string): string {
-  const given = text.trim();
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `${schemeFor(given)}://${given}`);
-  if (!given || !url?.hostname) throw wrong(strings.enterAddress);
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong(strings.addressNotHttp);
-  if (url.username || url.password || url.search || url.hash) throw wrong(strings.addressHasExtras);
+  const trimmed = text.trim();
+  const url = URL.parse(
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `${schemeFor(trimmed)}://${trimmed}`,
+  );
+  if (!trimmed || !url?.hostname) throw invalidAddress(strings.enterAddress);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw invalidAddress(strings.addressNotHttp);
+  if (url.username || url.password || url.search || url.hash) throw invalidAddress(strings.addressHasExtras);
   if (page_protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname))
-    throw wrong(strings.addressNeedsHttps);
+    throw invalidAddress(strings.addressNeedsHttps);
   return url.href.replace(/\/+$/, "");
 }
 
@@ -179,7 +181,7 @@ export async function reachService(base_url: string): Promise<void> {
     );
   }
   const health: unknown = await answer.json().catch(() => null);
-  // Many services report their health this way; these request ids are ours.
+  // Many services report their health this way; only Framewright sends such request ids.
   const ours = answer.headers.get("Request-Id")?.startsWith("req_");
   if (answer.ok && ours && Reflect.get(Object(health), "status") === "ok") return;
   throw unavailable(strings.notAService({ host }));
@@ -199,7 +201,7 @@ function schemeFor(address: string): "http" | "https" {
   return isLoopback(host) ? "http" : "https";
 }
 
-function wrong(message: string): MediaError {
+function invalidAddress(message: string): MediaError {
   return new MediaError("request_invalid", message, { param: "base_url" });
 }
 
@@ -229,9 +231,7 @@ function saveService(service: SavedService | null): void {
   try {
     if (service) localStorage.setItem(NAME, JSON.stringify(service));
     else localStorage.removeItem(NAME);
-  } catch {
-    // A browser may refuse to store anything.
-  }
+  } catch {}
 }
 
 /** Calls back when another tab of this browser connects or disconnects. */
@@ -246,10 +246,10 @@ function onServiceSaved(changed: () => void): void {
  * null without one. On a page of another machine's service such a link may be a stranger's, who would see what its visitor does
  * with that key: it is ignored, but removed too.
  */
-function takeLinkedKey(): string | null {
+function consumeLinkedKey(): string | null {
   const key = /^#key=([\x21-\x7e]{1,512})$/.exec(location.hash)?.[1];
   if (key === undefined) return null;
-  // In place of the address with the key, also in the tab's history.
+  // Also removes the key from the tab's history.
   location.replace("#/edge");
   return isLoopback(location.hostname) ? key : null;
 }

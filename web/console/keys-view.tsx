@@ -27,8 +27,11 @@ type Open = { what: "new" } | { what: "secret"; secret: string } | { what: "roll
 
 /** The API keys of the project, for a key that may manage them. */
 export function KeysView() {
-  const { client, tell } = useService();
-  const list = useMemo(() => createPaged<ApiKey>((asked) => client.keys.list(asked), tell), [client, tell]);
+  const { client, explain } = useService();
+  const list = useMemo(
+    () => createPaged<ApiKey>((query) => client.keys.list(query), explain),
+    [client, explain],
+  );
   const open = useSignal<Open | null>(null);
   usePolling(list.refresh, POLL_MS);
   const show = (what: Open | null) => {
@@ -79,7 +82,7 @@ function Dialogs({
 }) {
   const { keys } = useService().client;
   const close = () => show(null);
-  const take = ({ secret = "", ...key }: NewApiKey) => {
+  const putKey = ({ secret = "", ...key }: NewApiKey) => {
     list.put(key);
     show({ what: "secret", secret });
   };
@@ -87,7 +90,7 @@ function Dialogs({
     case undefined:
       return null;
     case "new":
-      return <KeyForm onMade={take} onClose={close} />;
+      return <KeyForm onMade={putKey} onClose={close} />;
     case "secret":
       return (
         <SecretDialog title={strings.theKey} secret={open.secret} use={strings.keyUse} onClose={close} />
@@ -97,7 +100,7 @@ function Dialogs({
         <Confirm
           title={strings.rollKey({ name: open.key.name })}
           action={strings.roll}
-          act={async () => take(await keys.roll(open.key.id))}
+          act={async () => putKey(await keys.roll(open.key.id))}
           onClose={close}
         >
           {strings.keyRoll}
@@ -130,14 +133,14 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
 };
 
 function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void; onClose: () => void }) {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const form = useSending(
-    async (given) => {
-      const scopes = given.getAll("scopes") as Scope[];
-      onMade(await client.keys.create({ name: String(given.get("name")).trim(), scopes }));
+    async (data) => {
+      const scopes = data.getAll("scopes") as Scope[];
+      onMade(await client.keys.create({ name: String(data.get("name")).trim(), scopes }));
     },
     ["name", "scopes"],
-    tell,
+    explain,
   );
   return (
     <Dialog title={strings.newKey} onClose={onClose}>

@@ -19,15 +19,15 @@ import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";
 const FIELDS = ["input", "kind", "options.format", "options.quality", "output", "webhook_url"] as const;
 
 export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onClose: () => void }) {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const kind = useSignal<EncodeKind>("video");
   const form = useSending(
-    async (given) => {
-      onMade(await client.tasks.create(requestOf(given)));
+    async (data) => {
+      onMade(await client.tasks.create(requestOf(data)));
       onClose();
     },
     FIELDS,
-    tell,
+    explain,
   );
   return (
     <Dialog title={strings.newTask} onClose={onClose}>
@@ -118,24 +118,23 @@ function requestOf(form: FormData): Request {
   return {
     input,
     kind: text("kind") as EncodeKind,
-    // The service validates the combination.
     options: { ...(format && { format }), ...(quality && { quality }) } as Request["options"] & object,
     ...(output && { output }),
     ...(webhook_url && { webhook_url }),
   };
 }
 
-// Names the storage that an s3:// destination would use.
+// Names the connection that an s3:// destination would use.
 function ConnectionHint() {
   const { client } = useService();
   const by = useSignal<string | null>(null);
   useEffect(() => {
-    const look = async () => {
+    const loadDefault = async () => {
       const { records } = await client.connections.list({ limit: 100 });
       const name = records.find(({ is_default }) => is_default)?.name;
       by.value = name ? strings.storedThrough({ name }) : strings.needsConnection;
     };
-    look().catch(() => {});
+    loadDefault().catch(() => {});
   }, [client, by]);
   return (
     <>

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/index.ts";
-import { createPaged, type Listed } from "./records.tsx";
+import { createPaged, type ListRecord } from "./records.tsx";
 import { toFault } from "./service.ts";
 
 /** A list of a service, newest first; its answers wait for `answer`. */
-function listOf(all: Listed[], answer?: () => Promise<void>) {
-  return createPaged<Listed>(async ({ limit = 20, after }) => {
+function listOf(all: ListRecord[], answer?: () => Promise<void>) {
+  return createPaged<ListRecord>(async ({ limit = 20, after }) => {
     const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
     const page = { records: all.slice(from, from + limit), more: all.length > from + limit };
     await answer?.();
@@ -13,7 +13,7 @@ function listOf(all: Listed[], answer?: () => Promise<void>) {
   }, toFault);
 }
 
-const numbered = (from: number, to: number): Listed[] =>
+const numbered = (from: number, to: number): ListRecord[] =>
   Array.from({ length: from - to + 1 }, (_, index) => ({ id: String(from - index).padStart(4, "0") }));
 const idsOf = (list: ReturnType<typeof listOf>) => list.records.value?.map(({ id }) => id);
 
@@ -56,7 +56,7 @@ test("a pending answer does not undo later puts and drops", async () => {
 
 test("reports a fault with its field, and clears it with the next answer", async () => {
   let fails = true;
-  const list = createPaged<Listed>(async () => {
+  const list = createPaged<ListRecord>(async () => {
     if (fails) throw new MediaError("forbidden", "The key lacks the scope read.", { param: "key" });
     return { records: [], more: false };
   }, toFault);

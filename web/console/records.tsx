@@ -7,7 +7,7 @@ import { Notice } from "../ui/notice.tsx";
 import type { ServiceFault } from "./service.ts";
 import { strings } from "./strings.ts";
 
-export interface Listed {
+export interface ListRecord {
   id: string;
   /** Milliseconds since the Unix epoch. */
   updated_at?: number;
@@ -29,16 +29,16 @@ export interface Paged<T> {
   drop(id: string): void;
 }
 
-const PAGE = 20;
-const MOST = 100;
+const PAGE_SIZE = 20;
+const MAX_RECORDS = 100;
 
 /**
  * Creates a {@link Paged} on top of a function that fetches a page. Changes by `put` and `drop` during a request take
  * precedence over its response.
  */
-export function createPaged<T extends Listed>(
+export function createPaged<T extends ListRecord>(
   list: (asked: Pick<ListOptions, "limit" | "after">) => Promise<Page<T>>,
-  tell: (thrown: unknown) => ServiceFault,
+  explain: (thrown: unknown) => ServiceFault,
 ): Paged<T> {
   const records = signal<readonly T[] | null>(null);
   const more = signal(false);
@@ -49,30 +49,34 @@ export function createPaged<T extends Listed>(
   let changes = 0;
   let refreshing: Promise<void> | null = null;
 
-  async function ask(
-    asked: Pick<ListOptions, "limit" | "after">,
-    take: (page: Page<T>) => void,
+  async function fetchPage(
+    query: Pick<ListOptions, "limit" | "after">,
+    apply: (page: Page<T>) => void,
   ): Promise<void> {
     try {
-      const page = await list(asked);
-      take({ ...page, records: page.records.filter(({ id }) => !dropped.has(id)) });
+      const page = await list(query);
+      apply({ ...page, records: page.records.filter(({ id }) => !dropped.has(id)) });
       fault.value = null;
     } catch (thrown) {
-      fault.value = tell(thrown);
+      fault.value = explain(thrown);
     }
   }
 
   async function refresh(): Promise<void> {
     const before = changes;
-    const limit = Math.min(MOST, Math.max(PAGE, records.value?.length ?? 0));
-    await ask({ limit }, (page) => {
-      const known = records.value ?? [];
+    const limit = Math.min(MAX_RECORDS, Math.max(PAGE_SIZE, records.value?.length ?? 0));
+    await fetchPage({ limit }, (page) => {
+      const current = records.value ?? [];
       const last = page.records.at(-1)?.id ?? "";
       // Ids sort by time: those beyond the last one in the response did not fit on the page.
-      const older = page.more ? known.filter(({ id }) => id < last) : [];
+      const older = page.more ? current.filter(({ id }) => id < last) : [];
       const isNew = ({ id }: T) =>
         (put_at.get(id) ?? 0) > before && !page.records.some((each) => each.id === id);
-      records.value = [...known.filter(isNew), ...page.records.map((each) => newest(each, known)), ...older];
+      records.value = [
+        ...current.filter(isNew),
+        ...page.records.map((each) => newest(each, current)),
+        ...older,
+      ];
       if (older.length === 0) more.value = page.more;
     });
   }
@@ -92,21 +96,21 @@ export function createPaged<T extends Listed>(
       const last = records.value?.at(-1);
       if (!last || busy.value) return;
       busy.value = true;
-      await ask({ limit: PAGE, after: last.id }, (page) => {
-        const known = records.value ?? [];
-        const ids = new Set(known.map(({ id }) => id));
-        records.value = [...known, ...page.records.filter(({ id }) => !ids.has(id))];
+      await fetchPage({ limit: PAGE_SIZE, after: last.id }, (page) => {
+        const current = records.value ?? [];
+        const ids = new Set(current.map(({ id }) => id));
+        records.value = [...current, ...page.records.filter(({ id }) => !ids.has(id))];
         more.value = page.more;
       });
       busy.value = false;
     },
     put(record) {
-      const known = records.value ?? [];
+      const current = records.value ?? [];
       put_at.set(record.id, ++changes);
-      const there = known.some(({ id }) => id === record.id);
-      records.value = there
-        ? known.map((each) => (each.id === record.id ? newest(record, known) : each))
-        : [record, ...known];
+      const exists = current.some(({ id }) => id === record.id);
+      records.value = exists
+        ? current.map((each) => (each.id === record.id ? newest(record, current) : each))
+        : [record, ...current];
     },
     drop(id) {
       dropped.add(id);
@@ -116,13 +120,13 @@ export function createPaged<T extends Listed>(
 }
 
 // A response may be older than an update received in the meantime.
-function newest<T extends Listed>(record: T, known: readonly T[]): T {
-  const before = known.find(({ id }) => id === record.id);
+function newest<T extends ListRecord>(record: T, current: readonly T[]): T {
+  const before = current.find(({ id }) => id === record.id);
   return before && (before.updated_at ?? 0) > (record.updated_at ?? 0) ? before : record;
 }
 
 /** A list of the service under its title: a toolbar, the rows, and a button that loads older ones. */
-export function Records<T extends Listed>({
+export function Records<T extends ListRecord>({
   title,
   isPart = false,
   bar,
@@ -222,7 +226,7 @@ function RecordTable<T extends { id: string }>({
   observe,
 }: RecordTableProps<T>) {
   const open = useSignal<ReadonlySet<string>>(new Set());
-  const turn = (id: string) => {
+  const toggle = (id: string) => {
     const next = new Set(open.value);
     if (!next.delete(id)) next.add(id);
     open.value = next;
@@ -264,7 +268,7 @@ function RecordTable<T extends { id: string }>({
                       class="quiet icon"
                       aria-expanded={is_open}
                       aria-label={strings.detailsOf({ name: nameOf(record) })}
-                      onClick={() => turn(id)}
+                      onClick={() => toggle(id)}
                     >
                       <Icon name="chevron" />
                     </button>

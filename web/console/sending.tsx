@@ -15,29 +15,29 @@ interface Sending {
   send(event?: Event): void;
 }
 
-/** Submits with `act`. `tell` converts an error to words, which go to the field that it names if that is one of `fields`. */
+/** Submits with `act`. `explain` converts an error to words, shown at the field that it names if that is one of `fields`. */
 export function useSending(
   act: (form: FormData) => Promise<void>,
   fields: readonly string[] = [],
-  tell: (thrown: unknown) => ServiceFault = toFault,
+  explain: (thrown: unknown) => ServiceFault = toFault,
 ): Sending {
   const sending = useSignal(false);
   const fault = useSignal<ServiceFault | null>(null);
   const form = useRef<HTMLFormElement | null>(null);
   const at_field = fields.includes(fault.value?.param ?? "");
   useEffect(() => {
-    // Leads screen readers to the error.
+    // Moves screen readers to the error.
     if (fault.value && at_field) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [fault.value, at_field]);
 
-  async function run(given: HTMLFormElement | null): Promise<void> {
+  async function run(element: HTMLFormElement | null): Promise<void> {
     sending.value = true;
     fault.value = null;
-    form.current = given;
+    form.current = element;
     try {
-      await act(new FormData(given ?? undefined));
+      await act(new FormData(element ?? undefined));
     } catch (thrown) {
-      fault.value = tell(thrown);
+      fault.value = explain(thrown);
     }
     sending.value = false;
   }

@@ -16,7 +16,7 @@ export interface Service {
   readonly base_url: string;
   readonly client: RemoteClient;
   /** Converts an error to words. When the service no longer accepts the key, the console also returns to the connect form. */
-  tell(thrown: unknown): ServiceFault;
+  explain(thrown: unknown): ServiceFault;
 }
 
 export const ServiceContext = createContext<Service | null>(null);
@@ -27,7 +27,7 @@ export function useService(): Service {
   return service;
 }
 
-/** Converts an error to words; errors other than MediaError keep their text to themselves. */
+/** Converts an error to words; an error other than a MediaError gets a general text. */
 export function toFault(thrown: unknown): ServiceFault {
   if (thrown instanceof MediaError) {
     const { kind, message, param, reason } = thrown;

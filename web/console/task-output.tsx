@@ -79,7 +79,6 @@ function Preview({
 }) {
   const failed = useSignal(false);
   if (made?.kind === "data") return null;
-  // Of a storyboard, the first sheet.
   const sheet = made?.files?.find(({ mime }) => mime.startsWith("image/"))?.url;
   if (kind !== "image" && kind !== "animation" && made?.kind !== "image" && !sheet)
     return (

@@ -4,7 +4,7 @@ import { createIds } from "../../src/runs/ids.ts";
 import { createTask } from "../../src/runs/task.ts";
 import { createPaged } from "./records.tsx";
 import { toFault } from "./service.ts";
-import { createFollower } from "./tasks-view.tsx";
+import { createTaskFollower } from "./tasks-view.tsx";
 
 const id = createIds(Math.random);
 
@@ -23,7 +23,7 @@ async function following(tasks: Task[]) {
   const open = new Map<string, (update: Update<Task>) => void>();
   const list = createPaged<Task>(async () => ({ records: tasks, more: false }), toFault);
   await list.refresh();
-  const follower = createFollower(
+  const follower = createTaskFollower(
     {
       async *watch<T>(run: string | object, { signal }: { signal?: AbortSignal } = {}) {
         for (;;) {

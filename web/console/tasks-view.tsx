@@ -32,10 +32,10 @@ export interface Follower {
 }
 
 // Over HTTP/1.1 a browser opens six connections to a host, and other requests need some too.
-const MOST = 3;
+const MAX_FOLLOWED = 3;
 
 /** Creates a {@link Follower} of the unfinished tasks in view, at most three at a time, that updates the list. */
-export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>): Follower {
+export function createTaskFollower(client: Pick<Client, "watch">, list: Paged<Task>): Follower {
   const in_view = signal<ReadonlySet<string>>(new Set());
   const paces = signal<ReadonlyMap<string, Pace>>(new Map());
 
@@ -46,7 +46,7 @@ export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>)
         list.put(record);
       }
     } catch {
-      // The list keeps polling, and shows what is wrong.
+      // The list polls on and shows the error.
     }
   }
 
@@ -61,13 +61,13 @@ export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>)
     run(signal) {
       const followed = new Map<string, AbortController>();
       const stop = effect(() => {
-        const wanted = choose(list.records.value ?? [], in_view.value);
+        const ids = choose(list.records.value ?? [], in_view.value);
         for (const [id, controller] of followed) {
-          if (wanted.includes(id)) continue;
+          if (ids.includes(id)) continue;
           followed.delete(id);
           controller.abort();
         }
-        for (const id of wanted) {
+        for (const id of ids) {
           if (followed.has(id)) continue;
           const controller = new AbortController();
           followed.set(id, controller);
@@ -79,26 +79,25 @@ export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>)
   };
 }
 
-// Running tasks change the most.
 function choose(tasks: readonly Task[], in_view: ReadonlySet<string>): string[] {
   const unfinished = tasks.filter((task) => in_view.has(task.id) && !isFinished(task));
   const running = unfinished.filter(({ status }) => status === "processing");
   const waiting = unfinished.filter(({ status }) => status !== "processing");
-  return [...running, ...waiting].slice(0, MOST).map(({ id }) => id);
+  return [...running, ...waiting].slice(0, MAX_FOLLOWED).map(({ id }) => id);
 }
 
 const POLL_MS = 3000;
 
 export function TasksView() {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const filter = useSignal<TaskFilter>({ status: "", kind: "" });
   const dialog = useSignal<"new" | Task | null>(null);
   const { status, kind } = filter.value;
   const [list, follower] = useMemo(() => {
-    const wanted = { ...(status && { status }), ...(kind && { kind }) };
-    const list = createPaged<Task>((asked) => client.tasks.list({ ...asked, ...wanted }), tell);
-    return [list, createFollower(client, list)] as const;
-  }, [client, tell, status, kind]);
+    const filters = { ...(status && { status }), ...(kind && { kind }) };
+    const list = createPaged<Task>((query) => client.tasks.list({ ...query, ...filters }), explain);
+    return [list, createTaskFollower(client, list)] as const;
+  }, [client, explain, status, kind]);
   usePolling(list.refresh, POLL_MS);
   useEffect(() => whileVisible(follower.run), [follower]);
   const observe = useInView(follower.see);

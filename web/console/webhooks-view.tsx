@@ -35,11 +35,11 @@ const COLUMNS: Column<WebhookEndpoint>[] = [
 ];
 
 export function Endpoints() {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const { endpoints } = client.webhooks;
   const list = useMemo(
-    () => createPaged<WebhookEndpoint>((asked) => endpoints.list(asked), tell),
-    [endpoints, tell],
+    () => createPaged<WebhookEndpoint>((query) => endpoints.list(query), explain),
+    [endpoints, explain],
   );
   const open = useSignal<EndpointDialog | null>(null);
   usePolling(list.refresh, POLL_MS);
@@ -65,14 +65,14 @@ export function Endpoints() {
 function Actions({ endpoint, list, show }: EndpointParts & { endpoint: WebhookEndpoint }) {
   const { endpoints } = useService().client.webhooks;
   const { id, url: of, status } = endpoint;
-  const turn = (to: WebhookEndpoint["status"]) => async () =>
+  const changeStatus = (to: WebhookEndpoint["status"]) => async () =>
     list.put(await endpoints.update(id, { status: to }));
   return (
     <>
       {status === "active" ? (
-        <ActButton {...{ label: strings.pause, of, icon: "pause" }} act={turn("disabled")} />
+        <ActButton {...{ label: strings.pause, of, icon: "pause" }} act={changeStatus("disabled")} />
       ) : (
-        <ActButton {...{ label: strings.resume, of, icon: "play" }} act={turn("active")} />
+        <ActButton {...{ label: strings.resume, of, icon: "play" }} act={changeStatus("active")} />
       )}
       <ActButton
         {...{ label: strings.newSecret, of, icon: "key" }}
@@ -93,15 +93,15 @@ function EndpointForm({
   onMade: (endpoint: NewWebhookEndpoint) => void;
   onClose: () => void;
 }) {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const all = useSignal(true);
   const form = useSending(
-    async (given) => {
-      const topics: Topic[] = all.value ? ["*"] : (given.getAll("topics") as Topic[]);
-      onMade(await client.webhooks.endpoints.create({ url: String(given.get("url")).trim(), topics }));
+    async (data) => {
+      const topics: Topic[] = all.value ? ["*"] : (data.getAll("topics") as Topic[]);
+      onMade(await client.webhooks.endpoints.create({ url: String(data.get("url")).trim(), topics }));
     },
     ["url", "topics"],
-    tell,
+    explain,
   );
   return (
     <Dialog title={strings.newEndpoint} onClose={onClose}>
@@ -149,7 +149,6 @@ type EndpointDialog =
   | { what: "secret"; secret: string }
   | { what: "rotate" | "delete"; endpoint: WebhookEndpoint };
 
-/** What the parts of the endpoint list share. */
 interface EndpointParts {
   list: Paged<WebhookEndpoint>;
   /** Opens another dialog; null closes it. */
@@ -279,9 +278,12 @@ const EVENT_COLUMNS: Column<WebhookEvent>[] = [
 
 /** Everything that happened in the project, posted or not. */
 export function Events() {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const { events } = client.webhooks;
-  const list = useMemo(() => createPaged<WebhookEvent>((asked) => events.list(asked), tell), [events, tell]);
+  const list = useMemo(
+    () => createPaged<WebhookEvent>((query) => events.list(query), explain),
+    [events, explain],
+  );
   usePolling(list.refresh, EVENT_POLL_MS);
   return (
     <Records
@@ -325,17 +327,17 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
 ];
 
 export function Deliveries() {
-  const { client, tell } = useService();
+  const { client, explain } = useService();
   const { deliveries } = client.webhooks;
   const status = useSignal<DeliveryStatus | "">("");
-  const wanted = status.value;
+  const filter = status.value;
   const list = useMemo(
     () =>
       createPaged<WebhookDelivery>(
-        (asked) => deliveries.list({ ...pageOf(asked), ...(wanted && { status: wanted }) }),
-        tell,
+        (query) => deliveries.list({ ...pageOf(query), ...(filter && { status: filter }) }),
+        explain,
       ),
-    [deliveries, tell, wanted],
+    [deliveries, explain, filter],
   );
   usePolling(list.refresh, DELIVERY_POLL_MS);
   return (

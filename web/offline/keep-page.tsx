@@ -26,9 +26,9 @@ export async function keepPage(version: string): Promise<void> {
   showBelow(isThere, () => renew(registration));
 
   const follow = (worker: ServiceWorker | null) => {
-    const look = () => worker?.state === "installed" && serviceWorker.controller && tell();
-    worker?.addEventListener("statechange", look);
-    look();
+    const check = () => worker?.state === "installed" && serviceWorker.controller && tell();
+    worker?.addEventListener("statechange", check);
+    check();
   };
   follow(registration.waiting);
   follow(registration.installing);
@@ -41,15 +41,18 @@ export async function keepPage(version: string): Promise<void> {
   addEventListener("vite:preloadError", tell);
 
   const order = (wish: Order) => registration.active?.postMessage(wish);
-  let looked = Date.now();
-  const look = () => {
+  let lastCheck = Date.now();
+  const checkForUpdate = () => {
     order("tidy");
-    if (Date.now() - looked < HOUR_MS) return;
-    looked = Date.now();
+    if (Date.now() - lastCheck < HOUR_MS) return;
+    lastCheck = Date.now();
     registration.update().catch(() => {});
   };
-  setInterval(look, HOUR_MS);
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look());
+  setInterval(checkForUpdate, HOUR_MS);
+  document.addEventListener(
+    "visibilitychange",
+    () => document.visibilityState === "visible" && checkForUpdate(),
+  );
   await serviceWorker.ready;
   order("tidy");
   setTimeout(() => whenIdle(() => savesData() || order("keep all")), SETTLED_MS);

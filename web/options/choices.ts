@@ -7,9 +7,9 @@ import {
   type Source,
 } from "../../src/index.ts";
 import { type AllOptions, optionNames } from "../../src/media/option-groups.ts";
-import type { Wishes } from "../queue/item.ts";
+import type { Settings } from "../queue/item.ts";
 
-// The options of a kind that no group has.
+// Options that belong to no group.
 const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
   video: ["format", "codec", "mode"],
   audio: ["format", "mode"],
@@ -20,7 +20,7 @@ const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
   adaptive_video: ["format"],
 };
 
-// A key is not for a form that keeps its values, and a size is set beside the options.
+// The form stores its values, so it takes no key; the size limit is a setting of its own.
 const NOT_OFFERED: ReadonlySet<string> = new Set(["encryption", "target_size"]);
 
 /** Returns the names of a kind's options that the form offers. */
@@ -63,32 +63,31 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 }
 
 /** Converts options to another kind, keeping those that both have. */
-export function turnInto(kind: EncodeKind, { options, kind: from, ...wishes }: Wishes): Wishes {
+export function withKind(kind: EncodeKind, { options, kind: from, ...settings }: Settings): Settings {
   const names = offeredNames(kind);
-  // Formats, what may be copied into them, and what counts as a high bitrate, differ between kinds.
+  // Formats, copies and bitrates of one kind do not suit another.
   const { overlay }: AnyOptions = options;
   const all = { ...options, ...(overlay && kind !== "video" && { overlay: untimed(overlay) }) };
-  const kept = Object.entries(all).filter(
+  const entries = Object.entries(all).filter(
     ([name]) =>
       names.includes(name) &&
       !["format", "codec", "mode", "bitrate"].includes(name) &&
       suits(kind, from, name),
   );
   return {
-    ...wishes,
+    ...settings,
     kind,
-    options: Object.fromEntries(kept),
-    target_size: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? wishes.target_size : null,
+    options: Object.fromEntries(entries),
+    target_size: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? settings.target_size : null,
     preset: null,
   };
 }
 
-// A logo on a picture has no time.
 function untimed({ start: _start, end: _end, ...overlay }: NonNullable<AnyOptions["overlay"]>) {
   return overlay;
 }
 
-// A waveform is not drawn by default, and the pixels of a storyboard are those of a tile.
+// A waveform has no pixels by default, and those of a storyboard are a tile's.
 const SIZED_APART: ReadonlySet<EncodeKind> = new Set(["waveform", "storyboard"]);
 
 function suits(kind: EncodeKind, from: EncodeKind, name: string): boolean {
@@ -96,7 +95,7 @@ function suits(kind: EncodeKind, from: EncodeKind, name: string): boolean {
 }
 
 /** Changes options; undefined restores a default. The result no longer counts as a preset. */
-export function withOptions(wishes: Wishes, changes: AnyOptions): Wishes {
-  const all = Object.entries({ ...wishes.options, ...changes }).filter(([, value]) => value !== undefined);
-  return { ...wishes, options: Object.fromEntries(all), preset: null };
+export function withOptions(settings: Settings, changes: AnyOptions): Settings {
+  const all = Object.entries({ ...settings.options, ...changes }).filter(([, value]) => value !== undefined);
+  return { ...settings, options: Object.fromEntries(all), preset: null };
 }

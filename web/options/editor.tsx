@@ -7,10 +7,10 @@ import {
   type Source,
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
-import type { Item, Place, Wishes } from "../queue/item.ts";
+import type { Item, Place, Settings } from "../queue/item.ts";
 import { awaitCopy, stateOf } from "../queue/queue.ts";
 import { Moment } from "../trim/moment.tsx";
-import { type Stretch, Trim } from "../trim/trim.tsx";
+import { type Range, Trim } from "../trim/trim.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Segments } from "../ui/segments.tsx";
@@ -41,31 +41,31 @@ export function Editor({ item }: { item: Item }) {
 
 function EditorOf({ item, source }: { item: Item; source: Source }) {
   const form = useForm(item, source);
-  const { wishes, options, verdict } = form;
+  const { settings, options, verdict } = form;
   // Options may be invalid while they are being typed; the preview keeps the last valid ones.
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
-  const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(wishes.kind);
+  const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(settings.kind);
   return (
     <section class="editor" aria-label={strings.optionsOf({ name: item.name })}>
       <PresetBar form={form} />
       <div class="choices">
         <div class="form">
           <FormatFields form={form} />
-          {wishes.kind === "image" && source.kind === "video" && <StillsFields form={form} />}
-          {wishes.kind === "storyboard" && <StoryboardFields form={form} />}
-          {wishes.kind === "waveform" ? <WaveformFields form={form} /> : <RateFields form={form} />}
+          {settings.kind === "image" && source.kind === "video" && <StillsFields form={form} />}
+          {settings.kind === "storyboard" && <StoryboardFields form={form} />}
+          {settings.kind === "waveform" ? <WaveformFields form={form} /> : <RateFields form={form} />}
           {hasPictures && <TurnFields form={form} />}
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
-          {(wishes.kind === "video" || wishes.kind === "animation") && <FrameRate form={form} />}
-          {wishes.kind === "animation" && <OptionField form={form} name="loop" />}
+          {(settings.kind === "video" || settings.kind === "animation") && <FrameRate form={form} />}
+          {settings.kind === "animation" && <OptionField form={form} name="loop" />}
           <OptionFields form={form} />
-          {(wishes.kind === "video" || wishes.kind === "image") && <OverlayFields form={form} />}
-          {source.kind === "video" && HAS_TEXT.has(wishes.kind) && <SubtitleFields form={form} />}
-          {source.kind === "video" && wishes.kind === "video" && <ConcatFields form={form} />}
-          {HAS_SOUND.has(wishes.kind) && <SoundFields form={form} />}
-          {(wishes.kind === "video" || wishes.kind === "audio") && (
+          {(settings.kind === "video" || settings.kind === "image") && <OverlayFields form={form} />}
+          {source.kind === "video" && HAS_TEXT.has(settings.kind) && <SubtitleFields form={form} />}
+          {source.kind === "video" && settings.kind === "video" && <ConcatFields form={form} />}
+          {HAS_SOUND.has(settings.kind) && <SoundFields form={form} />}
+          {(settings.kind === "video" || settings.kind === "audio") && (
             <OptionField form={form} name="metadata" />
           )}
           <PlaceField form={form} />
@@ -90,7 +90,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   );
 }
 
-// Visitors at the end of the options need not scroll back up.
+// Repeats the card's buttons, so that visitors need not scroll back up.
 function Start({ item }: { item: Item }) {
   const { queue } = useWorkbench();
   const { id, wishes } = item;
@@ -105,7 +105,7 @@ function Start({ item }: { item: Item }) {
       <button
         type="button"
         onClick={({ detail }) => {
-          // Not for the second click of a double click.
+          // Ignores the second click of a double click.
           if (detail > 1) return;
           awaitCopy(item);
           queue.again(id);
@@ -120,7 +120,7 @@ function Start({ item }: { item: Item }) {
         disabled={Boolean(wishes.fault)}
         aria-describedby={wishes.fault ? why : undefined}
         onClick={({ currentTarget }) => {
-          // The editor is about to close, and what remains is above.
+          // The editor closes, and the card stays above it.
           currentTarget.closest("article")?.scrollIntoView();
           void queue.start([id]);
         }}
@@ -132,13 +132,13 @@ function Start({ item }: { item: Item }) {
 }
 
 function FrameRate({ form }: { form: Form }) {
-  const { source, wishes } = form;
+  const { source, settings } = form;
   const original =
     source.fps === undefined
       ? strings.original
       : strings.originalRate({ fps: Number(source.fps.toFixed(2)) });
   const slower = Math.min(ANIMATION_DEFAULTS.fps, source.fps ?? ANIMATION_DEFAULTS.fps);
-  const isSlowed = wishes.kind === "animation" && source.kind === "video";
+  const isSlowed = settings.kind === "animation" && source.kind === "video";
   return (
     <OptionField form={form} name="fps" empty={isSlowed ? String(Number(slower.toFixed(2))) : original} />
   );
@@ -146,12 +146,11 @@ function FrameRate({ form }: { form: Form }) {
 
 /** The part of a file to use, or for a picture the moment; nothing for files without a timeline. */
 function Times({ input, form }: { input: MediaInput | null; form: Form }) {
-  const { source, wishes, options } = form;
+  const { source, settings, options } = form;
   if (!source.duration || !input) return null;
-  if (wishes.kind === "image" && source.kind === "image") return null;
-  // Trimming does not change the preset.
-  const change = (times: Stretch) => {
-    form.wish((now) => {
+  if (settings.kind === "image" && source.kind === "image") return null;
+  const change = (times: Range) => {
+    form.update((now) => {
       const { start: _start, end: _end, ...rest } = now.options as AnyOptions;
       return { ...now, options: { ...rest, ...times } as typeof now.options };
     });
@@ -159,7 +158,7 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
   const { start, end } = options;
   return (
     <div class="times">
-      {wishes.kind === "image" ? (
+      {settings.kind === "image" ? (
         <Moment
           input={input}
           source={source}
@@ -170,7 +169,7 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
         <Trim
           input={input}
           source={source}
-          stretch={{ ...(start !== undefined && { start }), ...(end !== undefined && { end }) }}
+          range={{ ...(start !== undefined && { start }), ...(end !== undefined && { end }) }}
           onChange={change}
         />
       )}
@@ -179,15 +178,15 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
 }
 
 /** A forecast of the output in words, or why there can be none. */
-function Outcome({ form: { wishes, options, source, verdict } }: { form: Form }) {
+function Outcome({ form: { settings, options, source, verdict } }: { form: Form }) {
   const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
-  const size = sizeWords(forecast, wishes.target_size, source.filesize);
+  const size = sizeWords(forecast, settings.target_size, source.filesize);
   return (
     <>
       <div class="outcome" role="status">
         <p>
-          <strong>{whatItIs(forecast, wishes.kind, options.codec)}</strong>
+          <strong>{whatItIs(forecast, settings.kind, options.codec)}</strong>
         </p>
         {size && <p class="soft small">{size}</p>}
         {lowered && <p class="small">{lowered}</p>}
@@ -241,9 +240,9 @@ const PLACES = [
 ] as const;
 
 /** Where the work runs, and what that means for the file. */
-function PlaceField({ form: { wishes, wish } }: { form: Form }) {
+function PlaceField({ form: { settings, update } }: { form: Form }) {
   const connection = useWorkbench().edge.connection.value;
-  if (!connection && wishes.place === "device") {
+  if (!connection && settings.place === "device") {
     return (
       <p class="soft small">
         {strings.runsOnDevice} <a href="#/edge">{strings.connectService}</a> {strings.toRunItThere}
@@ -255,32 +254,32 @@ function PlaceField({ form: { wishes, wish } }: { form: Form }) {
     <Segments<Place>
       label={strings.where}
       choices={PLACES}
-      value={wishes.place}
-      onChange={(place) => wish((now) => ({ ...now, place }))}
-      hint={wishes.place === "device" ? strings.fileStays : strings.fileIsSent({ host })}
-      fault={wishes.place === "edge" && !connection ? strings.noService : null}
+      value={settings.place}
+      onChange={(place) => update((now) => ({ ...now, place }))}
+      hint={settings.place === "device" ? strings.fileStays : strings.fileIsSent({ host })}
+      fault={settings.place === "edge" && !connection ? strings.noService : null}
     />
   );
 }
 
 /** Applies an item's options to all other items of the same kind that are ready. */
-function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form }) {
+function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Form }) {
   const { queue } = useWorkbench();
-  // The options it was applied for, and the result; it is shown for no others.
-  const [used, setUsed] = useState<{ wishes: Wishes; words: string } | null>(null);
+  // The message is shown only while the applied options are unchanged.
+  const [used, setUsed] = useState<{ wishes: Settings; words: string } | null>(null);
   const others = queue.items.value.filter(
     (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,
   );
   if (others.length === 0) return null;
   const apply = () => {
-    const wrong: string[] = [];
+    const misfits: string[] = [];
     for (const other of others) {
       if (!other.source) continue;
-      const same = sameFor(wishes, [...PRESETS, ...ownPresets.value], { ...other, source: other.source });
-      queue.wish(other.id, same);
-      if (same.fault) wrong.push(other.name);
+      const same = sameFor(settings, [...PRESETS, ...ownPresets.value], { ...other, source: other.source });
+      queue.configure(other.id, same);
+      if (same.fault) misfits.push(other.name);
     }
-    setUsed({ wishes, words: usedWords(others.length, wrong) });
+    setUsed({ wishes: settings, words: usedWords(others.length, misfits) });
   };
   return (
     <div class="apply">
@@ -289,16 +288,16 @@ function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form
         {strings.useForAll({ count: others.length + 1 })}
       </button>
       <p class="soft small" role="status">
-        {used?.wishes === wishes && used.words}
+        {used?.wishes === settings && used.words}
       </p>
     </div>
   );
 }
 
-function usedWords(count: number, wrong: readonly string[]): string {
-  const [name] = wrong;
+function usedWords(count: number, misfits: readonly string[]): string {
+  const [name] = misfits;
   const applied = strings.applied({ count });
   return name === undefined
     ? applied
-    : `${applied} ${strings.optionsDoNotFit({ name, others: wrong.length - 1 })}`;
+    : `${applied} ${strings.optionsDoNotFit({ name, others: misfits.length - 1 })}`;
 }

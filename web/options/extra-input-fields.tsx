@@ -99,7 +99,6 @@ function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
   return rows.length < max ? [...rows, null] : [...rows];
 }
 
-// Emptying the address of a row removes it.
 function replaced<T extends { url: string }>(rows: readonly T[], index: number, row: T): T[] | undefined {
   const all = [...rows.slice(0, index), ...(row.url === "" ? [] : [row]), ...rows.slice(index + 1)];
   return all.length > 0 ? all : undefined;
@@ -160,7 +159,7 @@ const OPACITIES = [1, 0.75, 0.5, 0.25] as const;
 const OWN = "";
 
 /** A picture to lay over a video or an image: its address, where and when it is shown, how large and how clearly. */
-export function OverlayFields({ form: { wishes, options, change, faultAt } }: { form: Form }) {
+export function OverlayFields({ form: { settings, options, change, faultAt } }: { form: Form }) {
   const { overlay } = options;
   const { opacity = 1 } = overlay ?? {};
   const set = (changes: Partial<NonNullable<AnyOptions["overlay"]>>) =>
@@ -247,7 +246,7 @@ export function OverlayFields({ form: { wishes, options, change, faultAt } }: { 
           </Field>
         </div>
       )}
-      {overlay && wishes.kind === "video" && (
+      {overlay && settings.kind === "video" && (
         <div class="columns">
           <NumberField
             label={LABELS.start}

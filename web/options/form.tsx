@@ -1,16 +1,16 @@
 import { useMemo } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import { type OptionName, optionControl, unplacedNames } from "../../src/media/option-groups.ts";
-import type { Item, Wishes } from "../queue/item.ts";
+import type { Item, Settings } from "../queue/item.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { checkWishes, judged, type Verdict } from "./check-settings.ts";
+import { checkSettings, type Verdict, withVerdict } from "./check-settings.ts";
 import { type AnyOptions, withOptions } from "./choices.ts";
 
 export interface Form {
   readonly source: Source;
-  readonly wishes: Wishes;
+  readonly settings: Settings;
   readonly options: AnyOptions;
   readonly verdict: Verdict;
   /** Returns the error of a field; null when it has none. */
@@ -18,35 +18,35 @@ export interface Form {
   /** Changes options; undefined removes one. */
   change(changes: AnyOptions): void;
   /** Replaces the current options, which may be newer than those rendered. */
-  wish(change: (wishes: Wishes) => Wishes): void;
+  update(change: (wishes: Settings) => Settings): void;
 }
 
-export function useForm({ id, wishes }: Item, source: Source): Form {
+export function useForm({ id, wishes: settings }: Item, source: Source): Form {
   const { queue } = useWorkbench();
-  const verdict = useMemo(() => checkWishes(wishes, source), [wishes, source]);
-  const wish = (change: (wishes: Wishes) => Wishes) => {
-    const now = queue.items.peek().find((item) => item.id === id)?.wishes ?? wishes;
-    queue.wish(id, judged(change(now), source));
+  const verdict = useMemo(() => checkSettings(settings, source), [settings, source]);
+  const update = (change: (wishes: Settings) => Settings) => {
+    const now = queue.items.peek().find((item) => item.id === id)?.wishes ?? settings;
+    queue.configure(id, withVerdict(change(now), source));
   };
   return {
     source,
-    wishes,
-    options: wishes.options,
+    settings,
+    options: settings.options,
     verdict,
     faultAt: (field) => (verdict.fault?.field === field ? verdict.fault.message : null),
-    change: (changes) => wish((now) => withOptions(now, changes)),
-    wish,
+    change: (changes) => update((now) => withOptions(now, changes)),
+    update,
   };
 }
 
 /** The options that the form does not place itself. */
 export function OptionFields({ form }: { form: Form }) {
-  return unplacedNames(form.wishes.kind).map((name) => <OptionField key={name} form={form} name={name} />);
+  return unplacedNames(form.settings.kind).map((name) => <OptionField key={name} form={form} name={name} />);
 }
 
 /** The control of one option: a number, or a choice. */
 export function OptionField({
-  form: { wishes, options, change, faultAt },
+  form: { settings, options, change, faultAt },
   name,
   empty,
 }: {
@@ -56,7 +56,7 @@ export function OptionField({
   empty?: string;
 }) {
   const value = options[name];
-  const control = optionControl(wishes.kind, name, value);
+  const control = optionControl(settings.kind, name, value);
   const { label, hint, choices } = control;
   if (!choices) {
     return (

@@ -69,7 +69,6 @@ const WHOLE = {
 
 type SizeOptions = Pick<AnyOptions, "width" | "height">;
 
-// Never larger than the source.
 function commonSizes({
   width = 0,
   height = 0,
@@ -91,7 +90,7 @@ function commonSizes({
   ];
 }
 
-// Two sides may change the aspect ratio, and pictures should not be stretched unasked; a single one has nothing to fit.
+// Two sides may change the aspect ratio; contain is the default then, because fill would stretch the picture.
 function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
   const value = parseSide(text);
   const other = options[name === "width" ? "height" : "width"];
@@ -115,7 +114,6 @@ export function TurnFields({ form }: { form: Form }) {
   const { options, change, faultAt } = form;
   const { crop, position, fit, background } = options;
   const ratio = RATIOS.find((each) => each === crop);
-  // The fit has a position of its own.
   const fitted = options.width !== undefined && options.height !== undefined;
   const placed = fitted && (fit ?? (background === undefined ? "fill" : "contain")) !== "fill";
   return (
@@ -196,7 +194,6 @@ function Rectangle({
 
 const { fit: FIT, position: POSITION, background: BACKGROUND } = geometry.options;
 
-// In reading order, from top left to bottom right.
 const GRID = [
   ["top-left", "top", "top-right"],
   ["left", "center", "right"],
@@ -208,7 +205,6 @@ export function FitFields({ form }: { form: Form }) {
   const { options, change, faultAt } = form;
   const both = options.width !== undefined && options.height !== undefined;
   const fit = options.fit ?? (options.background === undefined ? "fill" : "contain");
-  // A single side keeps the aspect ratio, so there is nothing to choose.
   if (!both && options.fit === undefined) return null;
   return (
     <>

@@ -5,23 +5,23 @@ import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { withFormat } from "./check-settings.ts";
-import { formatOf, kindsFor, turnInto } from "./choices.ts";
+import { formatOf, kindsFor, withKind } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
 import { TrackField } from "./sound-fields.tsx";
 import { strings } from "./strings.ts";
 
 export function FormatFields({ form }: { form: Form }) {
-  const { source, wishes, options, faultAt } = form;
+  const { source, settings, options, faultAt } = form;
   const kinds = kindsFor(source);
-  const format = formatOf(wishes.kind, options, source);
+  const format = formatOf(settings.kind, options, source);
   return (
     <>
       {kinds.length > 1 && (
         <Segments<EncodeKind>
           label={strings.becomes}
           choices={kinds.map((kind) => ({ value: kind, label: strings.kinds[kind] }))}
-          value={wishes.kind}
-          onChange={(kind) => form.wish((now) => turnInto(kind, now))}
+          value={settings.kind}
+          onChange={(kind) => form.update((now) => withKind(kind, now))}
         />
       )}
       <div class="columns">
@@ -31,10 +31,10 @@ export function FormatFields({ form }: { form: Form }) {
               {...control}
               value={format}
               onChange={({ currentTarget }) =>
-                form.wish((now) => withFormat(now, currentTarget.value, source))
+                form.update((now) => withFormat(now, currentTarget.value, source))
               }
             >
-              {Object.keys(FORMATS[wishes.kind]).map((key) => (
+              {Object.keys(FORMATS[settings.kind]).map((key) => (
                 <option key={key} value={key}>
                   {formatName(key)} – {strings.formatUses[key]}
                 </option>
@@ -42,8 +42,8 @@ export function FormatFields({ form }: { form: Form }) {
             </select>
           )}
         </Field>
-        {wishes.kind === "video" && <CodecField form={form} format={format} />}
-        {wishes.kind === "adaptive_video" && source.kind !== "audio" && format !== "dash" && (
+        {settings.kind === "video" && <CodecField form={form} format={format} />}
+        {settings.kind === "adaptive_video" && source.kind !== "audio" && format !== "dash" && (
           <OptionField form={form} name="i_frames" />
         )}
       </div>
@@ -52,7 +52,7 @@ export function FormatFields({ form }: { form: Form }) {
 }
 
 function CodecField({ form: { options, change, faultAt }, format }: { form: Form; format: string }) {
-  const held: readonly string[] = FORMATS.video[format as keyof typeof FORMATS.video]?.codecs ?? [];
+  const codecs: readonly string[] = FORMATS.video[format as keyof typeof FORMATS.video]?.codecs ?? [];
   const name = formatName(format);
   return (
     <Field label={strings.codec} fault={faultAt("codec")}>
@@ -62,10 +62,11 @@ function CodecField({ form: { options, change, faultAt }, format }: { form: Form
           value={options.codec ?? ""}
           onChange={({ currentTarget }) => change({ codec: currentTarget.value || undefined })}
         >
-          <option value="">{strings.usualCodec({ name, codec: codecName(held[0] ?? "") })}</option>
+          <option value="">{strings.usualCodec({ name, codec: codecName(codecs[0] ?? "") })}</option>
           {VIDEO_CODECS.map((codec) => (
             <option key={codec} value={codec}>
-              {codecName(codec)} – {held.includes(codec) ? strings.codecUses[codec] : strings.notIn({ name })}
+              {codecName(codec)} –{" "}
+              {codecs.includes(codec) ? strings.codecUses[codec] : strings.notIn({ name })}
             </option>
           ))}
         </select>
@@ -205,14 +206,14 @@ function ColorField({
   form: Form;
   name: "waveform_color" | "background_color";
 }) {
-  const { label, default: usual } = optionControl("waveform", name, options[name]);
+  const { label, default: defaultColor } = optionControl("waveform", name, options[name]);
   return (
     <Field label={label} fault={faultAt(name)}>
       {(control) => (
         <input
           {...control}
           type="color"
-          value={options[name] ?? String(usual)}
+          value={options[name] ?? String(defaultColor)}
           onInput={({ currentTarget }) => change({ [name]: currentTarget.value })}
         />
       )}

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Wishes } from "../queue/item.ts";
+import type { Settings } from "../queue/item.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -9,7 +9,6 @@ import type { Form } from "./form.tsx";
 import { fromPreset, isName, PRESET_BOUNDS, PRESETS, type Preset, parsePresets } from "./presets.ts";
 import { strings } from "./strings.ts";
 
-// Key in the browser's localStorage.
 const PRESETS_KEY = "framewright-presets";
 
 const presets = signal<readonly Preset[]>(read());
@@ -22,7 +21,7 @@ addEventListener("storage", ({ key }) => {
 export const ownPresets: ReadonlySignal<readonly Preset[]> = presets;
 
 /** Saves options without the trim under a name, replacing a preset of that name; returns the id. */
-function savePreset(name: string, { kind, options, target_size }: Wishes): string {
+function savePreset(name: string, { kind, options, target_size }: Settings): string {
   const { start: _start, end: _end, ...rest } = options as AnyOptions;
   const preset: Preset = { id: crypto.randomUUID(), name, purpose: "", kind, options: rest, target_size };
   write([...read().filter((other) => other.name !== name), preset]);
@@ -49,22 +48,20 @@ function read(): Preset[] {
 function write(all: readonly Preset[]): void {
   presets.value = all.slice(-PRESET_BOUNDS.count);
   try {
-    const kept = presets.value.map(({ id, name, kind, options, target_size }) => ({
+    const rows = presets.value.map(({ id, name, kind, options, target_size }) => ({
       id,
       name,
       kind,
       options,
       target_size,
     }));
-    localStorage.setItem(PRESETS_KEY, JSON.stringify(kept));
-  } catch {
-    // They last as long as the page is open.
-  }
+    localStorage.setItem(PRESETS_KEY, JSON.stringify(rows));
+  } catch {}
 }
 
 /** The presets that fit a file: the built-in ones, then the visitor's own, with a way to save another. */
 export function PresetBar({ form }: { form: Form }) {
-  const { source, wishes, wish } = form;
+  const { source, settings, update } = form;
   const [isManaging, setManaging] = useState(false);
   const kinds = kindsFor(source);
   const own = ownPresets.value;
@@ -77,8 +74,8 @@ export function PresetBar({ form }: { form: Form }) {
           <li key={preset.id}>
             <button
               type="button"
-              aria-pressed={wishes.preset === preset.id}
-              onClick={() => wish((now) => fromPreset(preset, now, source))}
+              aria-pressed={settings.preset === preset.id}
+              onClick={() => update((now) => fromPreset(preset, now, source))}
             >
               <strong>{preset.name}</strong>
               <span class="soft small">{preset.purpose || strings.yourOwn}</span>
@@ -117,9 +114,9 @@ function PresetDialog({ onClose }: { onClose: () => void }) {
 function OwnPreset({ preset: { id, name, kind } }: { preset: Preset }) {
   const [typed, setTyped] = useState(name);
   const rename = () => {
-    const wanted = typed.trim();
-    if (isName(wanted)) renamePreset(id, wanted);
-    setTyped(isName(wanted) ? wanted : name);
+    const newName = typed.trim();
+    if (isName(newName)) renamePreset(id, newName);
+    setTyped(isName(newName) ? newName : name);
   };
   return (
     <li>
@@ -151,7 +148,7 @@ function OwnPreset({ preset: { id, name, kind } }: { preset: Preset }) {
   );
 }
 
-function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
+function SavePreset({ form: { settings, verdict, update } }: { form: Form }) {
   const [name, setName] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const isOpen = name !== null;
@@ -184,8 +181,8 @@ function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
         if (verdict.fault) setFault(strings.fixFirst({ message: verdict.fault.message }));
         else if (!isName(plain)) setFault(strings.enterName);
         else {
-          const preset = savePreset(plain, wishes);
-          wish((now) => ({ ...now, preset }));
+          const preset = savePreset(plain, settings);
+          update((now) => ({ ...now, preset }));
           close();
         }
       }}

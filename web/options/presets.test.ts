@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
 import { defaultWishes } from "../queue/item.ts";
-import { checkWishes, withFormat } from "./check-settings.ts";
-import { kindsFor, turnInto, withOptions } from "./choices.ts";
+import { checkSettings, withFormat } from "./check-settings.ts";
+import { kindsFor, withKind, withOptions } from "./choices.ts";
 import { fromPreset, PRESET_BOUNDS, PRESETS, type Preset, parsePresets, sameFor } from "./presets.ts";
 
 const source = (facts: Partial<Source>): Source => ({
@@ -45,7 +45,7 @@ test.for([
     for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
       const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
       const wishes = fromPreset(preset, defaultWishes(source), known);
-      expect(checkWishes(wishes, known).fault).toBeNull();
+      expect(checkSettings(wishes, known).fault).toBeNull();
       expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
     }
   },
@@ -80,7 +80,7 @@ test.for([
     const before = defaultWishes(source);
     const wishes = fromPreset(own, before, source);
     expect(wishes).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
-    expect(checkWishes(wishes, source).fault).toBeNull();
+    expect(checkSettings(wishes, source).fault).toBeNull();
   },
 );
 
@@ -103,7 +103,7 @@ test("options applied to another file adapt to its size, and keep its trim", () 
 
 test("a fault of the file size names its field", () => {
   const empty = { ...defaultWishes(videoSource()), target_size: Number.NaN };
-  expect(checkWishes(empty, videoSource()).fault).toEqual({
+  expect(checkSettings(empty, videoSource()).fault).toEqual({
     ...{ kind: "invalid_options", field: "target_size" },
     message: "The file size must be a number above 0.",
   });
@@ -118,10 +118,10 @@ test("a change of kind keeps the options that apply to it", () => {
     end: 2,
   });
   const sized = { ...wishes, target_size: 1e6, preset: "mail" };
-  expect(turnInto("audio", sized)).toEqual({
+  expect(withKind("audio", sized)).toEqual({
     ...{ ...wishes, kind: "audio", options: { start: 1, end: 2 }, target_size: 1e6, preset: null },
   });
-  expect(turnInto("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_size: null });
+  expect(withKind("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_size: null });
 });
 
 test.for([
@@ -165,7 +165,7 @@ test.for([
     message: "Start (20) must be before the end of the source (10 s).",
   },
 ] as const)("rejects $options at $field with the page's own message", ({ options, field, message }) => {
-  const { fault } = checkWishes(withOptions(defaultWishes(videoSource()), options), videoSource());
+  const { fault } = checkSettings(withOptions(defaultWishes(videoSource()), options), videoSource());
   expect(fault).toMatchObject({ field, message });
 });
 

@@ -1,6 +1,6 @@
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest, type Source } from "../../src/index.ts";
-import type { Wishes } from "../queue/item.ts";
-import { judged, withoutMissing } from "./check-settings.ts";
+import type { Settings } from "../queue/item.ts";
+import { withoutMissing, withVerdict } from "./check-settings.ts";
 import type { AnyOptions } from "./choices.ts";
 import { strings } from "./strings.ts";
 
@@ -13,7 +13,7 @@ export interface Preset {
   readonly kind: EncodeKind;
   readonly options: AnyOptions;
   /** Maximum pixels of the short or the long side; smaller files keep their size. */
-  readonly most?: { readonly short: number } | { readonly long: number };
+  readonly max?: { readonly short: number } | { readonly long: number };
   readonly target_size: number | null;
 }
 
@@ -24,7 +24,7 @@ export const PRESETS = [
     purpose: strings.webVideoPurpose,
     kind: "video",
     options: { format: "mp4", quality: "medium" },
-    most: { short: 1080 },
+    max: { short: 1080 },
     target_size: null,
   },
   {
@@ -33,7 +33,7 @@ export const PRESETS = [
     purpose: strings.mailPurpose,
     kind: "video",
     options: { format: "mp4" },
-    most: { short: 720 },
+    max: { short: 720 },
     target_size: 20_000_000,
   },
   {
@@ -66,7 +66,7 @@ export const PRESETS = [
     purpose: strings.webPicturePurpose,
     kind: "image",
     options: { format: "webp", quality: "medium" },
-    most: { long: 1920 },
+    max: { long: 1920 },
     target_size: null,
   },
   {
@@ -75,33 +75,33 @@ export const PRESETS = [
     purpose: strings.thumbnailPurpose,
     kind: "image",
     options: { format: "jpeg", quality: "medium" },
-    most: { long: 320 },
+    max: { long: 320 },
     target_size: null,
   },
 ] as const satisfies readonly Preset[];
 
 /** Applies a preset to a source, without what it has nothing for; keeps the trim and the place. */
-export function fromPreset(preset: Preset, wishes: Wishes, source: Source): Wishes {
+export function fromPreset(preset: Preset, wishes: Settings, source: Source): Settings {
   const { start, end } = wishes.options as AnyOptions;
   const times = {
     ...(start !== undefined && { start }),
     ...(end !== undefined && preset.kind !== "image" && { end }),
   };
-  const made: Wishes = {
+  const settings: Settings = {
     ...wishes,
     kind: preset.kind,
-    options: { ...preset.options, ...sizeOf(preset, source), ...times } as Wishes["options"],
+    options: { ...preset.options, ...sizeOf(preset, source), ...times } as Settings["options"],
     target_size: preset.target_size,
     preset: preset.id,
   };
-  return withoutMissing(made, source);
+  return withoutMissing(settings, source);
 }
 
-function sizeOf({ most }: Preset, { width, height }: Source): AnyOptions {
-  if (!most || !width || !height) return {};
+function sizeOf({ max }: Preset, { width, height }: Source): AnyOptions {
+  if (!max || !width || !height) return {};
   const wide = width >= height;
   const [pixels, side] =
-    "short" in most ? [most.short, wide ? "height" : "width"] : [most.long, wide ? "width" : "height"];
+    "short" in max ? [max.short, wide ? "height" : "width"] : [max.long, wide ? "width" : "height"];
   return (side === "width" ? width : height) > pixels ? { [side]: pixels } : {};
 }
 
@@ -110,14 +110,14 @@ export const PRESET_BOUNDS = { count: 50, name: 60 } as const;
 
 /** Parses stored presets; drops malformed ones and those whose options this version does not have. */
 export function parsePresets(text: string | null): Preset[] {
-  let kept: unknown;
+  let stored: unknown;
   try {
-    kept = JSON.parse(text ?? "[]");
+    stored = JSON.parse(text ?? "[]");
   } catch {
     return [];
   }
-  if (!Array.isArray(kept)) return [];
-  return kept.slice(-PRESET_BOUNDS.count).flatMap((value) => parsePreset(value) ?? []);
+  if (!Array.isArray(stored)) return [];
+  return stored.slice(-PRESET_BOUNDS.count).flatMap((value) => parsePreset(value) ?? []);
 }
 
 function parsePreset(value: unknown): Preset | null {
@@ -142,21 +142,21 @@ export function isName(name: string): boolean {
  * The other file keeps its trim.
  */
 export function sameFor(
-  wishes: Wishes,
+  wishes: Settings,
   presets: readonly Preset[],
-  other: { readonly wishes: Wishes; readonly source: Source },
-): Wishes {
+  other: { readonly wishes: Settings; readonly source: Source },
+): Settings {
   const preset = presets.find(({ id }) => id === wishes.preset);
   const same = preset
     ? { ...fromPreset(preset, other.wishes, other.source), place: wishes.place }
     : { ...wishes, options: withTimesOf(other.wishes.options, wishes.options) };
-  return judged(same, other.source);
+  return withVerdict(same, other.source);
 }
 
 function withTimesOf(
   { start, end }: AnyOptions,
   { start: _start, end: _end, ...options }: AnyOptions,
-): Wishes["options"] {
+): Settings["options"] {
   const all: AnyOptions = { ...options, start, end };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

@@ -33,15 +33,15 @@ const percent = (share: number) => `${share * 100}%`;
 function placeView(view: View, box: Size, fit: Fit, position: Position): PlacedView | null {
   const { turn, mirror, crop, turned, shown } = view;
   if (turn === 0 && !mirror && !crop) return null;
-  const kept = crop ?? { x: 0, y: 0, ...turned };
+  const area = crop ?? { x: 0, y: 0, ...turned };
   const sideways = turn % 180 !== 0;
   return {
     part: within(box, shown, fit, position),
     whole: {
-      left: percent(-kept.x / kept.width),
-      top: percent(-kept.y / kept.height),
-      width: percent(turned.width / kept.width),
-      height: percent(turned.height / kept.height),
+      left: percent(-area.x / area.width),
+      top: percent(-area.y / area.height),
+      width: percent(turned.width / area.width),
+      height: percent(turned.height / area.height),
     },
     media: {
       position: "absolute",
@@ -80,7 +80,6 @@ export function checkedView(source: Source, options: AnyOptions): View | null {
   }
 }
 
-// Maximum height of a preview in pixels.
 const HEIGHT = 512;
 
 /**
@@ -114,7 +113,7 @@ export function Preview({
     objectPosition: (options.position ?? "center").replace("-", " "),
   };
   const clear = (format === "png" || format === "webp") && options.background === undefined;
-  // A browser may take long to draw an SVG, and draws it again whenever its size changes.
+  // A browser redraws an SVG at every change of size, which may take long.
   const isDecoded = isBroken || (source.format === "svg" && typeof input !== "string");
   const decoded = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
   const shown = isDecoded ? (decoded ?? small) : url;
@@ -125,7 +124,6 @@ export function Preview({
           class={clear ? "box clear" : "box"}
           style={{
             aspectRatio: `${width} / ${height}`,
-            // As wide as the height limit allows.
             width: `min(100%, ${(16 * width) / height}rem)`,
             backgroundColor: clear ? undefined : (colorOf(options.background) ?? "#000"),
           }}
@@ -149,7 +147,7 @@ export function Preview({
   );
 }
 
-// What is turned, mirrored or cut stands within a frame for its part, and one for the whole.
+// A rotated, mirrored or cropped picture needs two frames: one for the visible part, one for the whole.
 function framed(media: ComponentChildren, placed: PlacedView | null): ComponentChildren {
   if (!placed) return media;
   return (
@@ -161,7 +159,6 @@ function framed(media: ComponentChildren, placed: PlacedView | null): ComponentC
   );
 }
 
-// The core decodes what the browser cannot show.
 function useDecoded(
   input: MediaInput | null,
   { kind, format, has_alpha, width = HEIGHT, height = HEIGHT }: Source,
@@ -169,7 +166,7 @@ function useDecoded(
 ): string | null {
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
-  // An SVG is as sharp as it is drawn large.
+  // An SVG is drawn at the size of the preview, which keeps it sharp.
   const most = format === "svg" ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
   const decoded = format === "svg" || height > HEIGHT ? Math.round(most) : null;
   useEffect(() => {
@@ -182,7 +179,6 @@ function useDecoded(
       };
       coreFrame(device, input, kind === "image" ? size : { at, ...size }, controller.signal).then(
         (blob) => controller.signal.aborted || setFrame(blob),
-        // Keep the thumbnail.
         () => {},
       );
     }
@@ -214,7 +210,7 @@ function Frame({
     <video
       ref={video}
       src={url}
-      // A cross-origin isolated page gets no files from elsewhere without this.
+      // A cross-origin isolated page needs this for files from other origins.
       crossOrigin="anonymous"
       muted
       playsInline
@@ -224,7 +220,7 @@ function Frame({
       style={look}
       // Some browsers show nothing before the first seek.
       onLoadedMetadata={({ currentTarget }) => {
-        // For a codec that it does not know, a browser may play the sound alone.
+        // A browser that does not know the codec may play the sound alone.
         if (currentTarget.videoWidth === 0) onError();
         currentTarget.currentTime = at || 0.001;
       }}

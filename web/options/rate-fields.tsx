@@ -6,7 +6,7 @@ import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { formatName } from "../words/names.ts";
-import { checkWishes } from "./check-settings.ts";
+import { checkSettings } from "./check-settings.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
 import { strings } from "./strings.ts";
@@ -25,13 +25,13 @@ const MEGABYTE = 1_000_000;
 
 /** The quality or size of the output: by quality level, by bitrate, or by file size. */
 export function RateFields({ form }: { form: Form }) {
-  const { source, wishes, options, change } = form;
-  const { kind } = wishes;
+  const { source, settings, options, change } = form;
+  const { kind } = settings;
   const format = formatOf(kind, options, source);
   const way: Way =
-    wishes.target_size !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
+    settings.target_size !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
   const choose = (next: Way) => {
-    form.wish((now) => {
+    form.update((now) => {
       const plain = withOptions({ ...now, target_size: null }, { bitrate: undefined, mode: undefined });
       if (next === "size") return { ...plain, target_size: defaultBytes(source.filesize) };
       if (next === "quality") return plain;
@@ -71,7 +71,7 @@ export function RateFields({ form }: { form: Form }) {
   );
 }
 
-// Without a quality, nothing requires an encode.
+// Without a quality, a source may be copied.
 const AS_IT_IS = { value: "as_it_is", label: strings.keepOriginal } as const;
 
 const COPIED: ReadonlySet<string> = new Set(["video", "audio"]);
@@ -82,14 +82,14 @@ const COPY_WORDS = {
 } as const;
 
 function QualityField({ form, format }: { form: Form; format: string }) {
-  const { source, wishes, options, change } = form;
+  const { source, settings, options, change } = form;
   const copied = (mode?: "copy") => {
-    const { forecast } = checkWishes(withOptions(wishes, { quality: undefined, mode }), source);
+    const { forecast } = checkSettings(withOptions(settings, { quality: undefined, mode }), source);
     return forecast?.copied ? forecast : null;
   };
   const plainly = copied() !== null;
-  // A trimmed file, and the sound of a video, are only copied on request.
-  const copy = plainly || !COPIED.has(wishes.kind) ? null : copied("copy");
+  // A trimmed file and the sound of a video are copied on request only.
+  const copy = plainly || !COPIED.has(settings.kind) ? null : copied("copy");
   const mayCopy = plainly || copy !== null || options.mode === "copy";
   const quality = options.quality ?? (plainly || options.mode === "copy" ? AS_IT_IS.value : "medium");
   const steps = QUALITIES.map((value) => ({ value, label: QUALITY.choice?.(value) ?? value }));
@@ -109,7 +109,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
         quality !== AS_IT_IS.value
           ? qualityHint(form, format, quality)
           : options.mode === "copy"
-            ? COPY_WORDS[wishes.kind === "audio" ? "audio" : "video"]
+            ? COPY_WORDS[settings.kind === "audio" ? "audio" : "video"]
             : strings.copied
       }
       fault={form.faultAt("quality")}
@@ -117,12 +117,11 @@ function QualityField({ form, format }: { form: Form; format: string }) {
   );
 }
 
-// Half of the current size, to two significant digits.
 function defaultBytes(filesize: number | undefined): number {
   return filesize ? Number((filesize / 2).toPrecision(2)) : 10 * MEGABYTE;
 }
 
-// browser-speed-vs-native in docs/benchmarks.md: 3.3 MB where the browser's encoder makes 9.8.
+// docs/benchmarks.md, browser-speed-vs-native: 3.3 MB instead of the browser's 9.8 MB.
 const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "dash", "hls_dash"]);
 
 // All frames of a GIF share one palette.
@@ -134,8 +133,8 @@ const GIF_WORDS = {
   very_high: strings.gif256ColorsSmooth,
 } as const satisfies Record<Quality, string>;
 
-function qualityHint({ source, wishes, options }: Form, format: string, quality: Quality): string {
-  const { kind } = wishes;
+function qualityHint({ source, settings, options }: Form, format: string, quality: Quality): string {
+  const { kind } = settings;
   const { codec = "h264" } = options;
   const name = formatName(format);
   if (kind === "animation" && format === "gif") return GIF_WORDS[quality];
@@ -147,7 +146,7 @@ function qualityHint({ source, wishes, options }: Form, format: string, quality:
   return isH264 ? `${meaning} ${strings.encodedWithX264}` : meaning;
 }
 
-function bitrateHint({ wishes: { kind } }: Form, format: string): string {
+function bitrateHint({ settings: { kind } }: Form, format: string): string {
   if (!hasBitrate(kind, format)) return strings.losslessBitrate({ name: formatName(format) });
   const { min, max } = bitrateBounds(kind);
   const range = { min: min / 1000, max: max / 1000 };
@@ -159,11 +158,11 @@ const UNITS = { kB: 1000, MB: 1_000_000 } as const;
 type Unit = keyof typeof UNITS;
 
 function SizeOfFile({ form }: { form: Form }) {
-  const { wishes, wish, faultAt } = form;
-  const bytes = wishes.target_size ?? Number.NaN;
+  const { settings, update, faultAt } = form;
+  const bytes = settings.target_size ?? Number.NaN;
   const [unit, setUnit] = useState<Unit>(bytes < UNITS.MB ? "kB" : "MB");
   const set = (target_size: number) =>
-    wish((now) => ({ ...now, target_size: Math.round(target_size), preset: null }));
+    update((now) => ({ ...now, target_size: Math.round(target_size), preset: null }));
   return (
     <div class="columns narrow-last">
       <NumberField
@@ -179,10 +178,10 @@ function SizeOfFile({ form }: { form: Form }) {
             {...control}
             value={unit}
             onChange={({ currentTarget }) => {
-              const wanted = currentTarget.value as Unit;
-              // The number stays; only the unit was wrong.
-              set((bytes / UNITS[unit]) * UNITS[wanted]);
-              setUnit(wanted);
+              const newUnit = currentTarget.value as Unit;
+              // Keeps the typed number and corrects its unit.
+              set((bytes / UNITS[unit]) * UNITS[newUnit]);
+              setUnit(newUnit);
             }}
           >
             {Object.keys(UNITS).map((name) => (

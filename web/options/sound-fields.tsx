@@ -24,14 +24,14 @@ const VOLUME = "volume";
 const OTHER = "other";
 
 const { words: RATE } = audioFormat.options.sample_rate;
-// Those of recordings, which lossless formats hold too.
+// Rates of studio recordings, which only lossless formats store.
 const STUDIO_RATES = [88_200, 96_000, 192_000] as const;
 
 /** How loud the sound is, how it is stored, and how it begins and ends. */
 export function SoundFields({ form }: { form: Form }) {
-  const { source, wishes, options, change, faultAt } = form;
+  const { source, settings, options, change, faultAt } = form;
   if (source.codecs && source.codecs.audio === null) return null;
-  const { kind } = wishes;
+  const { kind } = settings;
   const { mute, volume, audio_bitrate } = options;
   const bitrate = optionControl("video", "audio_bitrate", audio_bitrate);
   return (
@@ -83,7 +83,7 @@ export function SoundFields({ form }: { form: Form }) {
 
 function CodecField({ form: { source, options, change, faultAt } }: { form: Form }) {
   const format = formatOf("video", options, source);
-  const held: readonly string[] = SOUND_CODECS[format as VideoFormat] ?? [];
+  const codecs: readonly string[] = SOUND_CODECS[format as VideoFormat] ?? [];
   return (
     <Field label={optionLabel("audio_codec")} fault={faultAt("audio_codec")}>
       {(control) => (
@@ -91,14 +91,14 @@ function CodecField({ form: { source, options, change, faultAt } }: { form: Form
           {...control}
           value={options.audio_codec ?? ""}
           onChange={({ currentTarget: { value } }) =>
-            // Opus has one rate alone.
+            // Opus has a single rate.
             change({ audio_codec: codecNamed(value), ...(value === "opus" && { sample_rate: undefined }) })
           }
         >
           <option value="">
-            {strings.usualCodec({ name: formatName(format), codec: codecName(held[0] ?? "") })}
+            {strings.usualCodec({ name: formatName(format), codec: codecName(codecs[0] ?? "") })}
           </option>
-          {held.map((codec) => (
+          {codecs.map((codec) => (
             <option key={codec} value={codec}>
               {codecName(codec)}
             </option>
@@ -116,9 +116,9 @@ function codecNamed(name: string): AnyOptions["audio_codec"] {
 }
 
 function RateField({ form }: { form: Form }) {
-  const { source, wishes, options, change, faultAt } = form;
+  const { source, settings, options, change, faultAt } = form;
   const { sample_rate } = options;
-  const codec = soundCodec(wishes.kind, options, source);
+  const codec = soundCodec(settings.kind, options, source);
   if (codec === "opus" && sample_rate === undefined) return null;
   const isLossless = codec === "flac" || codec === "pcm_s16le";
   const rates: number[] = [...SAMPLE_RATES, ...(isLossless ? STUDIO_RATES : [])];
@@ -144,7 +144,7 @@ function RateField({ form }: { form: Form }) {
 }
 
 /** Returns the codec of an output's sound. */
-function soundCodec(kind: Form["wishes"]["kind"], options: AnyOptions, source: Source): string {
+function soundCodec(kind: Form["settings"]["kind"], options: AnyOptions, source: Source): string {
   const format = formatOf(kind, options, source);
   if (kind === "adaptive_video") return "aac";
   if (kind === "audio") return FORMATS.audio[format as keyof typeof FORMATS.audio]?.codec ?? "";
@@ -207,7 +207,7 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
 }
 
 /** Which sound track to take from a source that has several. */
-export function TrackField({ form: { source, wishes, options, change, faultAt } }: { form: Form }) {
+export function TrackField({ form: { source, settings, options, change, faultAt } }: { form: Form }) {
   const tracks = source.streams?.filter(({ kind }) => kind === "audio") ?? [];
   if (tracks.length < 2) return null;
   return (
@@ -220,7 +220,7 @@ export function TrackField({ form: { source, wishes, options, change, faultAt } 
             change({ track: value === "" ? undefined : Number(value) })
           }
         >
-          <option value="">{wishes.kind === "adaptive_video" ? strings.all : strings.first}</option>
+          <option value="">{settings.kind === "adaptive_video" ? strings.all : strings.first}</option>
           {tracks.map(({ index, language, codec }, track) => (
             <option key={index} value={track}>
               {track + 1} – {language ? languageName(language) : codecName(codec ?? "unknown")}

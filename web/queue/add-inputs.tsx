@@ -6,10 +6,10 @@ import { useWorkbench } from "../workbench.ts";
 import { strings } from "./strings.ts";
 
 // More than anyone means to add, even from a folder that holds half a disk.
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /** Returns whether a drag contains something that the queue accepts: files or a link. */
-function isTaken(data: DataTransfer | null): boolean {
+function acceptsDrop(data: DataTransfer | null): boolean {
   return data !== null && (data.types.includes("Files") || data.types.includes("text/uri-list"));
 }
 
@@ -23,16 +23,16 @@ async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
   const entries = items.map(async (item) => {
     const file = item.getAsFile();
     const folder = item.webkitGetAsEntry?.();
-    const given = file ? [file] : [];
+    const plainFile = file ? [file] : [];
     const handle = await handleOf(item);
     // A folder may be gone, or closed to the page, before it is walked.
-    if (handle) return filesOfHandle(handle).catch(() => given);
+    if (handle) return filesOfHandle(handle).catch(() => plainFile);
     if (folder?.isDirectory) return filesOfFolder(folder as FileSystemDirectoryEntry).catch(() => []);
-    return given;
+    return plainFile;
   });
   const links = urlsIn(data.getData("text/uri-list"));
   const files = (await Promise.all(entries)).flat();
-  return (files.length > 0 ? files : links).slice(0, MOST_FILES);
+  return (files.length > 0 ? files : links).slice(0, MAX_FILES);
 }
 
 /** Returns what was pasted: files, or else the URLs in a text. */
@@ -73,28 +73,28 @@ async function handleOf(item: DataTransferItem): Promise<FileSystemHandle | null
 
 async function filesOfHandle(handle: FileSystemHandle): Promise<MediaInput[]> {
   if (handle.kind === "file") return [handle as FileSystemFileHandle];
-  const found: MediaInput[] = [];
+  const files: MediaInput[] = [];
   for await (const child of (handle as FileSystemDirectoryHandle).values()) {
     if (isHidden(child.name)) continue;
-    found.push(...(await filesOfHandle(child)));
-    if (found.length >= MOST_FILES) break;
+    files.push(...(await filesOfHandle(child)));
+    if (files.length >= MAX_FILES) break;
   }
-  return found;
+  return files;
 }
 
 async function filesOfFolder(folder: FileSystemDirectoryEntry): Promise<MediaInput[]> {
   const reader = folder.createReader();
-  const found: MediaInput[] = [];
+  const files: MediaInput[] = [];
   // A reader returns a hundred at a time.
   for (let more = await read(reader); more.length > 0; more = await read(reader)) {
     for (const child of more) {
       if (isHidden(child.name)) continue;
-      if (child.isDirectory) found.push(...(await filesOfFolder(child as FileSystemDirectoryEntry)));
-      else found.push(await fileOf(child as FileSystemFileEntry));
+      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry)));
+      else files.push(await fileOf(child as FileSystemFileEntry));
     }
-    if (found.length >= MOST_FILES) break;
+    if (files.length >= MAX_FILES) break;
   }
-  return found;
+  return files;
 }
 
 function read(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
@@ -105,7 +105,6 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
   return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
 
-// Such as .DS_Store, which no visitor sees.
 function isHidden(name: string): boolean {
   return name.startsWith(".") || name === "Thumbs.db" || name === "desktop.ini";
 }
@@ -119,9 +118,8 @@ export function DropAnywhere() {
     const { signal } = page;
     // Moving from an element into a nested one does not leave the page.
     let depth = 0;
-    const take = (inputs: readonly MediaInput[]) => {
+    const addInputs = (inputs: readonly MediaInput[]) => {
       queue.add(inputs);
-      // The queue shows them.
       if (inputs.length > 0) location.hash = "#/";
     };
     const leave = () => {
@@ -129,29 +127,29 @@ export function DropAnywhere() {
       over.value = false;
     };
     const enter = (event: DragEvent) => {
-      if (!isTaken(event.dataTransfer)) return;
+      if (!acceptsDrop(event.dataTransfer)) return;
       event.preventDefault();
       depth++;
       over.value = true;
     };
     const move = (event: DragEvent) => {
-      if (!isTaken(event.dataTransfer) || isOwnField(event)) return;
+      if (!acceptsDrop(event.dataTransfer) || isOwnField(event)) return;
       event.preventDefault();
       if (event.dataTransfer) event.dataTransfer.dropEffect = "copy";
     };
     const drop = (event: DragEvent) => {
       leave();
       const { dataTransfer } = event;
-      if (!dataTransfer || !isTaken(dataTransfer) || event.defaultPrevented || isOwnField(event)) return;
+      if (!dataTransfer || !acceptsDrop(dataTransfer) || event.defaultPrevented || isOwnField(event)) return;
       event.preventDefault();
-      void droppedInputs(dataTransfer).then(take);
+      void droppedInputs(dataTransfer).then(addInputs);
     };
     const paste = (event: ClipboardEvent) => {
       if (isOwnField(event) || !event.clipboardData) return;
       const inputs = pastedInputs(event.clipboardData);
       if (inputs.length === 0) return;
       event.preventDefault();
-      take(inputs);
+      addInputs(inputs);
     };
     addEventListener("dragenter", enter, { signal });
     addEventListener("dragover", move, { signal });
@@ -170,7 +168,6 @@ export function DropAnywhere() {
   );
 }
 
-// Text typed or dropped into a field belongs to that field.
 function isOwnField(event: Event): boolean {
   const { target } = event;
   return target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;

@@ -3,23 +3,22 @@ import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
 import { strings } from "./strings.ts";
 
-// More than these at once are only counted.
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 /**
  * Describes what has changed in a queue for screen readers: starts, ends, errors, and progress in quarters. Empty when there
  * is nothing to say.
  */
 export function announce(before: readonly Item[], after: readonly Item[]): string {
-  const known = new Map(before.map((item) => [item.id, item]));
-  const said = new Map<string, string[]>();
+  const previous = new Map(before.map((item) => [item.id, item]));
+  const namesByNews = new Map<string, string[]>();
   for (const item of after) {
-    const words = newsOf(known.get(item.id), item);
-    if (words) said.set(words, [...(said.get(words) ?? []), item.name]);
+    const words = newsOf(previous.get(item.id), item);
+    if (words) namesByNews.set(words, [...(namesByNews.get(words) ?? []), item.name]);
   }
-  return [...said]
+  return [...namesByNews]
     .map(([words, names]) =>
-      names.length > MOST_NAMES
+      names.length > MAX_NAMES
         ? strings.filesNews({ count: names.length, words })
         : `${names.join(", ")}: ${words}.`,
     )
@@ -27,7 +26,6 @@ export function announce(before: readonly Item[], after: readonly Item[]): strin
 }
 
 function newsOf(before: Item | undefined, item: Item): string | null {
-  // Items of an earlier visit are not news.
   if (!before) return null;
   const state = stateOf(item);
   if (state !== stateOf(before)) {

@@ -3,7 +3,7 @@ import type { LocalClient, LocalFile, WaitingFile } from "../../src/browser/inde
 import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
 import type { Edge } from "../console/edge.ts";
-import { createFollower } from "./follow.ts";
+import { createItemFollower } from "./follow.ts";
 import { createItem, defaultWishes, faultOf, type Item, nextId, type Place } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
@@ -18,7 +18,7 @@ const ADDED_AT_ONCE = 20;
 /** Creates the {@link Queue} of a page on top of its clients, and restores it from an earlier visit. */
 export function createQueue(device: LocalClient, edge: Edge): Queue {
   const list = createItemList(NAME, openQueueStore(NAME), { read, gone });
-  const follower = createFollower(list, device, clientOf, refused);
+  const follower = createItemFollower(list, device, clientOf, refused);
   const launcher = createLauncher(NAME, list, device, edge);
   const probe = createProbe(NAME, list, device);
   const { items, loaded, find, change } = list;
@@ -62,7 +62,6 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     if (item) follower.follow(item);
   }
 
-  // The card shows why a request of the visitor failed.
   async function orFault(id: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -89,11 +88,11 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     const client = clientOf(item);
     if (!item.task || !client) return;
     const { id } = item.task;
-    await client.tasks.cancel(id).catch(but("task_finished", "task_not_found"));
-    await client.tasks.delete(id).catch(but("task_not_found"));
+    await client.tasks.cancel(id).catch(ignoreErrors("task_finished", "task_not_found"));
+    await client.tasks.delete(id).catch(ignoreErrors("task_not_found"));
   }
 
-  // Follows the tasks of a service that is connected later.
+  // A service may be connected after the items are loaded.
   effect(() => {
     if (!edge.connection.value) return;
     for (const item of list.all()) if (item.wishes.place === "edge") follower.follow(item);
@@ -103,29 +102,29 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     items,
     loaded,
     add: (inputs) => void addAll(inputs),
-    wish: (id, wishes) => {
+    configure: (id, wishes) => {
       const item = find(id);
       if (!item || stateOf(item) !== "ready") return;
       change(id, { wishes, fault: null });
-      // Shows typed changes at once.
       list.show(id);
     },
     async start(ids) {
       const all = list.all().filter(isStartable);
-      const wanted = ids ?? all.map(({ id }) => id);
-      const groups = groupByFile(wanted.map(find).filter((item) => item !== undefined));
+      const chosenIds = ids ?? all.map(({ id }) => id);
+      const groups = groupByFile(chosenIds.map(find).filter((item) => item !== undefined));
       await Promise.all(groups.map(start));
     },
     async cancel(id) {
       launcher.stop(id);
       await orFault(id, async () => {
         const item = find(id);
-        if (item?.task) await needClient(item).tasks.cancel(item.task.id).catch(but("task_finished"));
+        if (item?.task)
+          await needClient(item).tasks.cancel(item.task.id).catch(ignoreErrors("task_finished"));
       });
     },
     async retry(id) {
       await orFault(id, () =>
-        // A second click, here or in another tab, makes no second task.
+        // A second click, here or in another tab, must not create a second task.
         navigator.locks.request(`${NAME} retry ${id}`, { ifAvailable: true }, async (lock) => {
           const item = lock && (await list.refresh(id));
           if (!item || !isRetryable(item)) return;
@@ -156,10 +155,10 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       const item = find(id);
       if (!item) return;
       const fresh = { task: null, service: null, pace: null, waiting: null, starting: null, fault: null };
-      const made = { ...item, ...fresh, id: nextId(), file_of: item.file_of ?? item.id };
-      list.add(made);
-      list.show(made.id);
-      read(made);
+      const copy = { ...item, ...fresh, id: nextId(), file_of: item.file_of ?? item.id };
+      list.add(copy);
+      list.show(copy.id);
+      read(copy);
     },
     async resume(id, file) {
       const item = find(id);
@@ -168,7 +167,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         await device.resume(item.task, file);
         change(id, { ...(file && { input: file }), waiting: null, fault: null });
       } else {
-        change(id, { input: await takeFile(item, file), waiting: null, fault: null });
+        change(id, { input: await requestFile(item, file), waiting: null, fault: null });
         if (!item.source) void probe(id);
       }
     },
@@ -176,13 +175,13 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       gone(id);
       const item = list.remove(id);
       if (!item) return;
-      // Its player ends before its files do.
+      // The player must be gone before its files are.
       list.show(id);
       await sleep(0);
       try {
         await dropTask(item);
       } catch (thrown) {
-        // Its output still exists, so the visitor must know.
+        // The output still exists, and the visitor must know.
         list.add(item);
         followNow(id);
         change(id, { fault: faultOf(thrown) });
@@ -199,23 +198,22 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   };
 }
 
-function but(...kinds: readonly string[]): (thrown: unknown) => void {
+function ignoreErrors(...kinds: readonly string[]): (thrown: unknown) => void {
   return (thrown) => {
     if (!(thrown instanceof MediaError && kinds.includes(thrown.kind))) throw thrown;
   };
 }
 
-// Outputs of a job.
-const MOST = 10;
+const MAX_JOB_OUTPUTS = 10;
 
-/** Groups the ids of items of one file that are processed in one place, as many as fit into a job. */
+/** Groups the ids of items that share a file and a place, at most a job's number of outputs each. */
 function groupByFile(items: readonly Item[]): string[][] {
   const groups = new Map<string, string[]>();
   const all: string[][] = [];
   for (const { id, file_of, wishes } of items) {
     const key = `${wishes.place} ${file_of ?? id}`;
     const open = groups.get(key);
-    if (open && open.length < MOST) {
+    if (open && open.length < MAX_JOB_OUTPUTS) {
       open.push(id);
       continue;
     }
@@ -226,10 +224,10 @@ function groupByFile(items: readonly Item[]): string[][] {
   return all;
 }
 
-/** Probes the item of an id with a client for that place, and puts the result or the error into the list. Never rejects. */
+/** Probes an item with the client of a place, and puts the result or the error into the list. Never rejects. */
 export type Probe = (id: string, client?: Client, place?: Place) => Promise<void>;
 
-/** Creates a {@link Probe}; of several tabs, one probes an item. */
+/** Creates a {@link Probe}; a lock lets one tab probe an item. */
 function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
   return (id, client = device, place = "device") =>
     navigator.locks.request(`${name} look ${id}`, async () => {
@@ -252,8 +250,7 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
     });
 }
 
-// Missing in some browsers.
-interface AskedHandle extends FileSystemFileHandle {
+interface PermissionHandle extends FileSystemFileHandle {
   queryPermission?(): Promise<PermissionState>;
   requestPermission?(): Promise<PermissionState>;
 }
@@ -271,20 +268,20 @@ async function waitingFor({ input, name, size }: Item): Promise<WaitingFile | nu
  * Returns the file that an item waits for: the chosen one if it is the same, or the old one after asking the visitor for
  * permission.
  */
-async function takeFile(item: Item, file?: LocalFile): Promise<MediaInput> {
+async function requestFile(item: Item, file?: LocalFile): Promise<MediaInput> {
   const { input, name, size } = item;
   if (!file) {
     const state = input && isHandle(input) ? await input.requestPermission?.() : "denied";
     if (input && state === "granted") return input;
     throw new MediaError("input_unreachable", strings.fileNotAllowed, { retryable: false });
   }
-  const { size: given } = "getFile" in file ? await file.getFile() : file;
-  if (size !== null && given !== size) {
+  const { size: newSize } = "getFile" in file ? await file.getFile() : file;
+  if (size !== null && newSize !== size) {
     throw new MediaError("invalid_input", strings.differentFile({ name }), { param: "file" });
   }
   return file;
 }
 
-function isHandle(input: MediaInput): input is AskedHandle {
+function isHandle(input: MediaInput): input is PermissionHandle {
   return typeof input === "object" && "getFile" in input;
 }

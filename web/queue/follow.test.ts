@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LocalClient } from "../../src/browser/index.ts";
 import type { Client, EncoderChoice, Task, Update } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createFollower } from "./follow.ts";
+import { createItemFollower } from "./follow.ts";
 import { createItem, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
@@ -34,7 +34,7 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
       item = { ...item, ...changes };
     },
   };
-  const follower = createFollower(
+  const follower = createItemFollower(
     list as unknown as ItemList,
     {} as LocalClient,
     () => client as unknown as Client,

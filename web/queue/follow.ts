@@ -15,7 +15,7 @@ export interface Follower {
  * Creates a {@link Follower}; `clientOf` returns null when an item's service is not connected, and `refused` receives the client
  * whose service no longer accepts its key.
  */
-export function createFollower(
+export function createItemFollower(
   list: ItemList,
   device: LocalClient,
   clientOf: (item: Item) => Client | null,
@@ -29,14 +29,14 @@ export function createFollower(
   }
 
   async function askForFile(id: string, task: Task, file: WaitingFile): Promise<void> {
-    if (file.reason === "gone" && (await giveKept(id, task))) return;
+    if (file.reason === "gone" && (await resumeFromStore(id, task))) return;
     const current = list.find(id)?.task;
     if (current?.id === task.id && !isFinished(current)) list.change(id, { waiting: file });
   }
 
-  // The client stores no files, because the queue does.
-  async function giveKept(id: string, task: Task): Promise<boolean> {
-    const file = await list.keptFile(id);
+  // The client stores no files; the queue does.
+  async function resumeFromStore(id: string, task: Task): Promise<boolean> {
+    const file = await list.storedFile(id);
     if (!file) return false;
     return device.resume(task, file).then(
       () => true,
@@ -46,7 +46,7 @@ export function createFollower(
 
   function fail(id: string, client: Client, task: Task, error: MediaError): void {
     const item = list.find(id);
-    // The visitor ended the connection, or made another.
+    // The visitor has disconnected, or connected to another service.
     if (!item || clientOf(item) !== client) return;
     const fault = faultOf(error);
     if (error.kind === "task_not_found") {
@@ -54,7 +54,7 @@ export function createFollower(
       if (item.task?.id === task.id) list.change(id, { task: null, service: null, pace: null, fault });
       return;
     }
-    // It stays among the followed: another try by the same client would end the same way.
+    // The item stays followed: another try with this client would fail in the same way.
     list.change(id, { fault });
     if (!isRefusal(error)) return;
     for (const [other, each] of followed) if (each.client === client) list.change(other, { fault });
@@ -70,20 +70,23 @@ export function createFollower(
       if (before && before.task_id === task?.id && before.client === client) return;
       stop(id);
       if (!task || !client) return;
-      let known: Pace["choice"];
+      let lastChoice: Pace["choice"];
       let mayAsk = client !== device;
       if (item.fault) list.change(id, { fault: null });
       const endUpdates = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
         const file = waiting?.for === "file" ? waiting : null;
         const waits = waiting?.for === "encoder";
         list.change(id, {
-          ...{ task: record, pace: { progress, speed, eta, choice: choice ?? known, waits, at: Date.now() } },
+          ...{
+            task: record,
+            pace: { progress, speed, eta, choice: choice ?? lastChoice, waits, at: Date.now() },
+          },
           ...(!file && { waiting: null }),
         });
         if (mayAsk && !choice && isEncoding(record)) {
           mayAsk = false;
           void askChoice(client, record).then((received) => {
-            known = received;
+            lastChoice = received;
             mayAsk = received === null;
             const pace = followed.get(id)?.end === end ? list.find(id)?.pace : null;
             if (received && pace) list.change(id, { pace: { ...pace, choice: received } });
@@ -102,13 +105,11 @@ export function createFollower(
   };
 }
 
-// A service reports it by events only, which hold a connection: read no more of them than the current state.
+// A service reports the choice by events only, which hold a connection: read the current state and stop.
 async function askChoice(client: Client, task: Task): Promise<Pace["choice"]> {
   try {
     for await (const { choice } of client.watch<Task>(task)) return choice;
-  } catch {
-    // The line then shows less.
-  }
+  } catch {}
   return undefined;
 }
 

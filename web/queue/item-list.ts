@@ -4,10 +4,9 @@ import type { MediaInput } from "../../src/index.ts";
 import type { Item } from "./item.ts";
 import { createFrames } from "./schedulers.ts";
 
-/** What of an item outlives the page, without its file and picture, which are written once. */
+/** The fields of an item that outlive the page, without its file and thumbnail, which are written once. */
 export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting">;
 
-/** The file and picture of an item; null for what could not be stored. */
 export type StoredFiles = Pick<Item, "input" | "thumbnail">;
 
 type StoredItem = ItemRow & StoredFiles;
@@ -65,7 +64,7 @@ export function openQueueStore(name: string): QueueStore {
     blocking: (_current, _next, event) => (event.target as IDBDatabase | null)?.close(),
   }).catch(() => null);
 
-  // When the store is full, or closed by the browser, the only loss is what a reload would find.
+  // If the store is full or closed, the queue works on and only a reload loses items.
   async function within<T>(fallback: T, work: (db: IDBPDatabase<Schema>) => Promise<T>): Promise<T> {
     const db = await opened;
     return db ? work(db).catch(() => fallback) : fallback;
@@ -103,9 +102,9 @@ export function openQueueStore(name: string): QueueStore {
         return { input: input?.input ?? null, thumbnail: thumbnail?.blob ?? null };
       }),
     async add(row, input) {
-      const kept = await within(false, async (db) => (await db.put("items", row)) === row.id);
-      if (kept && input !== null && !(await hasInput(row))) await putInput(row, input);
-      return kept;
+      const isStored = await within(false, async (db) => (await db.put("items", row)) === row.id);
+      if (isStored && input !== null && !(await hasInput(row))) await putInput(row, input);
+      return isStored;
     },
     put: (rows) =>
       within<string[]>([], async (db) => {
@@ -146,7 +145,7 @@ function isStorable(input: MediaInput): boolean {
   return typeof input === "string" || "getFile" in input || input.size <= STORED_BYTES;
 }
 
-/** The items of this tab, written to the store as they change and read from it as other tabs change them. */
+/** The items of this tab, which writes its changes to the store and reads those of other tabs. */
 export interface ItemList {
   /** The items as rendered, which follow changes made here within a few frames. */
   readonly items: ReadonlySignal<readonly Item[]>;
@@ -160,12 +159,12 @@ export interface ItemList {
   show(id: string): void;
   /** Removes an item; returns it if it existed. */
   remove(id: string): Item | undefined;
-  /** Reads what another tab may just have written about an item. */
+  /** Reads an item again, which another tab may just have written. */
   refresh(id: string): Promise<Item | undefined>;
   /** Resolves when an item's current state is stored, including its file. */
   saved(id: string): Promise<void>;
   /** Returns an item's file from the store; null when none is stored, as for a handle. */
-  keptFile(id: string): Promise<Blob | null>;
+  storedFile(id: string): Promise<Blob | null>;
 }
 
 /** Reports changes that come from elsewhere. */
@@ -191,7 +190,7 @@ export function createItemList(
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
   const adding = new Map<string, Promise<void>>();
-  // An item never written, for lack of room, was not removed by another tab.
+  // An item that was never written, for lack of space, was not removed by another tab.
   const written = new Set<string>();
   let flushing: Promise<void> | null = null;
   const find = (id: string) => current.get(id);
@@ -204,10 +203,10 @@ export function createItemList(
     if (current.delete(id)) shown.changed(id);
   };
 
-  function take(stored: StoredItem): Item | null {
+  function merge(stored: StoredItem): Item | null {
     const before = find(stored.id);
     written.add(stored.id);
-    // What has changed here meanwhile is about to be written.
+    // The pending write here is newer than the stored row.
     if (before && dirty.has(stored.id)) return null;
     const item: Item = before
       ? {
@@ -220,14 +219,13 @@ export function createItemList(
     return item;
   }
 
-  function takeAnew(stored: StoredItem): void {
-    const item = take(stored);
+  function receive(stored: StoredItem): void {
+    const item = merge(stored);
     if (item) events.read(item);
   }
 
   async function load(): Promise<void> {
-    for (const each of await store.all()) if (!find(each.id)) takeAnew(each);
-    // Otherwise the page would be rendered for an empty queue.
+    for (const each of await store.all()) if (!find(each.id)) receive(each);
     shown.show();
     loaded.value = true;
   }
@@ -242,7 +240,7 @@ export function createItemList(
 
   channel.onmessage = async ({ data }: MessageEvent<{ id: string; gone: boolean }>) => {
     const stored = data.gone ? null : await read(data.id);
-    if (stored) return takeAnew(stored);
+    if (stored) return receive(stored);
     drop(data.id);
     events.gone(data.id);
   };
@@ -279,10 +277,10 @@ export function createItemList(
     find,
     add(item) {
       put(item);
-      const added = store.add(rowOf(item), item.input).then((kept) => {
+      const added = store.add(rowOf(item), item.input).then((isStored) => {
         adding.delete(item.id);
         write();
-        if (!kept) return;
+        if (!isStored) return;
         written.add(item.id);
         channel.postMessage({ id: item.id, gone: false });
       });
@@ -313,14 +311,14 @@ export function createItemList(
       await flushing;
       // No other tab knows an item that has not been added yet.
       const stored = adding.has(id) ? null : await read(id);
-      if (stored && find(id)) take(stored);
+      if (stored && find(id)) merge(stored);
       return find(id);
     },
     async saved(id) {
       await adding.get(id);
       await flushing;
     },
-    async keptFile(id) {
+    async storedFile(id) {
       const item = find(id);
       const { input } = item ? await store.files(item) : { input: null };
       return input instanceof Blob ? input : null;
@@ -360,7 +358,7 @@ export interface ShownItems {
 }
 
 // As many as a slow machine renders well within 50 ms.
-const MOST = 8;
+const MAX_PER_FRAME = 8;
 
 /** Creates {@link ShownItems} from the current items; `soon` runs work with one of the next frames. */
 export function createShownItems(
@@ -384,7 +382,7 @@ export function createShownItems(
     scheduled = true;
     soon(() => {
       scheduled = false;
-      if (changes.size > 0) draw([...changes].slice(0, MOST));
+      if (changes.size > 0) draw([...changes].slice(0, MAX_PER_FRAME));
       schedule();
     });
   }
@@ -395,7 +393,7 @@ export function createShownItems(
       changes.add(id);
       schedule();
     },
-    show: (id) => draw(id === undefined ? [...changes].slice(0, MOST) : [id]),
+    show: (id) => draw(id === undefined ? [...changes].slice(0, MAX_PER_FRAME) : [id]),
   };
 }
 

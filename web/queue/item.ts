@@ -14,8 +14,8 @@ import { strings } from "./strings.ts";
 /** Where a file is processed: on this machine, or at the connected service. */
 export type Place = "device" | "edge";
 
-/** What the visitor wants a file to become. */
-export interface Wishes<K extends EncodeKind = EncodeKind> {
+/** The output that the visitor chose for a file. */
+export interface Settings<K extends EncodeKind = EncodeKind> {
   readonly kind: K;
   /** As in a task; absent options have their defaults. */
   readonly options: OptionsOf<K>;
@@ -75,7 +75,7 @@ export interface Item {
   readonly source: Source | null;
   /** A thumbnail; null when there is none (yet). */
   readonly thumbnail: Blob | null;
-  readonly wishes: Wishes;
+  readonly wishes: Settings;
   readonly starting: Starting | null;
   /** The task created from it, at `wishes.place`; null before it is started. */
   readonly task: Task | null;
@@ -138,7 +138,7 @@ function readable(part: string): string {
 }
 
 /** Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent. */
-export function defaultWishes(source: Pick<Source, "kind"> & Partial<Pick<Source, "format">>): Wishes {
+export function defaultWishes(source: Pick<Source, "kind"> & Partial<Pick<Source, "format">>): Settings {
   const kind = source.kind === "adaptive_video" || source.kind === "data" ? "video" : source.kind;
   return {
     kind,

@@ -5,18 +5,18 @@ import type { Edge } from "../console/edge.ts";
 import { faultOf, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
-import { createTurns } from "./schedulers.ts";
+import { createSlots } from "./schedulers.ts";
 
 export interface Launcher {
   /**
-   * Creates the tasks of ready items of one file, of several as a job, once however often and in however many tabs it is called;
+   * Creates the task of a ready item, or the job of several of one file. Repeated calls, also in other tabs, create it once;
    * a failure becomes the fault of its item.
    */
   start(ids: readonly string[]): Promise<void>;
   stop(id: string): void;
 }
 
-/** An item to start, and what its task is asked for. */
+/** An item to start, and the request of its task. */
 interface Prepared {
   item: Item;
   request: Omit<NewTask, "input">;
@@ -28,8 +28,8 @@ const AT_ONCE = 3;
 
 /** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
 export function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
-  const going = new Map<string, AbortController>();
-  const inTurn = createTurns(AT_ONCE);
+  const controllers = new Map<string, AbortController>();
+  const inSlot = createSlots(AT_ONCE);
 
   const fail = (id: string, thrown: unknown) => list.change(id, { fault: faultOf(thrown) });
 
@@ -52,14 +52,14 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     return (await client.jobs.create({ input, outputs: all.map(({ request }) => request) } as NewJob)).tasks;
   }
 
-  /** Sets the tasks of the items; returns how many were not stopped meanwhile. */
+  /** Sets the tasks of the items; returns how many were not stopped in the meantime. */
   async function settle(all: readonly Prepared[], client: Client, tasks: Task[], service: string | null) {
-    let kept = 0;
+    let count = 0;
     for (const [index, { item, signal }] of all.entries()) {
       const task = tasks[index];
       if (task && signal.aborted) await discard(client, task);
       if (!task || signal.aborted) continue;
-      kept++;
+      count++;
       const { wishes } = item;
       list.change(item.id, {
         task,
@@ -67,7 +67,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
         ...(service === null && { wishes: { ...wishes, place: "device" } }),
       });
     }
-    return kept;
+    return count;
   }
 
   async function create(all: readonly Prepared[], { input, wishes }: Item): Promise<void> {
@@ -88,7 +88,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
   async function createAll(items: readonly Item[]): Promise<void> {
     const all: Prepared[] = [];
     for (const item of items) {
-      const signal = going.get(item.id)?.signal ?? AbortSignal.abort();
+      const signal = controllers.get(item.id)?.signal ?? AbortSignal.abort();
       try {
         all.push({ item, request: await requestOf(item), signal });
       } catch (thrown) {
@@ -100,7 +100,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     try {
       await create(all, first.item);
     } catch (thrown) {
-      // The others need not wait for the one that is at fault.
+      // One invalid output must not stop the others.
       if (all.length > 1 && thrown instanceof MediaError && thrown.param?.startsWith("outputs."))
         for (const { item } of all) await createAll([item]);
       else for (const { item, signal } of all) if (!signal.aborted) fail(item.id, thrown);
@@ -111,10 +111,10 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     const [id, ...rest] = ids;
     if (id === undefined) return createAll(items);
     await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
-      // After a reload, its task gets the file that has been stored by then.
+      // The file must be stored first, for the task to find it after a reload.
       await list.saved(id);
       const item = lock && (await list.refresh(id));
-      const isMeant = item?.source && !item.task && !item.waiting && !going.get(id)?.signal.aborted;
+      const isMeant = item?.source && !item.task && !item.waiting && !controllers.get(id)?.signal.aborted;
       if (isMeant) list.change(id, { fault: null });
       await launch(rest, isMeant ? [...items, item] : items);
       await list.saved(id);
@@ -125,26 +125,26 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     async start(ids) {
       const ready = ids.filter((id) => {
         const item = list.find(id);
-        return item && !going.has(id) && stateOf(item) === "ready";
+        return item && !controllers.has(id) && stateOf(item) === "ready";
       });
       for (const id of ready) {
-        going.set(id, new AbortController());
+        controllers.set(id, new AbortController());
         list.change(id, { starting: { sent: null, waits: true } });
       }
-      // After those before it, in the order of the calls.
-      const turn = inTurn(async () => {
-        const left = ready.filter((id) => !going.get(id)?.signal.aborted);
+      // Calls run in order.
+      const turn = inSlot(async () => {
+        const left = ready.filter((id) => !controllers.get(id)?.signal.aborted);
         for (const id of left) list.change(id, { starting: { sent: null } });
         await launch(left);
       });
       await turn.finally(() => {
         for (const id of ready) {
-          going.delete(id);
+          controllers.delete(id);
           list.change(id, { starting: null });
         }
       });
     },
-    stop: (id) => going.get(id)?.abort(new DOMException("It was cancelled.", "AbortError")),
+    stop: (id) => controllers.get(id)?.abort(new DOMException("It was cancelled.", "AbortError")),
   };
 }
 

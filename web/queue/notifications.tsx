@@ -6,7 +6,6 @@ import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
 import { strings } from "./strings.ts";
 
-// Visitors wait for anything shorter.
 const LONG_MS = 30_000;
 const KEY = "framewright no notifications";
 
@@ -23,11 +22,11 @@ export function Notify() {
     let before: readonly Item[] = queue.items.peek();
     return queue.items.subscribe((items) => {
       isLong.value = items.some((item) => stateOf(item) === "processing" && takesLong(item));
-      const known = new Map(before.map((item) => [item.id, item]));
+      const previous = new Map(before.map((item) => [item.id, item]));
       before = items;
       if (!document.hidden || permission.peek() !== "granted") return;
       for (const item of items) {
-        const was = known.get(item.id);
+        const was = previous.get(item.id);
         if (was && stateOf(was) === "processing") tellEnd(item);
       }
     });
@@ -54,7 +53,6 @@ export function Notify() {
   );
 }
 
-// Where nothing can be stored, the next visit asks again.
 function wasRefused(): boolean {
   try {
     return localStorage.getItem(KEY) !== null;
@@ -87,12 +85,13 @@ function tellEnd({ name, task, id }: Item): void {
       shown.close();
     };
   } catch {
-    // Mobile browsers support only those of a service worker.
-    void navigator.serviceWorker?.getRegistration().then((found) => found?.showNotification(title, options));
+    // Mobile browsers notify through a service worker only.
+    void navigator.serviceWorker
+      ?.getRegistration()
+      .then((registration) => registration?.showNotification(title, options));
   }
 }
 
-// Changes within this time are announced together.
 const MOMENT_MS = 500;
 
 /** Announces changes in the queue to screen readers, politely. */
@@ -100,13 +99,13 @@ export function Announcer() {
   const { queue } = useWorkbench();
   const words = useSignal("");
   useEffect(() => {
-    let said: readonly Item[] = queue.items.peek();
+    let announced: readonly Item[] = queue.items.peek();
     let timer: number | null = null;
     const tell = async () => {
       timer = null;
-      const [before, items] = [said, queue.items.peek()];
+      const [before, items] = [announced, queue.items.peek()];
       if (before.length + items.length === 0) return;
-      said = items;
+      announced = items;
       const { announce } = await import("./announcements.ts");
       words.value = announce(before, items) || words.value;
     };

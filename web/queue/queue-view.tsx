@@ -10,14 +10,14 @@ import { strings } from "./strings.ts";
 import "./queue.css";
 
 // With more items than these, open results would push each other out of sight.
-const MOST_AT_LENGTH = 5;
+const MAX_EXPANDED = 5;
 
 export function QueueView() {
   const { queue } = useWorkbench();
   const items = queue.items.value;
-  // Show nothing that would move away once the items of an earlier visit are known.
+  // Content shown before the stored items are known would shift.
   if (!queue.loaded.value && items.length === 0) return null;
-  const isMany = items.length > MOST_AT_LENGTH;
+  const isMany = items.length > MAX_EXPANDED;
   return (
     <div class={isMany ? "queue many stack" : "queue stack"}>
       <AddFiles large={items.length === 0} />
@@ -31,7 +31,7 @@ export function QueueView() {
   );
 }
 
-// Cards describe plans; the first load does without planning.
+// Cards need the planner, which the first load leaves out.
 const Card = lazy(async () => ({ default: (await import("../card/card.tsx")).Card }));
 const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 
@@ -72,7 +72,7 @@ function QueueBar() {
   );
 }
 
-/** Adds files and URLs: large and inviting while the queue is empty, a bar afterwards. */
+/** Adds files and URLs; large while the queue is empty, a bar afterwards. */
 function AddFiles({ large }: { large: boolean }) {
   const { queue } = useWorkbench();
   const input = useRef<HTMLInputElement>(null);

@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { LocalFile } from "../../src/browser/index.ts";
 import type { MediaInput, Output } from "../../src/index.ts";
-import type { Item, ItemState, Wishes } from "./item.ts";
+import type { Item, ItemState, Settings } from "./item.ts";
 
 /** The visitor's files and what happens to them. Survives a reload, and is shared by all tabs. */
 export interface Queue {
@@ -12,18 +12,18 @@ export interface Queue {
   /** Adds files and URLs, probes each, and gives each the default options for it. */
   add(inputs: readonly MediaInput[]): void;
   /** Changes the options of an unstarted item. */
-  wish(id: string, wishes: Wishes): void;
-  /** Creates tasks from items that are ready, of those of one file as a job; by default from all that can be started. */
+  configure(id: string, wishes: Settings): void;
+  /** Creates tasks from items that are ready, by default from all of them; items of one file become a job. */
   start(ids?: readonly string[]): Promise<void>;
   cancel(id: string): Promise<void>;
-  /** Restarts a failed or cancelled item, once however often and in however many tabs it is called; probes one again that could not be read. */
+  /** Restarts a failed or cancelled item, or probes an unreadable one again. Repeated calls, also in other tabs, start it once. */
   retry(id: string): Promise<void>;
   /**
-   * Has the service do what failed here, or could not be read here. Only ever at the visitor's click, because the file
+   * Has the service do what failed here or could not be read here. Only for a click of the visitor, because the file
    * leaves the machine.
    */
   sendToEdge(id: string): Promise<void>;
-  /** Copies an item that is ready or finished, so that its file can become something else too. */
+  /** Copies an item that is ready or finished, to make another output of its file. */
   again(id: string): void;
   /**
    * Provides the file that an item waits for; without one, asks the visitor to allow reading the old one, which needs a

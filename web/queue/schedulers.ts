@@ -1,7 +1,7 @@
-/** Runs at most `most` operations at once, in order of arrival. */
-export function createTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Runs at most `slots` operations at once, in order of arrival. */
+export function createSlots(slots: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
-  let free = most;
+  let free = slots;
   return async function inTurn(work) {
     if (free > 0) free--;
     else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -1,17 +1,17 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
 import { presentFrame } from "../ui/timing.ts";
-import { createTurns } from "./schedulers.ts";
+import { createSlots } from "./schedulers.ts";
 
 // Twice the displayed size, for high-resolution screens.
 const WIDTH = 192;
 const WAIT_MS = 15_000;
 // A larger picture from elsewhere is not fetched just for its thumbnail.
 const FETCHED_BYTES = 2e7;
-// Each takes a job of the core.
+// Each frame takes a job of the core.
 const DECODED = 2;
 // Pixels per side, enough to distinguish a picture from a plain area.
-const LOOKED_AT = 16;
+const SAMPLE_SIZE = 16;
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -20,26 +20,26 @@ let last: Promise<unknown> = Promise.resolve();
  * null when neither can, and for sound. Never rejects.
  */
 export function makeThumbnail(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
-  const made = last
+  const thumbnail = last
     .then(() => draw(input, source))
     .catch(() => decode(input, source, device))
     .catch(() => null);
-  last = made;
-  return made;
+  last = thumbnail;
+  return thumbnail;
 }
 
 async function decode(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
   if (typeof input === "string") return null;
   const { width = WIDTH, height = WIDTH } = source;
   const scale = WIDTH / Math.max(width, height);
-  const wanted = {
+  const request = {
     ...(source.has_alpha && ({ format: "png" } as const)),
     ...(source.kind === "image" && scale < 1 && { height: Math.max(1, Math.round(height * scale)) }),
   };
   const times = source.kind === "image" ? [0] : thumbnailTimes(source.duration ?? 0).slice(0, DECODED);
-  const take = async (at: number) =>
-    createImageBitmap(await coreFrame(device, input, { at, ...wanted }), sizeOf(source));
-  return smallOf(await liveliest(times, take));
+  const decodeAt = async (at: number) =>
+    createImageBitmap(await coreFrame(device, input, { at, ...request }), sizeOf(source));
+  return smallOf(await liveliest(times, decodeAt));
 }
 
 async function draw(input: MediaInput, source: Source): Promise<Blob | null> {
@@ -82,13 +82,13 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
   video.crossOrigin = "anonymous";
   video.src = url;
   try {
-    await happens(video, "loadedmetadata");
-    // For a codec that it does not know, a browser may play the sound alone.
+    await waitForEvent(video, "loadedmetadata");
+    // A browser that does not know the codec may play the sound alone.
     if (video.videoWidth === 0) throw new Error("The browser decodes no pictures of it.");
     return await liveliest(thumbnailTimes(source.duration ?? 0), async (at) => {
       await presentFrame(video, () => {
         video.currentTime = at;
-        return happens(video, "seeked");
+        return waitForEvent(video, "seeked");
       });
       return createImageBitmap(video, sizeOf(source));
     });
@@ -98,7 +98,7 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
   }
 }
 
-function happens(video: HTMLVideoElement, event: "loadedmetadata" | "seeked"): Promise<void> {
+function waitForEvent(video: HTMLVideoElement, event: "loadedmetadata" | "seeked"): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const over = new AbortController();
   const { signal } = over;
@@ -113,11 +113,11 @@ function happens(video: HTMLVideoElement, event: "loadedmetadata" | "seeked"): P
 // Many films start with black.
 async function liveliest(
   times: readonly number[],
-  take: (at: number) => Promise<ImageBitmap>,
+  frameAt: (at: number) => Promise<ImageBitmap>,
 ): Promise<ImageBitmap> {
   let best: { bitmap: ImageBitmap; spread: number } | null = null;
   for (const at of times) {
-    const bitmap = await take(at);
+    const bitmap = await frameAt(at);
     const spread = spreadOf(bitmap);
     if (best && spread <= best.spread) bitmap.close();
     else {
@@ -131,9 +131,9 @@ async function liveliest(
 }
 
 function spreadOf(bitmap: ImageBitmap): number {
-  const context = new OffscreenCanvas(LOOKED_AT, LOOKED_AT).getContext("2d");
-  context?.drawImage(bitmap, 0, 0, LOOKED_AT, LOOKED_AT);
-  const pixels = context?.getImageData(0, 0, LOOKED_AT, LOOKED_AT).data;
+  const context = new OffscreenCanvas(SAMPLE_SIZE, SAMPLE_SIZE).getContext("2d");
+  context?.drawImage(bitmap, 0, 0, SAMPLE_SIZE, SAMPLE_SIZE);
+  const pixels = context?.getImageData(0, 0, SAMPLE_SIZE, SAMPLE_SIZE).data;
   return pixels ? brightnessSpread(pixels) : Number.POSITIVE_INFINITY;
 }
 
@@ -147,17 +147,17 @@ async function smallOf(bitmap: ImageBitmap): Promise<Blob> {
 /** A visitor's file; a URL would have to be downloaded for one frame. */
 export type OwnFile = Exclude<MediaInput, string>;
 
-export interface WantedFrame {
+export interface FrameRequest {
   /** In seconds; absent for a still picture. */
   at?: number;
   /** In pixels; absent for its own height. */
   height?: number;
-  /** What keeps transparency; JPEG when absent. */
+  /** PNG keeps transparency; JPEG when absent. */
   format?: "png";
 }
 
-// Each one reloads the file, and the visitor's encodes come first.
-const inTurn = createTurns(1);
+// Each job reloads the file, and the visitor's encodes come first.
+const inTurn = createSlots(1);
 
 /**
  * Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `signal`
@@ -166,7 +166,7 @@ const inTurn = createTurns(1);
 export function coreFrame(
   device: LocalClient,
   input: OwnFile,
-  { at, height, format }: WantedFrame,
+  { at, height, format }: FrameRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Blob> {
   return inTurn(async () => {

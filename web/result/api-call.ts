@@ -22,9 +22,9 @@ export const KEY_PLACEHOLDER = "YOUR_API_KEY";
 const SERVICE_PLACEHOLDER = "https://media.example.com";
 
 /** Writes the call as a shell command; a visitor's file becomes a placeholder URL with a comment. */
-export function asCurl({ base_url, url, name, outputs: given }: ApiCall): string {
+export function asCurl({ base_url, url, name, outputs: requests }: ApiCall): string {
   const input = url ?? `https://example.com/${encodeURIComponent(name)}`;
-  const outputs = given.map(({ kind, options }) => ({ kind, ...optionsOf(options) }));
+  const outputs = requests.map(({ kind, options }) => ({ kind, ...optionsOf(options) }));
   const isJob = outputs.length > 1;
   const body = JSON.stringify({ input, ...(isJob ? { outputs } : outputs[0]) }, null, 2);
   const note = [
@@ -50,7 +50,7 @@ export function asTypeScript({ base_url, url, name, outputs }: ApiCall): string 
   const input = url === null ? `input: file,` : `input: ${JSON.stringify(url)},`;
   const output = ({ kind, options }: ApiOutput) => [
     `kind: ${JSON.stringify(kind)}`,
-    ...Object.values(optionsOf(options)).map((given) => `options: ${literal(given)}`),
+    ...Object.values(optionsOf(options)).map((value) => `options: ${literal(value)}`),
   ];
   const file = `const file = new File([await openAsBlob(${JSON.stringify(name)})], ${JSON.stringify(name)});`;
   return [
@@ -94,8 +94,8 @@ export function asTypeScript({ base_url, url, name, outputs }: ApiCall): string 
 }
 
 function optionsOf(options: Readonly<Record<string, unknown>>): { options?: Record<string, unknown> } {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  return Object.keys(given).length > 0 ? { options: given } : {};
+  const defined = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return Object.keys(defined).length > 0 ? { options: defined } : {};
 }
 
 // Options are flat, and their names need no quotes.

@@ -30,18 +30,18 @@ export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void 
 }
 
 function Code({ title, text }: { title: string; text: string }) {
-  const [said, setSaid] = useState("");
+  const [status, setStatus] = useState("");
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setSaid(strings.copied),
-      () => setSaid(strings.copyForbidden),
+      () => setStatus(strings.copied),
+      () => setStatus(strings.copyForbidden),
     );
   return (
     <section class="code" aria-label={title}>
       <div class="row">
         <h3>{title}</h3>
         <span class="small soft" role="status">
-          {said}
+          {status}
         </span>
         <button type="button" class="quiet" aria-label={strings.copyCode({ title })} onClick={copy}>
           <Icon name="copy" />

@@ -19,13 +19,12 @@ export function createDestinations(): Destinations {
     connection: {
       id: "page",
       async sign(request) {
-        const asked = `${request.bucket}/${request.key}`;
+        const object = `${request.bucket}/${request.key}`;
         const fitting = [...signers].filter(([address]) =>
-          address.endsWith("/") ? asked.startsWith(address) : asked === address,
+          address.endsWith("/") ? object.startsWith(address) : object === address,
         );
-        // The longest match is the most specific.
-        const [found] = fitting.sort(([one], [other]) => other.length - one.length);
-        if (found) return found[1](request);
+        const [match] = fitting.sort(([one], [other]) => other.length - one.length);
+        if (match) return match[1](request);
         const message = strings.storageAccessLost;
         throw new MediaError("upload_forbidden", message, { retryable: false });
       },

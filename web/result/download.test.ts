@@ -21,7 +21,7 @@ function threePieces() {
 test("holds a stream of the maximum size", async () => {
   for (const total of [12, null]) {
     const { stream } = threePieces();
-    const blob = await holdInMemory(stream, { total, most: 12, signal });
+    const blob = await holdInMemory(stream, { total, max: 12, signal });
     expect([...(await blob.bytes())]).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
   }
 });
@@ -33,7 +33,7 @@ test("rejects a larger stream before reading it or as soon as it exceeds the lim
     [null, 3],
   ] as const) {
     const { stream, taken } = threePieces();
-    await expect(holdInMemory(stream, { total, most: 11, signal })).rejects.toMatchObject(fault);
+    await expect(holdInMemory(stream, { total, max: 11, signal })).rejects.toMatchObject(fault);
     expect(taken).toEqual({ pieces, is_cancelled: true });
   }
 });
@@ -41,6 +41,6 @@ test("rejects a larger stream before reading it or as soon as it exceeds the lim
 test("cancels the stream when the signal aborts", async () => {
   const { stream, taken } = threePieces();
   const stopped = AbortSignal.abort();
-  await expect(holdInMemory(stream, { total: null, most: 12, signal: stopped })).rejects.toBe(stopped.reason);
+  await expect(holdInMemory(stream, { total: null, max: 12, signal: stopped })).rejects.toBe(stopped.reason);
   expect(taken.is_cancelled).toBe(true);
 });

@@ -3,13 +3,20 @@ import type { Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
 import { isFolder, outputName } from "./file-names.ts";
-import { counted, saveFault, type Taken, takenOf, type Watch, writeFile } from "./output-files.ts";
+import {
+  countBytes,
+  type SavedOutput,
+  savedOutputOf,
+  saveFault,
+  type Watch,
+  writeFile,
+} from "./output-files.ts";
 import type { StashOrder } from "./stash-worker.ts";
 import { strings } from "./strings.ts";
 
 const FOLDER = "framewright-downloads";
-// Acceptable even for a tab on a phone.
-const MOST_IN_MEMORY = 500_000_000;
+// Fits into the memory of a tab on a phone.
+const MAX_MEMORY_BYTES = 500_000_000;
 const lockOf = (name: string) => `${FOLDER}/${name}`;
 
 /**
@@ -24,10 +31,10 @@ async function stash(
 ): Promise<Blob> {
   const folder = await openFolder().catch(() => null);
   try {
-    if (!folder) return await holdInMemory(stream, { total, most: MOST_IN_MEMORY, signal });
+    if (!folder) return await holdInMemory(stream, { total, max: MAX_MEMORY_BYTES, signal });
     await clearStash(folder);
     const name = crypto.randomUUID();
-    await hold(name);
+    await holdLock(name);
     const handle = await folder.getFileHandle(name, { create: true });
     try {
       if ("createWritable" in handle) await writeFile(handle, stream, signal);
@@ -43,7 +50,7 @@ async function stash(
   }
 }
 
-// Deletes what closed pages have left behind.
+// Deletes the files of closed pages.
 async function clearStash(folder: FileSystemDirectoryHandle): Promise<void> {
   try {
     for await (const name of folder.keys()) {
@@ -51,17 +58,14 @@ async function clearStash(folder: FileSystemDirectoryHandle): Promise<void> {
         if (lock) await folder.removeEntry(name);
       });
     }
-  } catch {
-    // Tried again with the next download.
-  }
+  } catch {}
 }
 
 async function openFolder(): Promise<FileSystemDirectoryHandle> {
   return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
 }
 
-// The lock ends with the page.
-function hold(name: string): Promise<void> {
+function holdLock(name: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   void navigator.locks.request(lockOf(name), () => {
     resolve();
@@ -104,7 +108,7 @@ async function writeInWorker(
 export interface HoldLimits {
   /** Bytes of the stream; null when unknown before it is read. */
   readonly total: number | null;
-  readonly most: number;
+  readonly max: number;
   readonly signal: AbortSignal;
 }
 
@@ -114,18 +118,18 @@ export interface HoldLimits {
  */
 export async function holdInMemory(
   stream: ReadableStream<Uint8Array>,
-  { total, most, signal }: HoldLimits,
+  { total, max, signal }: HoldLimits,
 ): Promise<Blob> {
-  if (total !== null && total > most) {
+  if (total !== null && total > max) {
     await stream.cancel().catch(() => {});
-    throw tooLarge(most);
+    throw tooLarge(max);
   }
   const pieces: Blob[] = [];
   let size = 0;
   const sink = new WritableStream<Uint8Array<ArrayBuffer>>({
     write(piece) {
       size += piece.length;
-      if (size > most) throw tooLarge(most);
+      if (size > max) throw tooLarge(max);
       // A browser may keep a blob outside the page's memory.
       pieces.push(new Blob([piece]));
     },
@@ -165,16 +169,16 @@ async function download(
   items: readonly Item[],
   queue: Outputs,
   { signal, onProgress }: Watch,
-  read: (outputs: readonly Taken[]) => Promise<ReadableStream<Uint8Array>> | ReadableStream<Uint8Array>,
+  read: (outputs: readonly SavedOutput[]) => Promise<ReadableStream<Uint8Array>> | ReadableStream<Uint8Array>,
 ): Promise<boolean> {
-  // First, because it needs the click.
+  // The picker needs the click, so it comes first.
   const handle = canPickFile() ? await pickFile(name) : null;
   if (canPickFile() && !handle) return false;
-  const outputs = await Promise.all(items.map((item) => takenOf(item, queue)));
+  const outputs = await Promise.all(items.map((item) => savedOutputOf(item, queue)));
   const total = totalOf(outputs);
   let done = 0;
   onProgress(0, total);
-  const stream = counted(await read(outputs), (count) => {
+  const stream = countBytes(await read(outputs), (count) => {
     done += count;
     onProgress(total === null ? done : Math.min(done, total), total);
   });
@@ -191,12 +195,12 @@ async function download(
   return true;
 }
 
-async function asZip(outputs: readonly Taken[]): Promise<ReadableStream<Uint8Array>> {
+async function asZip(outputs: readonly SavedOutput[]): Promise<ReadableStream<Uint8Array>> {
   const { zipStream } = await import("./zip-stream.ts");
   return zipStream(outputs);
 }
 
-function totalOf(outputs: readonly Taken[]): number | null {
+function totalOf(outputs: readonly SavedOutput[]): number | null {
   const sizes = outputs.flatMap(({ files }) => files.map(({ size }) => size));
   return sizes.some((size) => size === null)
     ? null
@@ -208,9 +212,7 @@ async function dropEmpty(handle: FileSystemFileHandle): Promise<void> {
   try {
     const remove = Reflect.get(handle, "remove") as (() => Promise<void>) | undefined;
     if ((await handle.getFile()).size === 0) await remove?.call(handle);
-  } catch {
-    // The file is the visitor's own, and empty.
-  }
+  } catch {}
 }
 
 function offer(name: string, file: Blob): void {
@@ -218,7 +220,7 @@ function offer(name: string, file: Blob): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The download may take long; the URL ends with the page.
+  // The URL is never revoked: the download may take long.
 }
 
 // Missing in some browsers, and in TypeScript's own types.
@@ -236,22 +238,22 @@ export function canPickFolder(): boolean {
   return pickers().showDirectoryPicker !== undefined;
 }
 
-/** Returns whether the visitor can choose where to save a file, so that it can be written piece by piece. */
+/** Returns whether the visitor can choose where to save a file, which is then written in chunks. */
 function canPickFile(): boolean {
   return pickers().showSaveFilePicker !== undefined;
 }
 
 /** Asks where to save a file, which needs a click; resolves to null when the visitor closes the dialog. */
 function pickFile(suggestedName: string): Promise<FileSystemFileHandle | null> {
-  return asked(pickers().showSaveFilePicker?.({ suggestedName, id: ID }));
+  return handleOrNull(pickers().showSaveFilePicker?.({ suggestedName, id: ID }));
 }
 
 /** Asks for a writable folder, which needs a click; resolves to null when the visitor closes the dialog. */
 export function pickFolder(): Promise<FileSystemDirectoryHandle | null> {
-  return asked(pickers().showDirectoryPicker?.({ mode: "readwrite", id: ID }));
+  return handleOrNull(pickers().showDirectoryPicker?.({ mode: "readwrite", id: ID }));
 }
 
-async function asked<T>(answer: Promise<T> | undefined): Promise<T | null> {
+async function handleOrNull<T>(answer: Promise<T> | undefined): Promise<T | null> {
   try {
     return (await answer) ?? null;
   } catch (cause) {

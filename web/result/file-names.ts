@@ -2,7 +2,7 @@ import type { Source } from "../../src/index.ts";
 
 // Characters that some file system rejects, and those that would leave the folder.
 const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
-const LONGEST = 120;
+const MAX_LENGTH = 120;
 
 /** Returns whether an output is a folder of files: a stream, a storyboard, or several stills. */
 export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boolean {
@@ -33,10 +33,10 @@ function decoded(name: string): string {
 
 /** Numbers repeated names, as in `clip (2).mp4`; compares them case-insensitively, as many disks do. */
 export function numbered(names: readonly string[]): string[] {
-  const taken = new Set<string>();
+  const used = new Set<string>();
   return names.map((name) => {
-    const free = freeName(name, (each) => taken.has(each.toLowerCase()));
-    taken.add(free.toLowerCase());
+    const free = freeName(name, (each) => used.has(each.toLowerCase()));
+    used.add(free.toLowerCase());
     return free;
   });
 }
@@ -55,7 +55,7 @@ export function withNumber(name: string, number: number): string {
 function stemOf(given: string): string {
   const safe = given.replace(/[?#].*$/, "").replaceAll(FORBIDDEN, "_");
   const dot = safe.lastIndexOf(".");
-  const stem = [...(dot > 0 ? safe.slice(0, dot) : safe)].slice(0, LONGEST).join("");
+  const stem = [...(dot > 0 ? safe.slice(0, dot) : safe)].slice(0, MAX_LENGTH).join("");
   return stem.replace(/^[.\s]+|[.\s]+$/g, "") || "media";
 }
 

@@ -6,23 +6,23 @@ import { faultOf, saveFault, type Watch } from "./output-files.ts";
 import { strings } from "./strings.ts";
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
-interface Doing {
+interface Operation {
   /** Null while idle; `share` is 0 to 1, null when it cannot be measured. */
   readonly progress: { readonly share: number | null; readonly bytes: number } | null;
   readonly fault: Fault | null;
   /** The final message; null before that. */
-  readonly said: string | null;
+  readonly message: string | null;
   /** Starts the operation; its resolved value becomes the message. */
   begin(work: (watch: Watch) => Promise<string | null>): void;
   stop(): void;
 }
 
 /**
- * Returns a {@link Doing} that ends with the component, or continues silently when it `outlives` it, as a download does when
+ * Returns an {@link Operation} that ends with the component, or continues silently when it `outlives` it, as a download does when
  * another view is opened.
  */
-export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doing {
-  const [state, setState] = useState<Pick<Doing, "progress" | "fault" | "said">>(IDLE);
+export function useOperation({ outlives = false }: { outlives?: boolean } = {}): Operation {
+  const [state, setState] = useState<Pick<Operation, "progress" | "fault" | "message">>(IDLE);
   const over = useRef<AbortController | null>(null);
   useEffect(
     () => () => {
@@ -34,23 +34,22 @@ export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doi
     ...state,
     begin(work) {
       over.current?.abort();
-      const mine = new AbortController();
-      over.current = mine;
-      const { signal } = mine;
+      const controller = new AbortController();
+      over.current = controller;
+      const { signal } = controller;
       const set = (next: Partial<typeof state>) => {
-        if (over.current === mine) setState({ ...IDLE, ...next });
+        if (over.current === controller) setState({ ...IDLE, ...next });
       };
       set({ progress: { share: null, bytes: 0 } });
       let lastShown = 0;
       const onProgress = (done: number, total: number | null) => {
-        // No need to render more often than anyone can see.
         const now = performance.now();
         if (signal.aborted || now - lastShown < 100) return;
         lastShown = now;
         set({ progress: { share: total ? done / total : null, bytes: done } });
       };
       work({ signal, onProgress }).then(
-        (said) => set({ said }),
+        (message) => set({ message }),
         (thrown: unknown) => set({ fault: signal.aborted ? null : faultOf(saveFault(thrown)) }),
       );
     },
@@ -58,11 +57,11 @@ export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doi
   };
 }
 
-const IDLE = { progress: null, fault: null, said: null } as const;
+const IDLE = { progress: null, fault: null, message: null } as const;
 
 /** Shows the progress of an operation with a button that stops it, then the result. */
-export function DoingView({ doing, label }: { doing: Doing; label: string }) {
-  const { progress, fault, said, stop } = doing;
+export function OperationView({ operation, label }: { operation: Operation; label: string }) {
+  const { progress, fault, message, stop } = operation;
   return (
     <>
       {progress && (
@@ -81,8 +80,8 @@ export function DoingView({ doing, label }: { doing: Doing; label: string }) {
         </div>
       )}
       {fault && <Notice tone="bad">{fault.message}</Notice>}
-      <p role="status" class={said ? "small soft" : "visually-hidden"}>
-        {said}
+      <p role="status" class={message ? "small soft" : "visually-hidden"}>
+        {message}
       </p>
     </>
   );

@@ -44,7 +44,7 @@ export async function writeFile(
 }
 
 /** Passes a stream through and reports the bytes. */
-export function counted(
+export function countBytes(
   stream: ReadableStream<Uint8Array>,
   onBytes: (count: number) => void,
 ): ReadableStream<Uint8Array> {
@@ -91,7 +91,7 @@ export interface OutputFile {
 }
 
 /** The files to save for an item that succeeded. */
-export interface Taken {
+export interface SavedOutput {
   /** Name of the file, or of the folder. */
   readonly name: string;
   readonly is_folder: boolean;
@@ -99,7 +99,7 @@ export interface Taken {
 }
 
 /** Lists the files of an item's output: one, or those of a folder. Reads the playlists of a remote stream. */
-export async function takenOf(item: Item, queue: Pick<Queue, "output">): Promise<Taken> {
+export async function savedOutputOf(item: Item, queue: Pick<Queue, "output">): Promise<SavedOutput> {
   const output = await queue.output(item.id);
   const { source } = output;
   const name = outputName(item.name, source);
@@ -127,20 +127,20 @@ async function remoteFiles({ url, format, files }: Source): Promise<OutputFile[]
   }));
 }
 
-// All files of a stream are below its manifests.
+// All files of a stream are in the folder of its last manifest.
 async function streamFiles(manifests: readonly string[]): Promise<OutputFile[]> {
   const base = new URL(".", manifests.at(-1)).href;
-  const found = new Map<string, OutputFile>();
+  const files = new Map<string, OutputFile>();
   const visit = async (url: string): Promise<void> => {
-    if (found.has(url) || !url.startsWith(base)) return;
+    if (files.has(url) || !url.startsWith(base)) return;
     const path = url.slice(base.length).replace(/[?#].*$/, "");
-    found.set(url, { path, size: null, open: () => open(url) });
+    files.set(url, { path, size: null, open: () => open(url) });
     if (!/\.(m3u8|mpd)$/.test(path)) return;
     const text = await new Response(await open(url)).text();
     for (const entry of manifestEntries(text)) await visit(new URL(entry, url).href);
   };
   for (const url of manifests) await visit(new URL(url).href);
-  return [...found.values()];
+  return [...files.values()];
 }
 
 async function open(url: string): Promise<ReadableStream<Uint8Array>> {

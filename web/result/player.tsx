@@ -11,7 +11,7 @@ import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import { Notice } from "../ui/notice.tsx";
 
-// Their tooltips repeat their names in a text that axe takes for a different one.
+// axe reports the tooltips as labels that differ from the buttons' names.
 interface ButtonProps {
   notooltip: boolean;
 }
@@ -57,7 +57,6 @@ export function Player({
       played.addEventListener("error", fail);
       return () => {
         played.removeEventListener("error", fail);
-        // Otherwise the browser would keep loading.
         played.removeAttribute("src");
         played.load();
       };

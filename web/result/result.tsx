@@ -11,7 +11,7 @@ import { useWorkbench } from "../workbench.ts";
 import { canCompare, SideBySide } from "./compare.tsx";
 import { downloadOne } from "./download.ts";
 import { isFolder, outputName } from "./file-names.ts";
-import { DoingView, useDoing } from "./operation.tsx";
+import { OperationView, useOperation } from "./operation.tsx";
 import { filesOf, useOutput } from "./output-files.ts";
 import { strings } from "./strings.ts";
 import "./result.css";
@@ -63,7 +63,6 @@ export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   return facts.filter((fact): fact is Fact => typeof fact[1] === "string" && fact[1] !== "");
 }
 
-// An MP3 codec in an MP3 file is named once.
 function namesOf(codecs: readonly string[], format: string): string | null {
   const names = codecs.map(codecName);
   return names.length === 1 && names[0] === formatName(format) ? null : names.join(" + ");
@@ -114,7 +113,7 @@ export function Result({ item }: { item: Item }) {
           </button>
         )}
       </div>
-      <div class="told">
+      <div class="summary">
         {before !== null && after !== null && <p class="saving numbers">{saving(before, after)}</p>}
         <dl class="facts">
           {factsOf(
@@ -179,8 +178,8 @@ function Picture({
   );
 }
 
-// More would take long to decode; the download has all of them.
-const MOST = 24;
+// More pictures would take long to decode.
+const MAX_PICTURES = 24;
 
 interface SeriesPicture {
   readonly name: string;
@@ -209,7 +208,7 @@ function Pictures({ output, name }: { output: Output; name: string }) {
           </li>
         ))}
       </ul>
-      {count > MOST && <p class="soft small">{strings.firstShown({ shown: MOST, count })}</p>}
+      {count > MAX_PICTURES && <p class="soft small">{strings.firstShown({ shown: MAX_PICTURES, count })}</p>}
     </>
   );
 }
@@ -219,7 +218,7 @@ function usePictures(output: Output): SeriesPicture[] {
   useEffect(() => {
     const made: string[] = [];
     const local = new Map(filesOf(output).map(({ name, file }) => [name, file]));
-    const listed = (output.source.files ?? []).filter(isPicture).slice(0, MOST);
+    const listed = (output.source.files ?? []).filter(isPicture).slice(0, MAX_PICTURES);
     setPictures(
       listed.map(({ url, time }) => {
         const name = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
@@ -248,13 +247,13 @@ const S3Dialog = lazy(async () => ({ default: (await import("./s3-dialog.tsx")).
 function TakeAlong({ item, output, url }: { item: Item; output: Output; url: string }) {
   const { queue } = useWorkbench();
   const [dialog, setDialog] = useState<"copy" | "s3" | null>(null);
-  const doing = useDoing({ outlives: true });
+  const operation = useOperation({ outlives: true });
   const close = () => setDialog(null);
   const { source } = output;
-  // The browser itself saves a file of this machine; it would open one from elsewhere.
+  // A browser downloads a link to its own origin, but opens one to another.
   const isPlain = !isFolder(source) && filesOf(output).length > 0;
   const download = () =>
-    doing.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? strings.fileReady : null));
+    operation.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? strings.fileReady : null));
   return (
     <>
       <div class="row">
@@ -264,7 +263,7 @@ function TakeAlong({ item, output, url }: { item: Item; output: Output; url: str
             {strings.download}
           </a>
         ) : (
-          <button type="button" class="primary" onClick={download} disabled={doing.progress !== null}>
+          <button type="button" class="primary" onClick={download} disabled={operation.progress !== null}>
             <Icon name="download" />
             {isFolder(source) ? strings.downloadAsZip : strings.download}
           </button>
@@ -278,7 +277,7 @@ function TakeAlong({ item, output, url }: { item: Item; output: Output; url: str
           {strings.copyAsCode}
         </button>
       </div>
-      <DoingView doing={doing} label={strings.saving} />
+      <OperationView operation={operation} label={strings.saving} />
       <Suspense fallback={null}>
         {dialog === "copy" && <CopyDialog item={item} onClose={close} />}
         {dialog === "s3" && <S3Dialog item={item} output={output} onClose={close} />}

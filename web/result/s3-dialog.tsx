@@ -10,7 +10,7 @@ import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useWorkbench, type Workbench } from "../workbench.ts";
 import { isFolder, outputName } from "./file-names.ts";
-import { DoingView, useDoing } from "./operation.tsx";
+import { OperationView, useOperation } from "./operation.tsx";
 import { filesOf, type Watch } from "./output-files.ts";
 import { strings } from "./strings.ts";
 
@@ -109,7 +109,7 @@ async function sendToS3(
   const client: Client = isHere || !service ? device : service;
   const options = { url, ...(connection_id !== null && { connection_id }) };
   const step = await client.steps.create({ kind: "upload", input: source, options });
-  const done = await watched(client, step, signal, onProgress);
+  const done = await waitForStep(client, step, signal, onProgress);
   if (done.error) throw new MediaError(done.error.kind, done.error.message, done.error);
   return url;
 }
@@ -123,7 +123,7 @@ function signOf(form: S3Form, service: RemoteClient | null): SignRequest {
   };
 }
 
-async function watched(
+async function waitForStep(
   client: Client,
   step: Step,
   signal: AbortSignal,
@@ -161,15 +161,15 @@ const SECRET = { type: "password" } as const;
 export function S3Dialog({ item, output, onClose }: { item: Item; output: Output; onClose: () => void }) {
   const workbench = useWorkbench();
   const connections = useConnections();
-  const [kept, setForm] = useState(lastForm.value);
+  const [draft, setForm] = useState(lastForm.value);
   const [isTried, setTried] = useState(false);
-  const doing = useDoing();
+  const operation = useOperation();
   const isHere = filesOf(output).length > 0;
   // A browser tells a page no more about a response that it may not read.
-  const isUnreached = doing.fault?.reason?.code === "no_answer";
+  const isUnreached = operation.fault?.reason?.code === "no_answer";
   const first = isHere ? null : (connections[0]?.id ?? null);
-  const isKnown = connections.some(({ id }) => id === kept.connection_id);
-  const form: S3Form = isKnown ? kept : { ...kept, connection_id: first };
+  const isKnown = connections.some(({ id }) => id === draft.connection_id);
+  const form: S3Form = isKnown ? draft : { ...draft, connection_id: first };
   const faults = isTried ? faultsOf(form) : {};
   const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
   const needed =
@@ -181,8 +181,8 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   const send = (event: Event) => {
     event.preventDefault();
     setTried(true);
-    if (Object.keys(faultsOf(form)).length > 0 || doing.progress) return;
-    doing.begin(async (watch) =>
+    if (Object.keys(faultsOf(form)).length > 0 || operation.progress) return;
+    operation.begin(async (watch) =>
       strings.sentTo({ url: await sendToS3(workbench, item, output, form, watch) }),
     );
   };
@@ -245,14 +245,14 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
           </pre>
         </details>
         <div class="row end">
-          <button type="submit" class="primary" disabled={doing.progress !== null}>
+          <button type="submit" class="primary" disabled={operation.progress !== null}>
             <Icon name="upload" />
             {strings.send}
           </button>
         </div>
       </form>
-      <DoingView doing={doing} label={strings.sending} />
-      {doing.progress && <p class="small soft">{strings.closingStops}</p>}
+      <OperationView operation={operation} label={strings.sending} />
+      {operation.progress && <p class="small soft">{strings.closingStops}</p>}
       {isUnreached && <Notice>{strings.bucketUnreached}</Notice>}
     </Dialog>
   );
@@ -261,13 +261,13 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
 function useConnections(): readonly Connection[] {
   const { edge } = useWorkbench();
   const client = edge.connection.value?.client;
-  const [found, setFound] = useState<readonly Connection[]>([]);
+  const [connections, setConnections] = useState<readonly Connection[]>([]);
   useEffect(() => {
-    setFound([]);
+    setConnections([]);
     client?.connections.list({ limit: 100 }).then(
-      ({ records }) => setFound(records),
+      ({ records }) => setConnections(records),
       () => {},
     );
   }, [client]);
-  return found;
+  return connections;
 }

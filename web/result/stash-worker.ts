@@ -4,7 +4,6 @@
  */
 export type StashOrder = { readonly path: readonly [folder: string, name: string] } | Uint8Array | "close";
 
-// Available in workers only.
 interface SyncAccess {
   write(bytes: Uint8Array, options: { at: number }): number;
   flush(): void;
@@ -24,7 +23,7 @@ scope.onmessage = ({ data }) =>
   void carryOut(data).then(
     () => scope.postMessage(null),
     (thrown: unknown) => {
-      // So that the page can delete the file.
+      // The page cannot delete an open file.
       access?.close();
       scope.postMessage(thrown instanceof Error ? thrown.name : "UnknownError");
     },

@@ -4,40 +4,48 @@ import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { canPickFolder, downloadAll, pickFolder } from "./download.ts";
 import { withNumber } from "./file-names.ts";
-import { DoingView, useDoing } from "./operation.tsx";
-import { counted, faultOf, saveFault, type Taken, takenOf, type Watch, writeFile } from "./output-files.ts";
+import { OperationView, useOperation } from "./operation.tsx";
+import {
+  countBytes,
+  faultOf,
+  type SavedOutput,
+  savedOutputOf,
+  saveFault,
+  type Watch,
+  writeFile,
+} from "./output-files.ts";
 import { strings } from "./strings.ts";
 import "./take-all.css";
 
 /** Downloads items that succeeded as one zip, or saves them to a folder. */
 export function TakeAll({ items }: { items: readonly Item[] }) {
   const { queue } = useWorkbench();
-  const doing = useDoing({ outlives: true });
+  const operation = useOperation({ outlives: true });
   const zip = () =>
-    doing.begin(async (watch) => {
+    operation.begin(async (watch) => {
       const isDone = await downloadAll(items, queue, watch);
       return isDone ? strings.zipReady : null;
     });
   const save = () =>
-    doing.begin(async (watch) => {
+    operation.begin(async (watch) => {
       const folder = await pickFolder();
       return folder && wordsOf(await saveAll(items, folder, queue, watch), items.length);
     });
   return (
     <div class="take-all">
       <div class="row">
-        <button type="button" onClick={zip} disabled={doing.progress !== null}>
+        <button type="button" onClick={zip} disabled={operation.progress !== null}>
           <Icon name="download" />
           {strings.downloadAll}
         </button>
         {canPickFolder() && (
-          <button type="button" onClick={save} disabled={doing.progress !== null}>
+          <button type="button" onClick={save} disabled={operation.progress !== null}>
             <Icon name="folder" />
             {strings.saveToFolder}
           </button>
         )}
       </div>
-      <DoingView doing={doing} label={strings.saving} />
+      <OperationView operation={operation} label={strings.saving} />
     </div>
   );
 }
@@ -74,9 +82,9 @@ async function saveAll(
   onProgress(0, total);
   for (const item of items) {
     try {
-      const taken = await takenOf(item, queue);
+      const output = await savedOutputOf(item, queue);
       names.push(
-        await saveOne(taken, folder, signal, (count) => {
+        await saveOne(output, folder, signal, (count) => {
           done += count;
           onProgress(done, total);
         }),
@@ -92,7 +100,7 @@ async function saveAll(
 }
 
 async function saveOne(
-  { name, is_folder, files }: Taken,
+  { name, is_folder, files }: SavedOutput,
   folder: FileSystemDirectoryHandle,
   signal: AbortSignal,
   onBytes: (count: number) => void,
@@ -103,7 +111,7 @@ async function saveOne(
     for (const { path, open } of files) {
       signal.throwIfAborted();
       const handle = await fileAt(own, is_folder ? path : free);
-      await writeFile(handle, counted(await open(), onBytes), signal);
+      await writeFile(handle, countBytes(await open(), onBytes), signal);
     }
     return free;
   } catch (thrown) {

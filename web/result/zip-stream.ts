@@ -1,13 +1,13 @@
 import { makeZip } from "client-zip";
 import { numbered } from "./file-names.ts";
-import type { Taken } from "./output-files.ts";
+import type { SavedOutput } from "./output-files.ts";
 
-/** Streams a zip of outputs: opens each file in its turn and holds none. Media do not compress, so they are stored. */
-export function zipStream(outputs: readonly Taken[]): ReadableStream<Uint8Array> {
+/** Streams a zip of outputs, opening one file at a time. Media do not compress, so they are stored. */
+export function zipStream(outputs: readonly SavedOutput[]): ReadableStream<Uint8Array> {
   return makeZip(entries(outputs));
 }
 
-async function* entries(outputs: readonly Taken[]) {
+async function* entries(outputs: readonly SavedOutput[]) {
   const names = numbered(outputs.map(({ name }) => name));
   const lastModified = new Date();
   for (const [index, { files, is_folder }] of outputs.entries()) {

@@ -2,7 +2,6 @@ import { useRef } from "preact/hooks";
 import { clock } from "../words/quantities.ts";
 import { type Mark, snap, type Timeline, timeByKey } from "./timeline.ts";
 
-/** How a pointer holds a handle. */
 interface Grip {
   pointer: number;
   /** Distance in pixels from the time to where the handle was grabbed. */

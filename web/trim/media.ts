@@ -30,18 +30,18 @@ export interface Media {
 export function useMedia(input: MediaInput, source: Source): Media {
   const { url, fault } = useMediaUrl(input);
   const [broken, setBroken] = useState<string | null>(null);
-  const [found, setFound] = useState<number | null>(null);
+  const [playerDuration, setPlayerDuration] = useState<number | null>(null);
   const playback = useMemo(createPlayback, []);
   const [times, setTimes] = useState<number[] | null>(null);
   const { device } = useWorkbench();
-  const { kind, fps, duration = found } = source;
+  const { kind, fps, duration = playerDuration } = source;
   useEffect(() => {
     const controller = new AbortController();
     setTimes(null);
     if (kind !== "audio")
       readFrameTimes(input, controller.signal).then(
         (read) => controller.signal.aborted || setTimes(read),
-        // The average rate must do.
+        // The average rate serves instead.
         () => {},
       );
     return () => controller.abort();
@@ -66,7 +66,7 @@ export function useMedia(input: MediaInput, source: Source): Media {
     frame,
     fault: fault ?? (isBroken ? wordsOf(input, kind) : null),
     onBroken: () => setBroken(url),
-    onDuration: (seconds) => Number.isFinite(seconds) && setFound(seconds),
+    onDuration: (seconds) => Number.isFinite(seconds) && setPlayerDuration(seconds),
   };
 }
 
@@ -76,8 +76,8 @@ function wordsOf(input: MediaInput, kind: Source["kind"]): string {
   return kind === "audio" ? strings.soundNotPlayed : strings.decodedPictures;
 }
 
-// Over two hours of film; a longer list costs more than it helps.
-const MOST = 200_000;
+// More than two hours of film.
+const MAX_FRAMES = 200_000;
 const WITHIN_MS = 5_000;
 
 /**
@@ -101,7 +101,7 @@ async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<n
     for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, {
       metadataOnly: true,
     })) {
-      if (over.aborted || times.length === MOST) return null;
+      if (over.aborted || times.length === MAX_FRAMES) return null;
       times.push(roundTime(Math.max(0, packet.timestamp - origin)));
     }
     return times.length > 0 ? times.sort((a, b) => a - b) : null;
@@ -114,7 +114,7 @@ async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<n
 export interface Playback {
   /** Seconds into the file. */
   readonly time: ReadonlySignal<number>;
-  /** Whether it is playing a stretch and will stop at its end. */
+  /** Whether it is playing a range and will stop at its end. */
   readonly isPlaying: ReadonlySignal<boolean>;
   /** Attaches an element, as a `ref` provides it; null detaches it. */
   attach(element: HTMLMediaElement | null): void;
@@ -131,20 +131,20 @@ function createPlayback(): Playback {
   const time = signal(0);
   const isPlaying = signal(false);
   let element: HTMLMediaElement | null = null;
-  let wanted: number | null = null;
+  let seekTarget: number | null = null;
   let stopAt: number | null = null;
   let frame = 0;
 
-  function look(event?: Event): void {
+  function sync(event?: Event): void {
     if (!element) return;
-    if (wanted !== null && element.readyState > 0 && !element.seeking) {
-      element.currentTime = wanted;
-      wanted = null;
+    if (seekTarget !== null && element.readyState > 0 && !element.seeking) {
+      element.currentTime = seekTarget;
+      seekTarget = null;
     }
-    time.value = wanted ?? element.currentTime;
+    time.value = seekTarget ?? element.currentTime;
     if (event?.type === "pause") stopAt = null;
-    // A seek beyond the end with the player's own controls means to hear more.
-    const isSought = event?.type === "seeking" && wanted === null;
+    // A seek beyond the end with the player's own controls cancels the stop.
+    const isSought = event?.type === "seeking" && seekTarget === null;
     if (isSought && stopAt !== null && element.currentTime > stopAt) stopAt = null;
     if (stopAt !== null && !element.seeking && element.currentTime >= stopAt) {
       const end = stopAt;
@@ -154,37 +154,37 @@ function createPlayback(): Playback {
     }
     isPlaying.value = stopAt !== null;
     cancelAnimationFrame(frame);
-    if (!element.paused) frame = requestAnimationFrame(() => look());
+    if (!element.paused) frame = requestAnimationFrame(() => sync());
   }
 
   const seek = (to: number) => {
-    wanted = to;
+    seekTarget = to;
     time.value = to;
-    look();
+    sync();
   };
   return {
     time,
     isPlaying,
     attach(next) {
       cancelAnimationFrame(frame);
-      for (const name of EVENTS) element?.removeEventListener(name, look);
+      for (const name of EVENTS) element?.removeEventListener(name, sync);
       if (element) releasePlayer(element);
       element = next;
-      for (const name of EVENTS) element?.addEventListener(name, look);
+      for (const name of EVENTS) element?.addEventListener(name, sync);
       stopAt = null;
-      look();
+      sync();
     },
     seek,
     play(begin, end) {
       stopAt = null;
       seek(begin);
       stopAt = end;
-      // Unplayable media report so in their own event.
+      // The element's error event reports unplayable media.
       element?.play().catch(() => {
         stopAt = null;
-        look();
+        sync();
       });
-      look();
+      sync();
     },
     pause: () => element?.pause(),
   };

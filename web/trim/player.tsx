@@ -31,7 +31,7 @@ export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
       aria-label={strings.player}
       onLoadedMetadata={({ currentTarget }) => {
         onDuration(currentTarget.duration);
-        // For a codec that it does not know, a browser may play the sound alone.
+        // A browser that does not know the codec may play the sound alone.
         if (currentTarget.videoWidth === 0) onBroken();
       }}
     />

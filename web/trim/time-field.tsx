@@ -29,7 +29,7 @@ export function TimeField({
     setFault(null);
   };
   useEffect(forget, [time]);
-  const take = () => {
+  const apply = () => {
     if (text === null) return;
     const parsed = parseTime(text);
     const wrong = "fault" in parsed ? parsed.fault : faultOf(parsed.seconds);
@@ -55,11 +55,11 @@ export function TimeField({
               spellcheck={false}
               value={text ?? clock(time, true)}
               onInput={({ currentTarget }) => setText(currentTarget.value)}
-              onBlur={take}
+              onBlur={apply}
               onKeyDown={(event) => {
                 if (event.key === "Enter") {
                   event.preventDefault();
-                  take();
+                  apply();
                 } else if (event.key === "Escape" && text !== null) {
                   event.stopPropagation();
                   forget();

@@ -7,11 +7,11 @@ import {
   markAt,
   moveEdge,
   parseTime,
+  rangeOf,
   reachOf,
   shownAt,
   snap,
   stepBy,
-  stretchOf,
   timeByKey,
   timelineOf,
 } from "./timeline.ts";
@@ -132,36 +132,36 @@ test.for([
 const timeline = timelineOf({ kind: "video", fps: 25 }, 10);
 
 test.for([
-  { stretch: {}, edges: { begin: 0, end: 10 } },
-  { stretch: { start: 2 }, edges: { begin: 2, end: 10 } },
+  { range: {}, edges: { begin: 0, end: 10 } },
+  { range: { start: 2 }, edges: { begin: 2, end: 10 } },
   {
-    stretch: { start: -2, end: 99 },
+    range: { start: -2, end: 99 },
     edges: { begin: 0, end: 10 },
   },
-  { stretch: { start: 99 }, edges: { begin: 9.96, end: 10 } },
+  { range: { start: 99 }, edges: { begin: 9.96, end: 10 } },
   {
-    stretch: { start: 5, end: 3 },
+    range: { start: 5, end: 3 },
     edges: { begin: 5, end: 5.04 },
   },
-] as const)("the edges of $stretch are $edges", ({ stretch, edges }) => {
-  expect(edgesOf(stretch, timeline)).toEqual(edges);
+] as const)("the edges of $range are $edges", ({ range, edges }) => {
+  expect(edgesOf(range, timeline)).toEqual(edges);
 });
 
 test.for([
-  { edges: { begin: 0, end: 10 }, stretch: {} },
-  { edges: { begin: 0, end: 4 }, stretch: { end: 4 } },
-  { edges: { begin: 4, end: 10 }, stretch: { start: 4 } },
+  { edges: { begin: 0, end: 10 }, range: {} },
+  { edges: { begin: 0, end: 4 }, range: { end: 4 } },
+  { edges: { begin: 4, end: 10 }, range: { start: 4 } },
   {
     edges: { begin: 4, end: 9.96 },
-    stretch: { start: 4, end: 9.96 },
+    range: { start: 4, end: 9.96 },
   },
-] as const)("edges $edges are the stretch $stretch", ({ edges, stretch }) => {
-  expect(stretchOf(edges, timeline)).toEqual(stretch);
+] as const)("edges $edges are the range $range", ({ edges, range }) => {
+  expect(rangeOf(edges, timeline)).toEqual(range);
 });
 
 test("accepts durations with fractions below a microsecond", () => {
   const odd = timelineOf({ kind: "audio" }, 10.000_000_4);
-  expect(stretchOf(edgesOf({}, odd), odd)).toEqual({});
+  expect(rangeOf(edgesOf({}, odd), odd)).toEqual({});
 });
 
 test("an edge stays within the file, at least one frame from the other edge", () => {

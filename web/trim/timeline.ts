@@ -13,10 +13,10 @@ export interface Timeline {
   readonly times?: readonly number[];
 }
 
-/** What a time stands for: the first frame of a stretch, the end after its last frame, or a single visible frame. */
+/** The meaning of a time: the first frame of a range, the end after its last frame, or a single visible frame. */
 export type Mark = "begin" | "end" | "moment";
 
-// Tolerance within which a time counts as on a frame's edge.
+// Tolerance, in frames, for a time on a frame's edge.
 const SLACK = 0.01;
 
 /** Returns the timeline of a file; assumes 25 frames per second for a video of unknown rate. */
@@ -81,7 +81,6 @@ export function markAt(mark: Mark, shown: number, timeline: Timeline): number {
   return beginOf(frameAt("moment", shown, timeline) + (mark === "end" ? 1 : 0), timeline);
 }
 
-// Times are rounded to microseconds.
 const TIMES_SLACK = 0.0005;
 
 function beginOf(frame: number, { fps, times, duration }: Timeline): number {
@@ -122,13 +121,13 @@ export function roundTime(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;
 }
 
-/** A stretch of a file in seconds; without an end it extends to the end of the file. */
-export interface Stretch {
+/** A range of a file in seconds; without an end it extends to the end of the file. */
+export interface Range {
   readonly start?: number;
   readonly end?: number;
 }
 
-/** Both edges of a stretch in seconds, at least one step of the timeline apart. */
+/** Both edges of a range in seconds, at least one step of the timeline apart. */
 export interface Edges {
   readonly begin: number;
   readonly end: number;
@@ -136,15 +135,15 @@ export interface Edges {
 
 export type Edge = keyof Edges;
 
-/** Returns the edges of a stretch, limited to the file. */
-export function edgesOf(stretch: Stretch, timeline: Timeline): Edges {
+/** Returns the edges of a range, limited to the file. */
+export function edgesOf(range: Range, timeline: Timeline): Edges {
   const { duration, grain } = timeline;
-  const begin = within(stretch.start ?? 0, 0, duration - grain);
-  return { begin, end: within(stretch.end ?? duration, begin + grain, duration) };
+  const begin = within(range.start ?? 0, 0, duration - grain);
+  return { begin, end: within(range.end ?? duration, begin + grain, duration) };
 }
 
-/** Converts edges to a stretch, without a start at the beginning of the file or an end at its end. */
-export function stretchOf({ begin, end }: Edges, { duration }: Timeline): Stretch {
+/** Converts edges to a range, without a start at the beginning of the file or an end at its end. */
+export function rangeOf({ begin, end }: Edges, { duration }: Timeline): Range {
   return { ...(begin > 0 && { start: begin }), ...(end < roundTime(duration) && { end }) };
 }
 

@@ -9,8 +9,8 @@ import { strings } from "./strings.ts";
 import type { Timeline } from "./timeline.ts";
 
 // Drawing a waveform decodes all of the sound.
-const MOST_BYTES = 100_000_000;
-const MOST_SECONDS = 1800;
+const MAX_WAVEFORM_BYTES = 100_000_000;
+const MAX_WAVEFORM_SECONDS = 1800;
 const MARKS = [0, 0.25, 0.5, 0.75, 1] as const;
 
 /** The file from beginning to end with handles on it; pressing it moves the player's time. */
@@ -28,7 +28,7 @@ export function Track({
   const { url, frame, playback, fault } = media;
   const { duration } = timeline;
   const [undrawn, setUndrawn] = useState<string | null>(null);
-  const isLarge = duration > MOST_SECONDS || (source.filesize ?? 0) > MOST_BYTES;
+  const isLarge = duration > MAX_WAVEFORM_SECONDS || (source.filesize ?? 0) > MAX_WAVEFORM_BYTES;
   const isDrawn = url !== null && undrawn !== url;
   const isSound = source.kind === "audio";
   const seek = (event: PointerEvent & { currentTarget: HTMLElement }) => {
@@ -80,11 +80,10 @@ function Playhead({ playback, duration }: { playback: Playback; duration: number
   return <span class="playhead" style={{ "--at": Math.min(1, playback.time.value / duration) }} />;
 }
 
-const MOST = 12;
-// Each one is a job for the core.
-const MOST_DECODED = 6;
-// Narrower frames show nothing.
-const NARROWEST = 48;
+const MAX_FRAMES = 12;
+// Each frame takes a job of the core.
+const MAX_DECODED_FRAMES = 6;
+const MIN_FRAME_WIDTH = 48;
 
 /** A row of a dozen frames of a video, fewer on narrow screens, that appear one by one. */
 function Filmstrip({
@@ -105,7 +104,10 @@ function Filmstrip({
     setCount(
       Math.max(
         3,
-        Math.min(frame ? MOST_DECODED : MOST, Math.floor((row.current?.clientWidth ?? 0) / NARROWEST)),
+        Math.min(
+          frame ? MAX_DECODED_FRAMES : MAX_FRAMES,
+          Math.floor((row.current?.clientWidth ?? 0) / MIN_FRAME_WIDTH),
+        ),
       ),
     );
   }, []);
@@ -208,12 +210,12 @@ async function drawFrames(
   try {
     await presentFrame(video, () => {
       video.src = url;
-      return heard(video, "loadeddata", signal);
+      return waitForEvent(video, "loadeddata", signal);
     });
     for (const [index, canvas] of canvases.entries()) {
       await presentFrame(video, () => {
         video.currentTime = ((index + 0.5) / canvases.length) * duration;
-        return heard(video, "seeked", signal);
+        return waitForEvent(video, "seeked", signal);
       });
       cover(canvas, video, video.videoWidth, video.videoHeight);
     }
@@ -224,9 +226,9 @@ async function drawFrames(
   }
 }
 
-/** Like {@link drawFrames}, with each frame decoded by `take`. */
+/** Like {@link drawFrames}, with each frame decoded by `decode`. */
 async function drawDecoded(
-  take: (at: number, signal: AbortSignal) => Promise<Blob>,
+  decode: (at: number, signal: AbortSignal) => Promise<Blob>,
   canvases: readonly HTMLCanvasElement[],
   duration: number,
   signal: AbortSignal,
@@ -234,7 +236,7 @@ async function drawDecoded(
   for (const [index, canvas] of canvases.entries()) {
     try {
       const bitmap = await createImageBitmap(
-        await take(((index + 0.5) / canvases.length) * duration, signal),
+        await decode(((index + 0.5) / canvases.length) * duration, signal),
       );
       cover(canvas, bitmap, bitmap.width, bitmap.height);
       bitmap.close();
@@ -245,7 +247,7 @@ async function drawDecoded(
   }
 }
 
-function heard(video: HTMLVideoElement, name: string, signal: AbortSignal): Promise<void> {
+function waitForEvent(video: HTMLVideoElement, name: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const over = new AbortController();
     const options = { signal: AbortSignal.any([over.signal, signal]) };

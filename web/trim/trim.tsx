@@ -15,17 +15,17 @@ import {
   frameAt,
   markAt,
   moveEdge,
+  type Range,
+  rangeOf,
   reachOf,
-  type Stretch,
   shownAt,
   stepBy,
-  stretchOf,
   type Timeline,
 } from "./timeline.ts";
 import { Track } from "./track.tsx";
 import "./trim.css";
 
-export type { Stretch };
+export type { Range };
 
 const LABELS = { begin: strings.start, end: strings.end } as const satisfies Record<Edge, string>;
 const EDGES = ["begin", "end"] as const satisfies Edge[];
@@ -33,8 +33,8 @@ const EDGES = ["begin", "end"] as const satisfies Edge[];
 interface TrimProps {
   input: MediaInput;
   source: Source;
-  stretch: Stretch;
-  onChange: (stretch: Stretch) => void;
+  range: Range;
+  onChange: (range: Range) => void;
 }
 
 /** A timeline of a file, with handles for where the output begins and ends. */
@@ -57,7 +57,7 @@ export function Trim(props: TrimProps) {
 
 function Times({
   source,
-  stretch,
+  range,
   onChange,
   media,
   timeline,
@@ -65,24 +65,24 @@ function Times({
   const { playback } = media;
   const { fps } = timeline;
   const [used, setUsed] = useState<Edge>("begin");
-  // While a handle is dragged, only this component knows.
+  // The edges during a drag; `onChange` reports the end of it.
   const [dragged, setDragged] = useState<Edges | null>(null);
-  const edges = dragged ?? edgesOf(stretch, timeline);
+  const edges = dragged ?? edgesOf(range, timeline);
   const move = (edge: Edge, time: number, isDone = true) => {
     const next = moveEdge(edges, edge, time, timeline);
     setUsed(edge);
     setDragged(isDone ? null : next);
     playback.pause();
     playback.seek(shownAt(edge, next[edge], timeline));
-    if (isDone) onChange(stretchOf(next, timeline));
+    if (isDone) onChange(rangeOf(next, timeline));
   };
-  const isWhole = stretch.start === undefined && stretch.end === undefined;
+  const isWhole = range.start === undefined && range.end === undefined;
   const isPlaying = playback.isPlaying.value;
   return (
     <>
       <Track media={media} timeline={timeline} source={source}>
         <span
-          class="kept"
+          class="range"
           style={{ "--begin": edges.begin / timeline.duration, "--end": edges.end / timeline.duration }}
         />
         {EDGES.map((edge) => (
@@ -113,7 +113,7 @@ function Times({
           isSound={fps === null}
           onStep={(steps) => move(used, stepBy(used, edges[used], steps, timeline))}
         />
-        <span class="kept-time soft numbers">
+        <span class="range-duration soft numbers">
           {strings.keeps({ time: clock(edges.end - edges.begin, true) })}
         </span>
         <button type="button" class="quiet" disabled={isWhole} onClick={() => onChange({})}>

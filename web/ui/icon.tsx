@@ -1,4 +1,3 @@
-// Stroked paths on a 24 by 24 grid.
 const SIGNS = {
   add: "M12 5v14M5 12h14",
   audio: "M9 18V6l10-2v12M9 18a3 2.5 0 1 1-6 0 3 2.5 0 0 1 6 0zM19 16a3 2.5 0 1 1-6 0 3 2.5 0 0 1 6 0z",

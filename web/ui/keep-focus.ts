@@ -1,4 +1,4 @@
-// Takes the focus when something within or beside it that had the focus is removed.
+// Gets the focus when a focused element inside or next to it is removed.
 const HOME = "[data-home]";
 
 /**
@@ -11,36 +11,36 @@ export function keepFocus(root: HTMLElement): void {
     last = target instanceof Element ? target : null;
   });
   root.addEventListener("focusout", ({ target }) => {
-    // Some browsers also fire it for elements being removed, and for everything in a window that loses focus.
+    // Some browsers also fire this event for removed elements, and when the window loses focus.
     queueMicrotask(() => {
       if (last === target && last?.isConnected && document.activeElement !== last) last = null;
     });
   });
   new MutationObserver((changes) => {
-    const lost = last;
-    if (!lost || lost.isConnected || document.activeElement !== document.body) return;
+    const removedFocus = last;
+    if (!removedFocus || removedFocus.isConnected || document.activeElement !== document.body) return;
     const change = changes.find(({ target, removedNodes }) => {
-      return target.isConnected && [...removedNodes].some((node) => node.contains(lost));
+      return target.isConnected && [...removedNodes].some((node) => node.contains(removedFocus));
     });
     if (!change) return;
     last = null;
-    // Scrolling would move what the visitor is looking at.
-    homeAfter(change, lost, root)?.focus({ preventScroll: true });
+    // The visitor's view should not scroll.
+    homeAfter(change, removedFocus, root)?.focus({ preventScroll: true });
   }).observe(root, { childList: true, subtree: true });
 }
 
-function homeAfter(change: MutationRecord, lost: Element, root: HTMLElement): HTMLElement | null {
-  const removed = [...change.removedNodes].find((node) => node.contains(lost));
-  const beside =
+function homeAfter(change: MutationRecord, removedFocus: Element, root: HTMLElement): HTMLElement | null {
+  const removed = [...change.removedNodes].find((node) => node.contains(removedFocus));
+  const sibling =
     removed instanceof Element && removed.matches(HOME)
       ? (homeAlong(change.nextSibling, "nextSibling") ?? homeAlong(change.previousSibling, "previousSibling"))
       : null;
   const within = change.target instanceof Element ? change.target.closest<HTMLElement>(HOME) : null;
-  return beside ?? within ?? root.querySelector<HTMLElement>(`main ${HOME}`) ?? root.querySelector("main");
+  return sibling ?? within ?? root.querySelector<HTMLElement>(`main ${HOME}`) ?? root.querySelector("main");
 }
 
-function homeAlong(first: Node | null, way: "nextSibling" | "previousSibling"): HTMLElement | null {
-  for (let node = first; node; node = node[way]) {
+function homeAlong(first: Node | null, direction: "nextSibling" | "previousSibling"): HTMLElement | null {
+  for (let node = first; node; node = node[direction]) {
     if (!(node instanceof HTMLElement && node.isConnected)) continue;
     const home = node.matches(HOME) ? node : node.querySelector<HTMLElement>(HOME);
     if (home) return home;

@@ -13,15 +13,15 @@ const NONE: MediaUrl = { url: null, fault: null };
 
 /** Returns a URL for media of any kind for the lifetime of the component; a file's URL is revoked afterwards. */
 export function useMediaUrl(input: MediaInput | null): MediaUrl {
-  const [found, setFound] = useState(NONE);
+  const [media, setMedia] = useState(NONE);
   useEffect(() => {
     const controller = new AbortController();
-    setFound(NONE);
+    setMedia(NONE);
     if (input !== null)
-      void open(input, controller.signal).then((opened) => controller.signal.aborted || setFound(opened));
+      void open(input, controller.signal).then((opened) => controller.signal.aborted || setMedia(opened));
     return () => controller.abort();
   }, [input]);
-  return found;
+  return media;
 }
 
 async function open(input: MediaInput, signal: AbortSignal): Promise<MediaUrl> {

@@ -1,15 +1,15 @@
 import { within } from "../../src/util/async.ts";
 
-// In a hidden tab, and at times for a frame that is already shown, no frame is presented.
+// A hidden tab presents no frame; nor, at times, does a seek to the frame that is already shown.
 const FRAME_MS = 2000;
 
 /**
- * Seeks a video by `seek`, and waits until it presents what it found: `seeked` may fire while the frame before it is still the one that
+ * Seeks a video by `seek`, and waits until it presents the new frame: `seeked` may fire while the previous one is still the one that
  * is drawn. Does not wait in a hidden tab, or for a video without pictures.
  */
 export async function presentFrame(video: HTMLVideoElement, seek: () => Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Firefox has it since 132.
+  // Missing before Firefox 132.
   if (document.hidden || !("requestVideoFrameCallback" in video)) resolve();
   else video.requestVideoFrameCallback(() => resolve());
   await seek();

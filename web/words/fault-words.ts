@@ -138,7 +138,7 @@ const WORDS = {
   worker_lost: { title: "The conversion was interrupted.", todo: AGAIN },
 } as const satisfies Readonly<Record<ErrorKind, FaultWords>>;
 
-// For a visitor's own file, which has neither URL nor server.
+// For a visitor's own file, which has no URL and no server.
 const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
   invalid_input: { title: "This file can't be used.", todo: "Add another." },
   input_not_found: { title: "This file no longer exists.", todo: GONE },
@@ -162,8 +162,10 @@ export function faultDetail(
 
 /** Describes an error kind in plain words, for a URL or for a file; an unknown kind as an internal error. */
 export function faultWords(kind: string, isFile = false): FaultWords {
-  const known = (ERROR_KINDS as readonly string[]).includes(kind) ? (kind as ErrorKind) : "internal_error";
-  return (isFile && FILE_WORDS[known]) || WORDS[known];
+  const errorKind = (ERROR_KINDS as readonly string[]).includes(kind)
+    ? (kind as ErrorKind)
+    : "internal_error";
+  return (isFile && FILE_WORDS[errorKind]) || WORDS[errorKind];
 }
 
 // The labels of fields that are not options of a group, by their API names.

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import type { Source, Task } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createItem, defaultWishes, type Item, type Wishes } from "../queue/item.ts";
+import { createItem, defaultWishes, type Item, type Settings } from "../queue/item.ts";
 import {
   describeDropped,
   describeEncoder,
   describePlace,
+  describeSettings,
   describeSource,
-  describeWishes,
 } from "./item-words.ts";
 
-const wishes = (kind: Wishes["kind"], options: object, target_size: number | null = null): Wishes => ({
+const wishes = (kind: Settings["kind"], options: object, target_size: number | null = null): Settings => ({
   ...{ kind, options, target_size, preset: null, place: "device" },
 });
 const png: Source = { object: "source", url: "file:", kind: "image", format: "png" };
@@ -69,7 +69,7 @@ test.for([
   },
   { text: "HLS stream, highest quality", chosen: wishes("adaptive_video", { quality: "very_high" }) },
 ] as const)("$text", ({ text, chosen }) => {
-  expect(describeWishes(chosen, png)).toBe(text);
+  expect(describeSettings(chosen, png)).toBe(text);
 });
 
 test("says that a stream is copied when it is not re-encoded", () => {
@@ -81,8 +81,10 @@ test("says that a stream is copied when it is not re-encoded", () => {
     ...{ object: "source", url: "file:", kind: "video", format: "mp4", width: 640, height: 360 },
     ...{ duration: 4, codecs: { video: "h264", audio: "aac" }, pixel_format: "yuv420p", streams },
   };
-  expect(describeWishes(wishes("video", {}), film)).toBe("MP4, H.264, copied");
-  expect(describeWishes(wishes("video", { width: 320 }), film)).toBe("MP4, H.264, 320 wide, medium quality");
+  expect(describeSettings(wishes("video", {}), film)).toBe("MP4, H.264, copied");
+  expect(describeSettings(wishes("video", { width: 320 }), film)).toBe(
+    "MP4, H.264, 320 wide, medium quality",
+  );
 });
 
 const source = (facts: Partial<Source>): Source => ({
@@ -153,7 +155,7 @@ const film: Source = {
   ],
   tags: { title: "Dawn", location: "+48.8577+002.2950/" },
 };
-const omittedFrom = (kind: Wishes["kind"], options: Wishes["options"]): Wishes => ({
+const omittedFrom = (kind: Settings["kind"], options: Settings["options"]): Settings => ({
   ...{ ...defaultWishes(film), kind, options },
 });
 const CROWD = "1 further sound track (French), surround sound (it becomes stereo), subtitles (German)";

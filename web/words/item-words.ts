@@ -14,7 +14,7 @@ import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { stills } from "../../src/media/features/stills.ts";
 import { storyboard } from "../../src/media/features/storyboard.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
-import type { Item, Wishes } from "../queue/item.ts";
+import type { Item, Settings } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
@@ -26,7 +26,7 @@ const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
 const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
 
 /** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
-export function describeWishes(wishes: Wishes, source: Source | null): string {
+export function describeSettings(wishes: Settings, source: Source | null): string {
   const { kind, options, target_size } = wishes;
   const wish = options as Readonly<Record<string, unknown>>;
   const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
@@ -44,7 +44,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     .join(", ");
 }
 
-function isCopied({ kind, options, target_size }: Wishes, source: Source | null): boolean {
+function isCopied({ kind, options, target_size }: Settings, source: Source | null): boolean {
   if (!source || target_size !== null) return false;
   try {
     return forecast(kind, options, source).copied;
@@ -54,7 +54,7 @@ function isCopied({ kind, options, target_size }: Wishes, source: Source | null)
   }
 }
 
-function defaultFormat(kind: Wishes["kind"], source: Source | null): string {
+function defaultFormat(kind: Settings["kind"], source: Source | null): string {
   const own = source?.format ?? "";
   return kind === "image" && own in FORMATS.image ? own : DEFAULT_FORMAT[kind];
 }
@@ -64,7 +64,7 @@ function defaultCodec(format: string): string {
 }
 
 function describeSpan(
-  kind: Wishes["kind"],
+  kind: Settings["kind"],
   { start, end, interval, count }: Readonly<Record<string, unknown>>,
 ): string | null {
   const [from, to] = [typeof start === "number" ? start : 0, typeof end === "number" ? end : null];
@@ -75,7 +75,7 @@ function describeSpan(
 }
 
 function describeRate(
-  kind: Wishes["kind"],
+  kind: Settings["kind"],
   format: string,
   { quality, bitrate }: Readonly<Record<string, unknown>>,
   target_size: number | null,
@@ -129,17 +129,17 @@ function describeSound({ audio }: Source): string | null {
  * Describes what the output will lack of a file: `Leaves out: subtitles (German), chapters.`; null when that is nothing, or
  * exactly what was asked for.
  */
-export function describeDropped({ kind, options }: Wishes, source: Source | null): string | null {
-  const lost = source ? listed(kind, options, source).filter(({ reason }) => reason !== "asked") : [];
-  if (lost.length === 0) return null;
+export function describeDropped({ kind, options }: Settings, source: Source | null): string | null {
+  const omissions = source ? listed(kind, options, source).filter(({ reason }) => reason !== "asked") : [];
+  if (omissions.length === 0) return null;
   const parts = PARTS.flatMap(({ fits, name }) => {
-    const some = lost.filter(fits);
+    const some = omissions.filter(fits);
     return some.length > 0 ? [name(some)] : [];
   });
   return strings.leavesOut({ parts });
 }
 
-function listed(kind: Wishes["kind"], options: Wishes["options"], source: Source): Dropped[] {
+function listed(kind: Settings["kind"], options: Settings["options"], source: Source): Dropped[] {
   try {
     return dropped(kind, options, source);
   } catch {

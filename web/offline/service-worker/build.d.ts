@@ -8,7 +8,7 @@ interface Build {
   later: readonly string[];
   /** The gzipped files of ffmpeg's core: kept uncompressed in the cache that the encoders read themselves. */
   core: readonly string[];
-  /** What else that cache may contain. */
+  /** Other files that may be in that cache. */
   core_others: readonly string[];
 }
 

@@ -8,7 +8,7 @@ function openOwn(): Promise<Cache> {
  * Returns a file from the cache, or null. A file whose name contains its hash may come from any version, because pages of an
  * earlier one may be open; the others must belong to this version.
  */
-async function findKept(path: string): Promise<Response | null> {
+async function findCached(path: string): Promise<Response | null> {
   const found = await (await openOwn()).match(path, { ignoreVary: true });
   if (found || !isNamedByContent(path)) return found ?? null;
   for (const name of await caches.keys()) {
@@ -24,8 +24,8 @@ async function keepFiles(): Promise<void> {
   const cache = await openOwn();
   await Promise.all(
     BUILD.files.map(async (path) => {
-      const kept = isNamedByContent(path) ? await findKept(path) : null;
-      const response = kept ?? (await load(path));
+      const cached = isNamedByContent(path) ? await findCached(path) : null;
+      const response = cached ?? (await load(path));
       if (path === "/" && !(await response.clone().text()).includes(BUILD.version)) {
         throw new Error("The server now has another version of the page.");
       }
@@ -40,7 +40,7 @@ async function keepLater(signal: AbortSignal): Promise<void> {
   const keeping = [
     ...BUILD.later.map(async (path) => {
       if (await own.match(path)) return;
-      await own.put(path, (await findKept(path)) ?? (await load(path, signal)));
+      await own.put(path, (await findCached(path)) ?? (await load(path, signal)));
     }),
     ...BUILD.core.map(async (path) => {
       if (await core.match(path)) return;
@@ -52,7 +52,7 @@ async function keepLater(signal: AbortSignal): Promise<void> {
       await core.put(path, new Response(bytes ?? null));
     }),
   ];
-  // What fails is loaded when needed, or at the next visit.
+  // A file that fails is loaded when needed, or at the next visit.
   await Promise.allSettled(keeping);
 }
 
@@ -79,20 +79,20 @@ async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promis
   const used = held.flatMap(({ name }) =>
     name?.startsWith(LOCK_PREFIX) ? [name.slice(LOCK_PREFIX.length)] : [],
   );
-  // A page has not yet reported its version.
+  // A page that has just opened may not hold its lock yet.
   if (used.length < pages.length) return;
-  const wanted = new Set([BUILD.version, ...used].map((version) => CACHE_PREFIX + version));
-  await Promise.all(names.filter((name) => !wanted.has(name)).map((name) => caches.delete(name)));
-  if (wanted.size === 1) await tidyCore();
+  const current = new Set([BUILD.version, ...used].map((version) => CACHE_PREFIX + version));
+  await Promise.all(names.filter((name) => !current.has(name)).map((name) => caches.delete(name)));
+  if (current.size === 1) await tidyCore();
 }
 
 // The core of an earlier build, which has another name only if its contents differ.
 async function tidyCore(): Promise<void> {
   const cache = await caches.open(CORE_CACHE);
-  const wanted = new Set([...BUILD.core, ...BUILD.core_others]);
+  const current = new Set([...BUILD.core, ...BUILD.core_others]);
   for (const request of await cache.keys()) {
     const { pathname } = new URL(request.url);
-    if (pathname.startsWith("/app/") && !wanted.has(pathname)) await cache.delete(request);
+    if (pathname.startsWith("/app/") && !current.has(pathname)) await cache.delete(request);
   }
 }
 
@@ -140,10 +140,10 @@ function pathOf({ method, mode, url, headers }: Request): string | null {
 }
 
 async function answer(event: FetchEvent, path: string): Promise<Response> {
-  const kept = await findKept(path);
-  if (kept) return kept;
+  const cached = await findCached(path);
+  if (cached) return cached;
   const response = await fetch(event.request);
-  // Files of this version only, and not the page itself, which may already belong to another.
+  // Only files of this version; the page itself may already be another version's.
   const isWanted = LATER.has(path) || (path !== "/" && FILES.has(path));
   if (isWanted && response.ok && !response.redirected) {
     const copy = response.clone();
