@@ -7,7 +7,7 @@ const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
 /** Several outputs of one input. */
 export const JOBS: ClientClauses = [
   {
-    name: "makes several outputs of one file, each a task of its own, and one of another's file",
+    name: "makes several outputs of one file, each by its own task, and one from another's output",
     async check({ client, inputs }) {
       const bytes = await (await fetch(inputs.video)).blob();
       const input = new File([bytes], "clip.mp4", { type: "video/mp4" });
@@ -83,7 +83,7 @@ export const JOBS: ClientClauses = [
     },
   },
   {
-    name: "cancels a job, and fails what comes after a task that was cancelled alone",
+    name: "cancels a job, and fails a task that waits for a cancelled one",
     async check({ client, inputs }) {
       const outputs = [
         { kind: "video" },
@@ -118,7 +118,7 @@ export const JOBS: ClientClauses = [
     },
   },
   {
-    name: "refuses a malformed job by the field at fault",
+    name: "refuses a malformed job and names the field at fault",
     async check({ client, inputs }) {
       const video = { kind: "video" } as const;
       const REFUSED: [outputs: unknown, kind: string, param: string, input?: unknown][] = [

@@ -56,7 +56,7 @@ test("retries only the part that failed transiently", async () => {
   expect([...api.asked("/put/1"), ...api.asked("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
 });
 
-test("asks again to complete an upload whose answer was lost, and keeps it", async () => {
+test("completes an upload again after its response was lost, and keeps it", async () => {
   api.at(COMPLETE, CUT, refusal(502, "bad gateway"), { ...upload, status: "stored", parts: [], etag: "all" });
   expect(await client.uploads.send(FILE)).toMatchObject({ id: UPLOAD.id, status: "stored", etag: "all" });
   expect(api.asked(COMPLETE)).toEqual(["POST 200", "POST 502", "POST 200"]);

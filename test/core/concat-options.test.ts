@@ -14,7 +14,7 @@ test("video accepts one to nine videos to play after the input", () => {
   }
 });
 
-test("video copies what it joins where a copy is asked for", () => {
+test("video joins by copy in mode copy", () => {
   const options = { concat: [{ url }], mode: "copy", mute: true };
   expect(parseOptions("video", options)).toEqual(options);
 });

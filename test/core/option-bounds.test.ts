@@ -57,6 +57,9 @@ test.for([
   },
   { kind: "video", options: { mute: true, normalize: false, volume: 1, fade_in: 0, track: 0 } },
   { kind: "audio", options: { normalize: true, volume: 1 } },
-] as const)("$kind accepts defaults beside what excludes other values: $options", ({ kind, options }) => {
-  expect(parseOptions(kind, options)).toEqual(options);
-});
+] as const)(
+  "$kind accepts the default of an option where another option excludes other values: $options",
+  ({ kind, options }) => {
+    expect(parseOptions(kind, options)).toEqual(options);
+  },
+);

@@ -115,7 +115,7 @@ test("a run stops at the first report that is declined", async () => {
   }
 });
 
-test("work that is done is not reported as failed where its report is lost", async () => {
+test("a lost report of finished work does not fail the run", async () => {
   const reported: string[] = [];
   const lost = run({}, (event) => {
     reported.push(event.type);

@@ -37,7 +37,7 @@ test.for([
   expect(fault).toEqual([kind, `options.${name}`]);
 });
 
-test("a list that is none, is too long, or has two defaults is refused as a whole", () => {
+test("refuses a value that is not a list, a list that is too long and one with two defaults", () => {
   const [shown, burnt] = [
     { url, default: true },
     { url, burn: true },

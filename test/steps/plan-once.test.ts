@@ -121,7 +121,7 @@ test("a run interrupted between decide and cut resumes with the same plan and en
   expect(decided).toEqual([[expect.any(String), expect.objectContaining({ plan: asStored(job?.plan) })]]);
 });
 
-test("a run whose plan another version remembers decides anew, and uses none of its chunks", async () => {
+test("a run stored by another plan version decides again and uses none of its chunks", async () => {
   const remembered: Remembered = new Map();
   const run = await createHost({ width: 320 });
   await run(remember(remembered, "encode"));

@@ -50,7 +50,7 @@ async function namedFiles(): Promise<string[]> {
   );
 }
 
-test("keeps no bytes but those of its objects", async () => {
+test("stores no bytes except those of its objects", async () => {
   const named = await namedFiles();
   expect(named.length).toBeGreaterThan(5);
   expect((await files("bytes")).toSorted()).toEqual(
@@ -58,11 +58,11 @@ test("keeps no bytes but those of its objects", async () => {
   );
 });
 
-test("an upload that is completed again, as its answer was lost, keeps its bytes", async () => {
+test("completing an upload again after its response was lost keeps its bytes", async () => {
   expect(await (await fetch(`${url}/complete-twice`)).text()).toBe("whole");
 });
 
-test("clears what a write left that was killed", async () => {
+test("clears the files of a killed write", async () => {
   // A write ends with its entry, and a part that was sent twice is in the upload's folder twice.
   const [part] = (await namedFiles()).filter((path) => /~\/[^/]+\/[^/]+$/.test(path));
   expect(part).toBeDefined();

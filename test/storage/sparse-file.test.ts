@@ -60,7 +60,7 @@ test("a range is fetched over four connections, each byte once, and comes in ord
   expect(requests).toHaveLength(count);
 });
 
-test("a long range is fetched in turn, no further than it is read", async () => {
+test("a long range is fetched in sequence, only as far as it is read", async () => {
   const { file, requests } = openFile();
   const pieces = file.read({ start: 0, end: film.length });
   const { value } = await pieces.next();
