@@ -178,8 +178,8 @@ export async function* updatesOf<T extends TaskRecord | Step>(
   signal?.throwIfAborted();
   let newest: Update<T> | null = null;
   let failure: MediaError | null = null;
-  let news = Promise.withResolvers<void>();
-  const wake = () => news.resolve();
+  let changed = Promise.withResolvers<void>();
+  const wake = () => changed.resolve();
   const take = () => {
     const update = newest;
     newest = null;
@@ -198,8 +198,8 @@ export async function* updatesOf<T extends TaskRecord | Step>(
   signal?.addEventListener("abort", wake, { once: true });
   try {
     for (;;) {
-      await news.promise;
-      news = Promise.withResolvers<void>();
+      await changed.promise;
+      changed = Promise.withResolvers<void>();
       for (let update = take(); update; update = take()) {
         signal?.throwIfAborted();
         yield update;

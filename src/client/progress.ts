@@ -185,7 +185,7 @@ export async function* followJob(
   const over = new AbortController();
   const latest = new Map<string, Progress>();
   for (const record of job.tasks) latest.set(record.id, { record, progress: progressOf(record), eta: null });
-  let news = Promise.withResolvers<void>();
+  let changed = Promise.withResolvers<void>();
   let failure: { thrown: unknown } | null = null;
   let running = 0;
   async function follow(task: Task): Promise<void> {
@@ -193,14 +193,14 @@ export async function* followJob(
     try {
       for await (const update of updatesOf(task, over.signal)) {
         latest.set(task.id, update);
-        news.resolve();
+        changed.resolve();
       }
     } catch (thrown) {
       if (toMediaError(thrown).kind === "task_not_found") latest.delete(task.id);
       else failure ??= { thrown };
     }
     running--;
-    news.resolve();
+    changed.resolve();
   }
   for (const task of job.tasks) if (!isFinished(task)) void follow(task);
   try {
@@ -208,8 +208,8 @@ export async function* followJob(
       const update = updateOfJob(job, [...latest.values()]);
       yield update;
       if (isFinished(update.record)) return;
-      await news.promise;
-      news = Promise.withResolvers();
+      await changed.promise;
+      changed = Promise.withResolvers();
       if (failure) throw (failure as { thrown: unknown }).thrown;
       if (latest.size === 0) throw errors.jobNotFound(job);
       if (running === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;

@@ -102,14 +102,14 @@ export function parseJobRequest(body: unknown): JobRequest {
     }),
   );
   const names = parsed.map((output) => output.name);
-  const linked = parsed.map(({ name, after, request }, index) =>
+  const resolved = parsed.map(({ name, after, request }, index) =>
     within(index, () => {
       if (name !== undefined && names.indexOf(name) !== index) throw errors.nameTaken();
       return { name, after: indexOf(after), request };
     }),
   );
-  for (const index of linked.keys()) within(index, () => checkAfter(index, linked));
-  return { input, outputs: linked, webhook_url };
+  for (const index of resolved.keys()) within(index, () => checkAfter(index, resolved));
+  return { input, outputs: resolved, webhook_url };
 
   function indexOf(after: string | number | undefined): number | null {
     if (after === undefined) return null;

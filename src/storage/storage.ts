@@ -12,14 +12,14 @@ export function readSome(
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   let read = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
+  const limited = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {
       read += bytes.length;
       if (read > maxBytes) throw errors.tooManyBytes({ maxBytes });
       controller.enqueue(bytes);
     },
   });
-  return readAll(body.pipeThrough(counted, { ...(signal && { signal }) }));
+  return readAll(body.pipeThrough(limited, { ...(signal && { signal }) }));
 }
 
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {

@@ -65,7 +65,7 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "
 interface Failure {
   error: MediaError;
   /** Whether the service certainly did nothing. */
-  undone: boolean;
+  unprocessed: boolean;
   /** Milliseconds that the service asked the client to wait; null otherwise. */
   wait_ms: number | null;
 }
@@ -81,12 +81,12 @@ export function createHttp(service: HttpService): Http {
     for (let attempt = 1; ; attempt++) {
       const outcome = await send(service, request, key, read);
       if ("value" in outcome) return outcome.value;
-      const { error, undone, wait_ms } = outcome;
+      const { error, unprocessed, wait_ms } = outcome;
       const pause = Math.max(wait_ms ?? 0, pauseMs(attempt));
-      const helps =
-        error.retryable && (request.method === "GET" || request.repeats || key !== null || undone);
-      const enough = attempt >= TRIES || pause > PAUSE_MS.max;
-      if (!helps || (enough && !request.patient)) throw error;
+      const mayHelp =
+        error.retryable && (request.method === "GET" || request.repeats || key !== null || unprocessed);
+      const isLast = attempt >= TRIES || pause > PAUSE_MS.max;
+      if (!mayHelp || (isLast && !request.patient)) throw error;
       // Jitter: many clients may have lost the same service.
       await sleep(pause * (1 + Math.random() / 4), request.signal);
     }
@@ -141,20 +141,20 @@ async function send<T>(
 function failureOf({ status, headers }: Response, body: string): Failure {
   const seconds = Number(headers.get("Retry-After") ?? Number.NaN);
   const wait_ms = seconds >= 0 ? seconds * 1000 : null;
-  const undone = status === 429 || (status === 503 && wait_ms !== null);
+  const unprocessed = status === 429 || (status === 503 && wait_ms !== null);
   const error = readError(body, status);
-  if (error) return { error, undone, wait_ms };
+  if (error) return { error, unprocessed, wait_ms };
   const retryable = status >= 500 || isTransient(status);
-  return { error: errors.serviceFailed({ status, retryable }), undone, wait_ms };
+  return { error: errors.serviceFailed({ status, retryable }), unprocessed, wait_ms };
 }
 
 function lostConnection(thrown: unknown, late: boolean): Failure {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
-  const undone = NEVER_SENT.has(Reflect.get(Object(cause), "code"));
+  const unprocessed = NEVER_SENT.has(Reflect.get(Object(cause), "code"));
   const error = late
     ? errors.serviceTimeout({ seconds: RESPONSE_MS / 1000, cause: thrown })
     : errors.serviceUnreachable({ cause: thrown });
-  return { error, undone, wait_ms: null };
+  return { error, unprocessed, wait_ms: null };
 }
 
 /** Parses the service's response with its schema; throws `service_unavailable` for anything else. */

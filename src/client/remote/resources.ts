@@ -147,8 +147,8 @@ function descriptionOf(file: Blob): { content_type: string; name?: string } {
 
 // When CORS hides ETags from the page, the service reads them from the storage.
 function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
-  const tagged = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
-  return tagged.length === parts.length ? { parts: tagged } : {};
+  const withEtags = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
+  return withEtags.length === parts.length ? { parts: withEtags } : {};
 }
 
 type OffsetPart = UploadPart & { start: number };

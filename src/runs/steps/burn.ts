@@ -25,11 +25,11 @@ export async function extraFileKeys(
   const folder = `${runFolder("work", run_id)}burn/`;
   const burnKeys = { subtitles: `${folder}text.ass`, font: `${folder}font.ttf` } as const;
   const options = "subtitles" in request.options ? request.options : {};
-  const burnt = burntInput(options);
-  if (burnt !== null) {
+  const index = burntInput(options);
+  if (index !== null) {
     await context.durably("burn", async (signal) => {
-      const [reader, font] = await Promise.all([tools.open(extraInputKey(run_id, burnt)), loadFont(tools)]);
-      const at = burnt - firstSubtitles(options);
+      const [reader, font] = await Promise.all([tools.open(extraInputKey(run_id, index)), loadFont(tools)]);
+      const at = index - firstSubtitles(options);
       const text = await burnText({ reader, plan, source, font, signal }).catch((thrown: unknown) => {
         signal.throwIfAborted();
         throw withParam(`options.subtitles.${at}.url`, thrown);

@@ -157,18 +157,18 @@ async function placeChunks(
   finish: number,
   place: (chunk: Chunk) => Promise<Chunk>,
 ): Promise<Chunk[]> {
-  const placed: Chunk[] = [];
+  const merged: Chunk[] = [];
   for (const chunk of chunks) {
     const next = await place(chunk);
     const lead = next.start - (next.decode_from ?? next.start);
     const length = (next.end ?? finish) - next.start;
-    const last = placed.at(-1);
+    const last = merged.at(-1);
     const merges =
       last?.track === "video" && next.track === "video" && lead > MAX_LEAD_SECONDS && lead > length;
-    if (last && merges) placed[placed.length - 1] = { ...last, end: next.end };
-    else placed.push({ ...next, index: placed.length });
+    if (last && merges) merged[merged.length - 1] = { ...last, end: next.end };
+    else merged.push({ ...next, index: merged.length });
   }
-  return placed;
+  return merged;
 }
 
 async function placeChunk(

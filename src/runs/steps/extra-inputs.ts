@@ -22,7 +22,7 @@ export type IngestExtra = (request: EncodeRequest, context: StepContext) => Prom
  */
 export function createExtraIngest(tools: IngestTools): IngestExtra {
   const { storage, inputs } = tools;
-  let ingested: Promise<readonly Source[]> | null = null;
+  let pending: Promise<readonly Source[]> | null = null;
 
   async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
     const key = extraInputKey(context.run_id, at);
@@ -85,8 +85,8 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
   }
 
   return (request, context) => {
-    ingested ??= ingestAll(request, context);
-    return ingested;
+    pending ??= ingestAll(request, context);
+    return pending;
   };
 }
 

@@ -52,12 +52,12 @@ export async function openStored(
 /** Passes a stream through and calls `onBytes` with the bytes so far before it passes on each piece. */
 export function reportBytes(body: ReadableStream<Uint8Array>, onBytes?: OnBytes): ReadableStream<Uint8Array> {
   if (!onBytes) return body;
-  let passed = 0;
+  let total = 0;
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(bytes, controller) {
-        passed += bytes.length;
-        await onBytes(passed);
+        total += bytes.length;
+        await onBytes(total);
         controller.enqueue(bytes);
       },
     }),

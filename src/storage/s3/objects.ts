@@ -195,8 +195,8 @@ export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<vo
   requirePrefix(prefix);
   for await (const keys of listKeys(bucket, prefix)) {
     // Some servers ignore a prefix that they do not understand.
-    const own = keys.filter((key) => key.startsWith(prefix));
-    await inParallel(own, DELETES_AT_ONCE, async (key) => {
+    const matches = keys.filter((key) => key.startsWith(prefix));
+    await inParallel(matches, DELETES_AT_ONCE, async (key) => {
       await bucket.ask({ method: "DELETE", key }, { ...WRITE, expected: [404] });
     });
   }
