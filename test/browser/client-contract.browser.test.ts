@@ -20,8 +20,8 @@ beforeAll(async () => {
     missing: origin.serve("/missing.mp4", { status: 404, headers }),
     silent: origin.serve("/silent.mp4", { silent: true }),
   };
-  const given = btoa(JSON.stringify(inputs));
-  page = `/test/browser/client-contract.page.ts?${new URLSearchParams({ given })}`;
+  const query = btoa(JSON.stringify(inputs));
+  page = `/test/browser/client-contract.page.ts?${new URLSearchParams({ given: query })}`;
 });
 afterAll(async () => {
   await rig?.close();

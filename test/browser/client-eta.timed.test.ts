@@ -63,24 +63,24 @@ test.for(JOBS)(
   async ({ name, job }) => {
     await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
     const share = await watchShare(rig.lab);
-    const { heard, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
+    const { heard: updates, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
       const { client } = kit;
       const input = await kit.file(`/files/${file}`);
       const task = await client.tasks.create({ input, kind, options } as NewTask);
-      const heard: { began: number; at: number; progress: number; eta: number | null }[] = [];
+      const updates: { began: number; at: number; progress: number; eta: number | null }[] = [];
       client.on(task, "update", ({ progress, eta, record }) => {
         const began = record.steps[2]?.started_at;
         if (progress !== null && began && !record.steps[2]?.output)
-          heard.push({ began: began / 1000, at: Date.now() / 1000, progress, eta });
+          updates.push({ began: began / 1000, at: Date.now() / 1000, progress, eta });
       });
       const done = await client.tasks.wait(task);
       const end = Date.now() / 1000;
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
-      return { heard, end };
+      return { heard: updates, end };
     }, job);
     share.stop();
-    const late = heard
+    const late = updates
       .filter(({ progress }) => progress >= 20 && progress < ENCODED)
       .map(({ began, at, progress, eta }) => {
         const left = end - at;

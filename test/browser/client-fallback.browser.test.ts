@@ -6,12 +6,12 @@ import { type ClientLab, openClientLab } from "./client-rig.ts";
 
 let rig: ClientLab;
 let edge: Rig;
-let given: { baseUrl: string; apiKey: string; url: string; silent: string };
+let remote: { baseUrl: string; apiKey: string; url: string; silent: string };
 beforeAll(async () => {
   [rig, edge] = await Promise.all([openClientLab(), openRig()]);
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
   const file = await clip("mp4");
-  given = {
+  remote = {
     ...{ baseUrl: edge.url, apiKey: edge.key },
     url: edge.origin.serve("/clip.mp4", { file, mime: "video/mp4", headers }),
     silent: edge.origin.serve("/slow.mp4", { file, mime: "video/mp4", headers, bytes_per_second: 20_000 }),
@@ -29,7 +29,7 @@ const open = (name: string, with_fallback = true) =>
       openClientKit({ name, ...(with_fallback && { fallback }) });
       Object.assign(globalThis, { fallback });
     },
-    { name, with_fallback, ...given },
+    { name, with_fallback, ...remote },
   );
 
 test("runs a task that no encoder here supports on the fallback, and records that in the task", async () => {
@@ -54,7 +54,7 @@ test("runs a task that no encoder here supports on the fallback, and records tha
     const steps = [task, done].map(({ steps }) => steps.map(({ id }) => id));
     await client.tasks.delete(task.id);
     return { task, done, bytes, there, steps, updates, percents, choices: [...choices] };
-  }, given);
+  }, remote);
   const { task, done, there } = seen;
   expect([done.status, done.error, done.id, done.metadata]).toEqual(["succeeded", null, task.id, { tag: 1 }]);
   expect(there).toMatchObject({ status: "succeeded", metadata: { tag: 1 }, output: done.output });
@@ -91,7 +91,7 @@ test("sends a file that no encoder here supports to the fallback", async () => {
     const { fallback } = globalThis as unknown as { fallback: typeof client };
     const [there] = (await fallback.tasks.list({ limit: 1 })).records;
     return { done, bytes, there, uploads, size: input.size };
-  }, given);
+  }, remote);
   const { done, there, size } = seen;
   // Updates report an upload only while one is in progress.
   const from = seen.uploads.findIndex((upload) => upload !== null);
@@ -119,7 +119,7 @@ test("a step says that the fallback was not asked; without a fallback the error 
       const input = { object: "source", url, kind: "video", format: "mp4" } as const;
       const step = await kit.client.steps.create({ kind: "video", input, options: { codec: "h265" } });
       return (await kit.client.steps.wait(step)).error;
-    }, given);
+    }, remote);
     expect([error?.kind, error?.fallback]).toEqual(["encoder_unavailable", fallback]);
     expect(error?.message).toMatch(/^No encoder here can do this \(copy: .*; webcodecs: [^;]*\)\./);
     expect(error?.message.split(/\)\.(?= |$)/).at(-1)).toBe(end);
@@ -141,14 +141,14 @@ test("follows a task on the fallback after a reload, leaves it alone on close, w
       if (records.some(({ input }) => input === silent)) return id;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-  }, given);
+  }, remote);
   await page.reload();
-  const asked = Promise.withResolvers<Route>();
-  await page.route(`${given.baseUrl}/tasks/*`, asked.resolve);
+  const request = Promise.withResolvers<Route>();
+  await page.route(`${remote.baseUrl}/tasks/*`, request.resolve);
   await open("followed");
-  const answer = await asked.promise;
+  const answer = await request.promise;
   await page.evaluate(() => kit.client.close());
-  await page.unroute(`${given.baseUrl}/tasks/*`);
+  await page.unroute(`${remote.baseUrl}/tasks/*`);
   // The closed client may have dropped the request.
   await answer.continue().catch(() => {});
   const { pathname } = new URL(answer.request().url());
@@ -159,14 +159,14 @@ test("follows a task on the fallback after a reload, leaves it alone on close, w
   expect([left, cancels]).toEqual(["processing", []]);
 
   let lost = 0;
-  await page.route(`${given.baseUrl}/**`, async (route) => {
+  await page.route(`${remote.baseUrl}/**`, async (route) => {
     await route.abort();
     lost++;
   });
   await open("followed");
   // More often than a request that is not patient.
   await expect.poll(() => lost).toBeGreaterThan(4);
-  await page.unroute(`${given.baseUrl}/**`);
+  await page.unroute(`${remote.baseUrl}/**`);
   const seen = await page.evaluate(
     async ({ id, silent }) => {
       const { client } = kit;
@@ -181,7 +181,7 @@ test("follows a task on the fallback after a reload, leaves it alone on close, w
       const end = await fallback.tasks.wait(there);
       return { count, end: end.status, here: (await client.tasks.get(id)).status };
     },
-    { id, ...given },
+    { id, ...remote },
   );
   expect(seen).toEqual({ count: 1, end: "cancelled", here: "cancelled" });
 });
@@ -206,7 +206,7 @@ test("a task fails when the fallback no longer shows how it goes on, and makes r
     const { outputs, work } = await client.clear();
     await owner.tasks.cancel(there);
     return { status, error, left: [outputs, work] };
-  }, given);
+  }, remote);
   expect(seen.left).toEqual([0, 0]);
   expect(seen).toMatchObject({ status: "failed", error: { kind: "token_invalid", fallback: "failed" } });
   expect(seen.error?.message).toMatch(/^No encoder .*\. The fallback did not do it: /);
@@ -224,19 +224,19 @@ test("a task says why the fallback did not run it: it refused the key, or the pa
     );
     await kit.client.close();
     // It never answers, so the task is still being sent when the client is closed.
-    const asked = Promise.withResolvers<void>();
+    const request = Promise.withResolvers<void>();
     const fetch = () => {
-      asked.resolve();
+      request.resolve();
       return new Promise<never>(() => {});
     };
     openClientKit({ name: "missing", fallback: createRemoteClient({ baseUrl, apiKey: "key", fetch }) });
     const task = await kit.client.tasks.create({ input: url, kind: "video", options });
-    await asked.promise;
+    await request.promise;
     await kit.client.close();
     openClientKit({ name: "missing" });
     const missing = await kit.client.tasks.wait(task.id);
     return [refused, missing].map(({ status, error }) => ({ status, error }));
-  }, given);
+  }, remote);
   const error = (kind: string, fallback: string, message: RegExp) => ({
     ...{ status: "failed" },
     error: expect.objectContaining({ kind, fallback, message: expect.stringMatching(message) }),

@@ -64,7 +64,7 @@ test("an animated AVIF with transparency keeps all pictures, their times and wha
   }
 });
 
-test("of a sequence in HEIC, the picture that stands for it can be made, and no more", async () => {
+test("only the primary picture of a HEIC sequence can be encoded", async () => {
   const path = await movingHeic();
   const { source, error, bytes } = await make(path, "image", { format: "jpeg" });
   expect([source.animated, source.duration, error]).toEqual([true, 0.75, null]);

@@ -42,15 +42,15 @@ test("usage() counts what is stored, and clear() frees what is finished", async 
     };
   }, silent);
   expect(output.statuses).toEqual(["succeeded", "succeeded"]);
-  const kept = await usage();
+  const stored = await usage();
   // One copy for the task, one for the step.
-  expect(kept).toMatchObject({ inputs: 2 * output.input, outputs: output.size, work: 0 });
-  expect(kept.records).toBeGreaterThan(1000);
-  expect(kept.core).toBe(PAGE_CORE_BYTES);
-  expect(kept.total).toBe(kept.inputs + kept.work + kept.outputs + kept.records + kept.core);
+  expect(stored).toMatchObject({ inputs: 2 * output.input, outputs: output.size, work: 0 });
+  expect(stored.records).toBeGreaterThan(1000);
+  expect(stored.core).toBe(PAGE_CORE_BYTES);
+  expect(stored.total).toBe(stored.inputs + stored.work + stored.outputs + stored.records + stored.core);
 
   const left = await rig.lab.page.evaluate(() => kit.client.clear());
-  expect(left).toMatchObject({ inputs: 0, work: 0, outputs: 0, core: kept.core });
+  expect(left).toMatchObject({ inputs: 0, work: 0, outputs: 0, core: stored.core });
   expect(left.records).toBeGreaterThan(0);
   expect(await usage()).toEqual(left);
   const rest = await rig.lab.page.evaluate(async () => {
@@ -91,7 +91,7 @@ test("a job stores its file once and reads its URL once, and goes with its last 
     ["succeeded", size],
   ]);
   await expect.poll(async () => (await usage()).work, { timeout: 60_000 }).toBe(0);
-  const kept = await rig.lab.page.evaluate(async () => {
+  const stored = await rig.lab.page.evaluate(async () => {
     await kit.client.clear();
     return [(await kit.client.jobs.list()).records, await kit.client.usage(), await kit.stored()];
   });
@@ -99,7 +99,7 @@ test("a job stores its file once and reads its URL once, and goes with its last 
   const sent = origin.log.filter(({ path }) => path === "/job.mp4").map(({ bytes }) => bytes);
   expect(sent.filter((bytes) => bytes === size)).toHaveLength(1);
   expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(2.5 * size);
-  expect(kept).toEqual([[], expect.objectContaining({ inputs: 0, work: 0, outputs: 0, records: 0 }), []]);
+  expect(stored).toEqual([[], expect.objectContaining({ inputs: 0, work: 0, outputs: 0, records: 0 }), []]);
 
   const left = await rig.lab.page.evaluate(async (input) => {
     const { client } = kit;

@@ -40,17 +40,17 @@ const chunksOf = (stored: readonly string[]) =>
 
 /** Waits until at least `count` chunks are stored; returns the names of their files, which differ with every write. */
 const someChunks = async (at: Page, count: number) => {
-  let found: string[] = [];
+  let chunks: string[] = [];
   await expect
     .poll(
       async () => {
-        found = chunksOf(await at.evaluate(() => kit.stored()));
-        return found.length;
+        chunks = chunksOf(await at.evaluate(() => kit.stored()));
+        return chunks.length;
       },
       { timeout: 60_000, interval: 50 },
     )
     .toBeGreaterThanOrEqual(count);
-  return found;
+  return chunks;
 };
 
 /** Waits for a task to end; returns how it ended and the names of all chunks stored on the way. */

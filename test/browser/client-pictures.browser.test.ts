@@ -41,9 +41,9 @@ type Made = { source: Source; path: string };
 async function make(path: string, wish: Wish): Promise<Made | { error: string }> {
   const url = await rig.serve(path);
   const seen = await rig.lab.page.evaluate(
-    async ([at, asked]) => {
+    async ([at, requests]) => {
       const { client, base64 } = kit;
-      const request = { input: await kit.file(at), ...asked } as unknown as Parameters<
+      const request = { input: await kit.file(at), ...requests } as unknown as Parameters<
         typeof client.tasks.create
       >[0];
       const done = await client.tasks.wait(await client.tasks.create(request));
@@ -200,9 +200,9 @@ test.for([
 });
 
 test("an SVG loads nothing that it names and runs no script, and its animation stands still", async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const origin = createServer(({ url = "" }, response) => {
-    asked.push(url);
+    requests.push(url);
     response.writeHead(200, { "access-control-allow-origin": "*" }).end();
   }).listen(0, "127.0.0.1");
   await once(origin, "listening");
@@ -217,7 +217,7 @@ test("an SVG loads nothing that it names and runs no script, and its animation s
       const { picture } = await drawSvg(reaching(at, more), { format: "png" });
       expect(colorDistance(picture.at(32, 32), GREEN)).toBe(0);
     }
-    expect(asked).toEqual(["/counted"]);
+    expect(requests).toEqual(["/counted"]);
   } finally {
     origin.close();
   }

@@ -26,31 +26,33 @@ test.for(["quality", "speed"] as const)(
   "with prefer: %s, updates report the encoder, rising percents, the speed and the ETA",
   async (prefer) => {
     await openKit(rig.lab.page, { name: prefer, encoderWorkers: 2, prefer });
-    const { heard, made } = await rig.lab.page.evaluate(async () => {
+    const { heard: updates, made } = await rig.lab.page.evaluate(async () => {
       const { client } = kit;
       const input = await kit.file("/files/film.mp4");
       const task = await client.tasks.create({ input, kind: "video", options: { width: 480 } });
-      const heard: Pick<Update<Task>, "progress" | "speed" | "eta" | "choice">[] = [];
+      const updates: Pick<Update<Task>, "progress" | "speed" | "eta" | "choice">[] = [];
       client.on(task, "update", ({ progress, speed, eta, choice }) => {
-        heard.push({ progress, speed, eta, choice });
+        updates.push({ progress, speed, eta, choice });
       });
       const done = await client.tasks.wait(task);
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
       const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
-      return { heard, made: { encoder, reason, refusals } };
+      return { heard: updates, made: { encoder, reason, refusals } };
     });
     expect(made.encoder).toBe(prefer === "quality" ? PAGE_ENCODER : "webcodecs");
     // Updates name the encoder before any progress of the encode.
-    const choices = heard.filter(({ progress }) => (progress ?? 0) > ENCODE.from).map(({ choice }) => choice);
+    const choices = updates
+      .filter(({ progress }) => (progress ?? 0) > ENCODE.from)
+      .map(({ choice }) => choice);
     expect(choices).toEqual(choices.map(() => made));
-    expect(heard.find(({ choice }) => choice)?.progress).toBe(ENCODE.from);
-    const percents = heard.map(({ progress }) => progress).filter((each) => each !== null);
+    expect(updates.find(({ choice }) => choice)?.progress).toBe(ENCODE.from);
+    const percents = updates.map(({ progress }) => progress).filter((each) => each !== null);
     expect(percents.every((each) => Number.isInteger(each))).toBe(true);
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
     expect(percents.at(-1)).toBe(100);
     // A fast machine may finish before there is anything to check.
-    for (const { progress, speed, eta } of heard) {
+    for (const { progress, speed, eta } of updates) {
       if (progress === null || progress <= ENCODE.from + 5 || progress >= CHUNKS_DONE - 1) continue;
       expect(speed).toBeGreaterThan(0);
       // Speed × ETA is the rest of the film.
@@ -63,25 +65,25 @@ test.for(["quality", "speed"] as const)(
 
 test("a task that waits for a free encoder says so until it encodes", async () => {
   await openKit(rig.lab.page, { name: "waits", encoderWorkers: 1 });
-  const heard = await rig.lab.page.evaluate(async () => {
+  const updates = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/film.mp4");
     const make = () => client.tasks.create({ input, kind: "video", options: { width: 480 } });
     const tasks = [await make(), await make()];
-    const heard: { task: number; waits: string | undefined; percent: number }[] = [];
+    const updates: { task: number; waits: string | undefined; percent: number }[] = [];
     for (const [index, task] of tasks.entries()) {
       client.on(task, "update", ({ record, waiting }) =>
-        heard.push({ task: index, waits: waiting?.for, percent: record.steps[2]?.progress ?? 0 }),
+        updates.push({ task: index, waits: waiting?.for, percent: record.steps[2]?.progress ?? 0 }),
       );
     }
     await Promise.all(tasks.map((task) => client.tasks.wait(task)));
     await client.close();
-    return heard;
+    return updates;
   });
   // Either task may be second.
-  const waited = heard.filter(({ waits }) => waits === "encoder");
+  const waited = updates.filter(({ waits }) => waits === "encoder");
   expect(waited.length).toBeGreaterThan(0);
   expect(waited.every(({ percent }) => percent === 0)).toBe(true);
-  expect(heard.filter(({ percent }) => percent > 0).every(({ waits }) => waits === undefined)).toBe(true);
+  expect(updates.filter(({ percent }) => percent > 0).every(({ waits }) => waits === undefined)).toBe(true);
   expect(rig.lab.complaints).toEqual([]);
 });

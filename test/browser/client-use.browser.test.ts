@@ -104,13 +104,13 @@ test("makes MP3 from a blob and WebP from a URL", async () => {
     );
   });
   const [sound, picture] = seen;
-  const heard = await rig.judge(sound?.bytes ?? "", "out.mp3");
-  expect([sound?.input, sound?.type, heard.streams[0]?.codec_name]).toEqual([
+  const judged = await rig.judge(sound?.bytes ?? "", "out.mp3");
+  expect([sound?.input, sound?.type, judged.streams[0]?.codec_name]).toEqual([
     "file:blob",
     "audio/mpeg",
     "mp3",
   ]);
-  expect(Math.abs(Number(heard.format.duration) - 2)).toBeLessThan(0.1);
+  expect(Math.abs(Number(judged.format.duration) - 2)).toBeLessThan(0.1);
   const looked = await rig.judge(picture?.bytes ?? "", "out.webp");
   expect([picture?.type, looked.streams[0]?.codec_name, looked.streams[0]?.width]).toEqual([
     "image/webp",
@@ -254,7 +254,7 @@ test("a page removes the key of a run that a crash kept from being stored", asyn
     await new Promise((resolve) => writing.addEventListener("complete", resolve));
     opening.result.close();
   });
-  const kept = () =>
+  const storedKeys = () =>
     rig.lab.page.evaluate(async () => {
       const opening = indexedDB.open("use");
       await new Promise((resolve) => opening.addEventListener("success", resolve));
@@ -263,9 +263,9 @@ test("a page removes the key of a run that a crash kept from being stored", asyn
       opening.result.close();
       return reading.result;
     });
-  expect(await kept()).toContainEqual(["task_lost", "content key"]);
+  expect(await storedKeys()).toContainEqual(["task_lost", "content key"]);
   await openKit(rig.lab.page, { name: "use" });
-  await expect.poll(kept, { timeout: 60_000 }).toEqual([]);
+  await expect.poll(storedKeys, { timeout: 60_000 }).toEqual([]);
 });
 
 test("prefer: speed uses the browser's own encoder, which keeps tags and cover", async () => {

@@ -18,7 +18,7 @@ const PICTURES = "needs_encoding";
 const OTHER = "other_work";
 
 /** The expected output, with codecs as ffprobe names them. */
-export interface Made {
+export interface Expected {
   picture?: string;
   sound?: string;
   width?: number;
@@ -42,7 +42,7 @@ export interface Row<K extends EncodeKind = EncodeKind> {
   clip: ClipName;
   kind: K;
   options: OptionsOf<K>;
-  made: Made;
+  expected: Expected;
   chunk_seconds?: number;
   /** Path of an extra input. */
   extra?: () => Promise<string>;
@@ -57,7 +57,7 @@ const video = (
 ): Row<"video"> => ({
   ...{ name: `${codec} in ${format}`, clip: "mp4", kind: "video", cells },
   options: { codec, format, width: 160 },
-  made: {
+  expected: {
     ...{ picture: codec === "h265" ? "hevc" : codec, sound: format === "webm" ? "opus" : "aac", width: 160 },
   },
 });
@@ -67,7 +67,7 @@ const audio = (
   sound: string,
   fast: Row["cells"][number] = FAST,
 ): Row<"audio"> => ({
-  ...{ name: format, clip: "m4a", kind: "audio", options: { format, bitrate: 96_000 }, made: { sound } },
+  ...{ name: format, clip: "m4a", kind: "audio", options: { format, bitrate: 96_000 }, expected: { sound } },
   cells: [OTHER, OTHER, OTHER, fast, YES, OTHER, OTHER],
 });
 
@@ -77,7 +77,7 @@ const image = (
   cells: Row["cells"] = [OTHER, OTHER, OTHER, OTHER, YES, OTHER, OTHER],
 ): Row<"image"> => ({
   ...{ name: format, clip: "png", kind: "image", options: { format, width: 160 }, cells },
-  made: { picture, width: 160, still: true },
+  expected: { picture, width: 160, still: true },
 });
 
 const DRAWN = [OTHER, OTHER, YES, OTHER, YES, OTHER, OTHER] as const;
@@ -90,12 +90,12 @@ const limited = (
 ): Row<"image"> => ({
   ...image(format, picture, cells),
   ...{ name: `${format} of limited size`, options: { format, quality: "high", max_bytes } },
-  made: { picture, still: true, bytes: max_bytes },
+  expected: { picture, still: true, bytes: max_bytes },
 });
 
 const animation = (format: "gif" | "webp", picture: string, canvas: string): Row<"animation"> => ({
   ...{ name: `animated ${format}`, clip: "mp4", kind: "animation" },
-  ...{ options: { format, width: 160, fps: 10 }, made: { picture, width: 160 } },
+  ...{ options: { format, width: 160, fps: 10 }, expected: { picture, width: 160 } },
   cells: [OTHER, OTHER, canvas, OTHER, YES, OTHER, OTHER],
 });
 
@@ -125,70 +125,70 @@ export const ROWS: readonly Row[] = [
       options: { format: "mov" },
     },
     ...{
-      made: { picture: "h264", sound: "aac", width: 320 },
+      expected: { picture: "h264", sound: "aac", width: 320 },
       cells: [YES, OTHER, OTHER, FAST, YES, OTHER, OTHER],
     },
   },
   {
     ...audio("ogg", "vorbis"),
     ...{ name: "a part of the sound as it is", clip: "ogg", options: { mode: "copy", start: 0.5, end: 1.5 } },
-    made: { sound: "vorbis", duration: 1 },
+    expected: { sound: "vorbis", duration: 1 },
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "h264 turned, mirrored and cut", options: { codec: "h264", ...TURNED } },
-    made: { picture: "h264", sound: "aac", width: 160, like: LIKE_TURNED },
+    expected: { picture: "h264", sound: "aac", width: 160, like: LIKE_TURNED },
   },
   {
     ...image("jpeg", "mjpeg", DRAWN),
     ...{ name: "a still turned, mirrored and cut", options: { format: "jpeg", ...TURNED } },
-    made: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
+    expected: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
   },
   {
     ...image("jpeg", "mjpeg", [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER]),
     ...{ name: "a frame turned, mirrored and cut", clip: "mp4", options: { format: "jpeg", ...TURNED } },
-    made: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
+    expected: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "h264 with normalized sound", options: { codec: "h264", width: 160, ...LEVELED } },
-    made: { picture: "h264", sound: "aac", width: 160, loudness: -20 },
+    expected: { picture: "h264", sound: "aac", width: 160, loudness: -20 },
   },
   {
     ...video("vp9", "webm", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "vp9 with normalized sound", options: { format: "webm", width: 160, ...LEVELED } },
-    made: { picture: "vp9", sound: "opus", width: 160, loudness: -20 },
+    expected: { picture: "vp9", sound: "opus", width: 160, loudness: -20 },
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "h264 without sound", options: { codec: "h264", width: 160, mute: true } },
-    made: { picture: "h264", width: 160 },
+    expected: { picture: "h264", width: 160 },
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "h264 with opus, in chunks", chunk_seconds: 0.7 },
     options: { codec: "h264", width: 160, audio_codec: "opus" },
-    made: { picture: "h264", sound: "opus", width: 160, frames: 50 },
+    expected: { picture: "h264", sound: "opus", width: 160, frames: 50 },
   },
   {
     ...video("vp9", "webm", [PICTURES, OTHER, OTHER, OTHER, YES, OTHER, YES]),
     ...{ name: "vp9 with vorbis", options: { format: "webm", width: 160, audio_codec: "vorbis" } },
-    made: { picture: "vp9", sound: "vorbis", width: 160, frames: 50 },
+    expected: { picture: "vp9", sound: "vorbis", width: 160, frames: 50 },
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, TEMPO, YES, OTHER, YES]),
     ...{ name: "slow h264", options: { codec: "h264", width: 160, speed: 0.8 } },
-    made: { picture: "h264", sound: "aac", width: 160, duration: 2.5, frames: 50 },
+    expected: { picture: "h264", sound: "aac", width: 160, duration: 2.5, frames: 50 },
   },
   {
     ...video("vp9", "webm", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
     ...{ name: "fast vp9 without sound", options: { format: "webm", width: 160, speed: 2, mute: true } },
-    made: { picture: "vp9", width: 160, duration: 1, frames: 25 },
+    expected: { picture: "vp9", width: 160, duration: 1, frames: 25 },
   },
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, TEMPO, YES, OTHER, YES]),
     ...{ name: "fast h264 in chunks", options: { codec: "h264", width: 160, speed: 2 }, chunk_seconds: 0.7 },
-    made: {
+    expected: {
       ...{ picture: "h264", sound: "aac", width: 160, duration: 1, frames: 25 },
       like: "select=not(mod(n\\,2)),scale=160:90",
     },
@@ -206,7 +206,7 @@ export const ROWS: readonly Row[] = [
         end: 1.5,
       },
     },
-    made: {
+    expected: {
       ...{ picture: "h264", sound: "aac", width: 160, frames: 50 },
       like: "scale=160:90,drawbox=x=120:y=0:w=40:h=40:color=red:t=fill:enable='gte(t,0.5)*lt(t,1.5)'",
     },
@@ -215,7 +215,7 @@ export const ROWS: readonly Row[] = [
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, CONCAT, YES, OTHER, "concat"]),
     ...{ name: "h264 before another", extra: () => clip("mp4", { size: "320x180" }), chunk_seconds: 0.7 },
     options: { codec: "h264", width: 160, concat: [{ url: "https://example.com/second.mp4" }] },
-    made: {
+    expected: {
       ...{ picture: "h264", sound: "aac", width: 160, duration: 4, frames: 100 },
       like: "scale=160:90,split[a][b];[a][b]concat=n=2",
     },
@@ -224,23 +224,23 @@ export const ROWS: readonly Row[] = [
     ...video("h265", "mp4", [PICTURES, OTHER, OTHER, OTHER, "output_codec", YES, "overlay"]),
     ...{ name: "h265 under an overlay", extra: redPicture },
     options: { codec: "h265", width: 160, overlay: { url: "https://example.com/red.png", width: 40 } },
-    made: {
+    expected: {
       ...{ picture: "hevc", sound: "aac", width: 160, frames: 50 },
       like: "scale=160:90,drawbox=x=60:y=25:w=40:h=40:color=red:t=fill",
     },
   },
   {
     ...audio("mp3", "mp3", TEMPO),
-    ...{ name: "fast mp3", options: { format: "mp3", speed: 2 }, made: { sound: "mp3", duration: 1 } },
+    ...{ name: "fast mp3", options: { format: "mp3", speed: 2 }, expected: { sound: "mp3", duration: 1 } },
   },
   {
     ...audio("mp3", "mp3"),
     ...{ name: "normalized mp3", options: { format: "mp3", channels: 1, fade_in: 0.1, ...LEVELED } },
-    made: { sound: "mp3", loudness: -20 },
+    expected: { sound: "mp3", loudness: -20 },
   },
   {
     ...{ name: "a copy of a transport stream", clip: "mpegts", kind: "video", options: { mode: "copy" } },
-    made: { picture: "h264", sound: "aac", frames: 50, like: "null" },
+    expected: { picture: "h264", sound: "aac", frames: 50, like: "null" },
     cells: ["input_format", OTHER, OTHER, FAST, YES, OTHER, OTHER],
   },
   audio("mp3", "mp3"),
@@ -257,7 +257,11 @@ export const ROWS: readonly Row[] = [
     ...image("jpeg", "mjpeg", [OTHER, OTHER, "overlay", OTHER, YES, OTHER, OTHER]),
     ...{ name: "jpeg under an overlay", extra: redPicture },
     options: { format: "jpeg", width: 160, overlay: { url: "https://example.com/red.png", width: 90 } },
-    made: { picture: "mjpeg", still: true, like: "scale=160:90,drawbox=x=35:y=0:w=90:h=90:color=red:t=fill" },
+    expected: {
+      picture: "mjpeg",
+      still: true,
+      like: "scale=160:90,drawbox=x=35:y=0:w=90:h=90:color=red:t=fill",
+    },
   },
   limited("jpeg", "mjpeg", 7000, DRAWN),
   limited("webp", "webp", 2500, DRAWN),
@@ -266,7 +270,7 @@ export const ROWS: readonly Row[] = [
   animation("gif", "gif", OTHER),
   {
     ...{ name: "a storyboard", clip: "mp4", kind: "storyboard", options: { interval: 1, width: 160 } },
-    made: {
+    expected: {
       picture: "mjpeg",
       still: true,
       file: "sheet_0001.jpg",
@@ -277,7 +281,7 @@ export const ROWS: readonly Row[] = [
   {
     ...{ name: "several stills under an overlay", clip: "mp4", kind: "image", extra: redPicture },
     options: { count: 2, width: 160, overlay: { url: "https://example.com/red.png", position: "top-left" } },
-    made: {
+    expected: {
       ...{ picture: "mjpeg", still: true, file: "still_0002.jpg" },
       like: "select=eq(n\\,25),scale=160:90,drawbox=x=0:y=0:w=20:h=20:color=red:t=fill",
     },
@@ -287,13 +291,13 @@ export const ROWS: readonly Row[] = [
     ...{ ...audio("flac", "flac"), name: "a waveform", kind: "waveform" },
     ...{
       options: { format: "png", width: 160, height: 90 },
-      made: { picture: "png", width: 160, still: true },
+      expected: { picture: "png", width: 160, still: true },
     },
   },
   image("avif", "av1", [OTHER, YES, OTHER, OTHER, "output_format", OTHER, OTHER]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },
-    made: { picture: "h264", sound: "aac", width: 160 },
+    expected: { picture: "h264", sound: "aac", width: 160 },
     cells: [OTHER, OTHER, OTHER, FAST, YES, OTHER, YES],
   },
 ];

@@ -67,7 +67,7 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: url === null ? pool : preferFast(pool) }),
     workers: WEBCODECS_WORKERS,
-    chunkSeconds: webcodecsChunk,
+    chunkSeconds: webcodecsChunkSeconds,
   };
   const rest = prefer === "speed" ? [webcodecs, ...cores, threaded] : [...cores, threaded, webcodecs];
   return { ordered: [copy, ...[...images, ...rest].map(withDecoder(decoder, draw))], pool };
@@ -104,7 +104,7 @@ function startImage(name: string): Worker {
 }
 
 // Long encodes are always cut, so that a reload does not restart them.
-function webcodecsChunk(plan: Plan): number {
+function webcodecsChunkSeconds(plan: Plan): number {
   const { video } = plan;
   const duration = sourceSeconds(plan);
   const h264 = video?.mode === "encode" && video.codec === "h264";

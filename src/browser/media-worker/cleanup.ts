@@ -128,7 +128,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
   const oldest = Date.now() - settings.keepSeconds * 1000;
   const records = new Map(all.map((record) => [record.id, record]));
   const isOld = (record: Run) => isFinished(record) && (record.finished_at ?? 0) <= oldest;
-  const left: Run[] = [];
+  const unfinishedUploads: Run[] = [];
   await navigator.locks.request(sweepLock(settings.name), { ifAvailable: true }, async (lock) => {
     if (!lock) return;
     const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
@@ -148,7 +148,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
       if (!isOld(record)) continue;
       await clearMedia(storage, record.id, ["work", "out"]);
       await files.remove(record.id);
-      if (uploads.isLeft(record)) left.push(record);
+      if (uploads.isLeft(record)) unfinishedUploads.push(record);
       else await stores.pieces.clear(record.id);
     }
     const jobs = await stores.jobs.all();
@@ -169,7 +169,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
     }
   });
   // Outside the lock, because an unreachable bucket takes long. Without their outputs, no retry can resume these uploads.
-  for (const record of left) {
+  for (const record of unfinishedUploads) {
     await uploads.drop(record);
     await stores.pieces.clear(record.id);
   }

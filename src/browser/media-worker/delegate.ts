@@ -171,15 +171,15 @@ export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): T
   };
 }
 
-function follow(step: Step, there: Step | undefined, refusals: readonly Refusal[]): Step {
-  if (!there || isFinished(step) || (step.status === "processing" && there.status === "waiting")) return step;
+function follow(step: Step, other: Step | undefined, refusals: readonly Refusal[]): Step {
+  if (!other || isFinished(step) || (step.status === "processing" && other.status === "waiting")) return step;
   const { id, created_at } = step;
-  const output = there.output?.encoder
-    ? { ...there.output, refusals: [...refusals, ...(there.output.refusals ?? [])] }
-    : there.output;
+  const output = other.output?.encoder
+    ? { ...other.output, refusals: [...refusals, ...(other.output.refusals ?? [])] }
+    : other.output;
   const progress =
-    step.progress === null ? there.progress : Math.max(step.progress, there.progress ?? step.progress);
-  return { ...there, id, created_at, output, progress, started_at: step.started_at ?? there.started_at };
+    step.progress === null ? other.progress : Math.max(step.progress, other.progress ?? step.progress);
+  return { ...other, id, created_at, output, progress, started_at: step.started_at ?? other.started_at };
 }
 
 function isOpen(step: Step): boolean {

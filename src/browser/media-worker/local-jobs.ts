@@ -133,8 +133,8 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
 
       await tools.unswept(async () => {
         await store().catch(async (thrown) => {
-          const left = [head, ...tasks].flatMap(({ id }) => [files.remove(id), stores.pieces.clear(id)]);
-          await Promise.allSettled(left);
+          const removals = [head, ...tasks].flatMap(({ id }) => [files.remove(id), stores.pieces.clear(id)]);
+          await Promise.allSettled(removals);
           throw thrown;
         });
       });

@@ -40,7 +40,7 @@ async function compose(
       encoders: ordered,
       urls: createLocalUrls(settings.name),
       connections: createConnections(settings.connections, page.sign),
-      // One more run, which encodes while another is stitched.
+      // One more than workers: a run encodes while another is stitched.
       runs_at_once: pool.workers + 1,
       font: () => loadFont(settings.core ?? {}),
       offers: (plan, source) => localOffers(ordered, plan, source),

@@ -2,7 +2,7 @@ import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { errors } from "../errors.ts";
 import type { Frame } from "./png.ts";
 
-// ffmpeg 5.1 lets the last frame of a GIF last as long as the one before, and of a WebP as long as the mean.
+// ffmpeg 5.1 gives the last frame of a GIF the duration of the one before, and that of a WebP the mean duration.
 
 /** An animation format as a sequence of blocks, some of which begin a frame. */
 interface AnimationFormat {
@@ -157,7 +157,6 @@ export function readAnimation(file: Uint8Array): WebpAnimation {
   let canvas: { width: number; height: number } | null = null;
   const frames: WebpFrame[] = [];
   if (view.byteLength < 12) throw errors.inputDamaged();
-  // Ignore bytes after the container.
   const whole = Math.min(view.byteLength, 8 + view.getUint32(4, true));
   for (const { name, start, end } of chunksOf(view, 12, whole)) {
     if (name === "VP8X") canvas = { width: uint24(view, start + 4) + 1, height: uint24(view, start + 7) + 1 };

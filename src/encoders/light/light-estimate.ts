@@ -18,7 +18,6 @@ import {
   type X264Level,
 } from "../wasm/wasm-costs.ts";
 
-// Margin for the estimates' error.
 const MARGIN = 3 * MIB;
 const LOWEST_LEVEL: X264Level = X264_LEVELS[4];
 

@@ -78,7 +78,6 @@ export interface LightHost {
   now(): number;
 }
 
-// The core's initial heap.
 const INITIAL_HEAP = 32 * MIB;
 const PROBE_FIRST = 128 * KIB;
 // At some 700 bytes of tables a second, a megabyte.

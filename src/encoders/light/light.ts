@@ -62,7 +62,6 @@ const PREFETCH_BYTES = 8 * SLICE;
 const CACHE_BYTES = 8 * SLICE;
 // Index of the cover stream in a file of one picture, sound and cover.
 const SOUND_ALONE_COVER = 2;
-// Maximum bytes of tables in the first request.
 const MAX_TABLE_BYTES = 16 * MIB;
 // Milliseconds.
 const BUSY_WAIT = { min: 300, max: 1500 };
@@ -210,7 +209,6 @@ function needsCover({ cover }: Plan, { track }: Chunk): boolean {
   return cover !== undefined && track === "all";
 }
 
-// Extracts the sound of a large file when the job needs nothing else.
 async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
   if (soundBytes(input.size, plan, chunk, source) === null) return null;
   const bytes = await takeSound(input, source, signal, needsCover(plan, chunk)).catch((thrown: unknown) => {

@@ -50,7 +50,6 @@ export interface NativeCall {
 
 // The first pause before retrying a failed status request; doubles each time.
 const FIRST_PAUSE_MS = 250;
-// The minimum pause between status requests.
 const MIN_PAUSE_MS = 100;
 // The first pause before retrying a cancellation; doubles each time.
 const FIRST_END_PAUSE_MS = 50;
@@ -156,7 +155,6 @@ async function poll(
   }
 }
 
-// Letters of an encoder's message.
 const MAX_MESSAGE_LETTERS = 500;
 
 const Refusal = z.object({

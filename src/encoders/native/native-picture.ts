@@ -45,7 +45,7 @@ export interface PictureEncoder {
   encode(work: PictureWork): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-// The longest wait for a slot, on all encoders together.
+// The longest wait for a slot, for all encoders in turn.
 const WAIT_MS = 4000;
 // For the start of a container and the transfer.
 const TRANSFER_MS = 15_000;

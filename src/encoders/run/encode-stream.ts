@@ -266,7 +266,6 @@ function leadsOf(
   );
 }
 
-// The runs of each rendition in order of time.
 function runsOf(plan: Plan, source: Source, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
   const streams = new Map<string, SegmentRun[]>();
   const pictures = new Set(plan.renditions.map(({ name }) => name));
@@ -345,7 +344,6 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
     if (each === null) throw errors.initMissing({ chunk: chunk.index, playlist: name });
     if (!stored.has(each)) throw errors.segmentMissing({ name: each });
   }
-  // Every segment written must be in the playlist.
   for (const each of stored) {
     if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !listed.includes(each)) {
       throw errors.segmentUnlisted({ name: each });

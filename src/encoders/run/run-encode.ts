@@ -69,7 +69,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       stop.abort(new RunOver());
     },
   ).catch((first: unknown) => {
-    // Report the failure, not the chunks that it stopped.
+    // Report the first failure, not the chunks that it stopped.
     throw failures.find((thrown) => !(thrown instanceof RunOver)) ?? first;
   });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);

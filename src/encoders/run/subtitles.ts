@@ -80,23 +80,23 @@ export async function readSubtitles(
   return { tracks, lost };
 }
 
-// Letters of all tracks of an output, which are in memory at once.
+// Letters of all tracks of an output together, which are in memory at once.
 const MAX_WRITTEN = 2 * CUE_LIMITS.bytes;
-// Allowance for the times of a cue.
-const CUE = 32;
+// Letters of a cue's times.
+const CUE_TIMES = 32;
 
 /** Returns the letters that cues take in an output, where a cue may repeat in several segments; stops counting beyond `max`. */
 function writtenSize(cues: readonly Cue[], { kind, format }: Plan, max: number): number {
   let size = 0;
   if (kind === "adaptive_video") {
     for (const { start, end, text, settings } of cues)
-      size += (2 + (end - start) / (SEGMENT_SECONDS * 1000)) * (text.length + settings.length + CUE);
+      size += (2 + (end - start) / (SEGMENT_SECONDS * 1000)) * (text.length + settings.length + CUE_TIMES);
     return size;
   }
   const timed = format !== "webm";
   for (const { text } of timed ? flattenCues(cues) : cues) {
     if (timed && !fitsTimedText(text)) return Number.POSITIVE_INFINITY;
-    size += text.length + CUE;
+    size += text.length + CUE_TIMES;
     if (size > max) break;
   }
   return size;

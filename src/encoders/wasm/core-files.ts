@@ -82,7 +82,6 @@ export function rangeAfterMiss(
   return end > offset ? { start: offset, end } : null;
 }
 
-// Start of the loaded range that ends at an offset.
 function startOf(offset: number, loaded: readonly ByteRange[]): number {
   const before = loaded.find((range) => range.end === offset && range.start < offset);
   return before ? startOf(before.start, loaded) : offset;
@@ -118,14 +117,14 @@ export interface OutputContents {
 
 const FIRST_BYTES = 65_536;
 // Blocks at the end of a file that stay in memory.
-const TAIL = 4;
+const TAIL_BLOCKS = 4;
 // ffmpeg moves a file's index to the front, reading ahead of its writes, which uses two blocks.
-const LOADED = 2;
+const LOADED_BLOCKS = 2;
 
 /** Bytes of a block that is moved out of memory. */
 export const SPILL_BLOCK = 16 * MIB;
 /** Maximum bytes of an output in memory while its blocks are moved out: a tail that has grown by half, and the loaded blocks. */
-export const SPILLED_OUTPUT = (1.5 * (TAIL + 1) + LOADED) * SPILL_BLOCK;
+export const SPILLED_OUTPUT = (1.5 * (TAIL_BLOCKS + 1) + LOADED_BLOCKS) * SPILL_BLOCK;
 
 /**
  * Creates an output. Its end is in memory; `spill` moves the blocks before it out, and they return one by one when ffmpeg rewrites
@@ -155,7 +154,7 @@ export function createOutput(
     const cached = loaded.get(index);
     if (cached) return cached;
     const [oldest] = loaded.keys();
-    if (oldest !== undefined && loaded.size >= LOADED) unload(oldest);
+    if (oldest !== undefined && loaded.size >= LOADED_BLOCKS) unload(oldest);
     const from = moved[index];
     if (!from) throw errors.outputBlockMissing({ index });
     charge(block);
@@ -176,7 +175,7 @@ export function createOutput(
 
   function moveBlocks(): void {
     const length = size - base();
-    if (!spill || length <= TAIL * block) return;
+    if (!spill || length <= TAIL_BLOCKS * block) return;
     const count = Math.floor(length / block) - 1;
     for (let index = 0; index < count; index++) {
       moved.push(spill.move(tail.subarray(index * block, (index + 1) * block)));

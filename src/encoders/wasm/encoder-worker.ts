@@ -30,7 +30,6 @@ interface WorkHost {
   alive(seconds: number | null): void;
 }
 
-// Between ffmpeg's progress lines.
 const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
@@ -117,7 +116,6 @@ async function answer(work: EncoderWork, [file, ...extra]: readonly [Blob, ...Bl
   }
 }
 
-// Often enough for a smooth progress bar, at no measurable cost.
 const EVERY_MS = 100;
 
 async function start(core: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {

@@ -144,7 +144,6 @@ async function loadAll<Name extends string>(
   const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
   const total = sum(names.map((name) => files[name].size));
   let reported = 0;
-  // The first failure stops the other downloads.
   const stop = new AbortController();
   const rest = {
     cache,

@@ -143,7 +143,7 @@ export function startEncoderWorker(): Worker {
 }
 
 /** How to watch a running job. */
-export interface Following {
+export interface RunWatch {
   signal: AbortSignal;
   /** Seconds without a sign of life after which the worker counts as hung. */
   silenceSeconds: number;
@@ -156,7 +156,7 @@ export type WorkEnd = { done: WorkDone } | { fault: MediaError; again: boolean }
 
 interface PoolWorker {
   /** Runs one job at a time. Rejects only when the signal aborts. */
-  run(work: EncoderWork, files: readonly [Blob, ...Blob[]], following: Following): Promise<WorkEnd>;
+  run(work: EncoderWork, files: readonly [Blob, ...Blob[]], following: RunWatch): Promise<WorkEnd>;
   close(): void;
 }
 

@@ -170,7 +170,7 @@ export function heapOf(
   const { frame_decoded, pixels_held } = estimateWork(plan, source);
   const features = featureCost(plannedOf(plan), "stock");
   const outputs = pictures(plan);
-  const decoded = (frame_decoded / MPX) * memory.decode[sortOf(plan, source)];
+  const decoded = (frame_decoded / MPX) * memory.decode[memoryClassOf(plan, source)];
   const encoded = outputs.map((geometry) => {
     const extra = (keepsAlpha(plan) ? memory.alpha : 0) + features.memory + (geometry.pad ? memory.pad : 0);
     return area(geometry) * (encoding(plan, memory.encode, memory.x264[name]) + extra);
@@ -232,7 +232,7 @@ function soundRate(
   return sound[codec] + (shape?.loudness === undefined ? 0 : loudness);
 }
 
-function sortOf(plan: Plan, source: Source): keyof WasmCosts["memory"]["decode"] {
+function memoryClassOf(plan: Plan, source: Source): keyof WasmCosts["memory"]["decode"] {
   const depth = source.color?.bit_depth ?? 8;
   if (source.kind === "image") {
     const pixels = source.pixel_format ?? "";

@@ -59,7 +59,7 @@ export type FromEncoderWorker =
 /** Functions that a wasm imports from its glue, grouped by module. */
 type Imports = Record<string, Record<string, unknown>>;
 
-// A request takes one or two milliseconds, and reading the clock takes as long as many imports.
+// A request takes one or two milliseconds, and reading the clock as long as many imports.
 const EVERY_MS = 200;
 const EVERY_CALLS = 8;
 

@@ -168,7 +168,6 @@ function drawWaveform(
   for (let channel = 0; channel < channels; channel++) {
     const top = Math.floor((channel * height) / channels);
     const room = Math.floor(((channel + 1) * height) / channels) - top;
-    // The lowest sample is on the last line, the highest on the first.
     const lineOf = (sample: number) => top + room - 1 - Math.floor(((sample + LEVELS / 2) * room) / LEVELS);
     for (let column = 0; column < columns && room > 0; column++) {
       const at = 2 * (column * channels + channel);

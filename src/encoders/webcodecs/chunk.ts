@@ -36,7 +36,6 @@ import {
 } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
-// Players seek to keyframes.
 const KEYFRAME_SECONDS = 5;
 // Seconds; containers round times to milliseconds.
 const ROUNDING = 0.001;

@@ -178,7 +178,6 @@ async function* vp8Samples(track: InputVideoTrack, from: number, until: number) 
   }
 }
 
-// Maximum packets queued for decoding.
 const MAX_QUEUED = 8;
 const WITH_KEYS = { verifyKeyPackets: true } as const;
 

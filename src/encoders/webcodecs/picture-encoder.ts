@@ -32,7 +32,6 @@ const BITRATE_MODES = {
   av1: "constant",
 } as const satisfies Record<VideoCodec, VideoEncoderBitrateMode>;
 
-// Limits on the bytes and the number of queued pictures.
 const MAX_QUEUED_BYTES = 64 * MIB;
 const MAX_QUEUED = 12;
 

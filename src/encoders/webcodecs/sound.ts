@@ -103,9 +103,9 @@ export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<En
 
 /** Returns the reason why the sound of a plan cannot be encoded; null when it can, or needs no encoding. */
 export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): RefusalReason | null {
-  const apart = plan.chunks.find(({ track }) => track === "audio");
-  if (!apart && plan.audio?.mode !== "encode") return null;
-  const chunk: Chunk = apart ?? { index: 0, track: "audio", start: plan.start, end: plan.end };
+  const separate = plan.chunks.find(({ track }) => track === "audio");
+  if (!separate && plan.audio?.mode !== "encode") return null;
+  const chunk: Chunk = separate ?? { index: 0, track: "audio", start: plan.start, end: plan.end };
   return sound ? sound.refuse(soundPlan(plan, chunk), source) : { code: "no_sound_encoder" };
 }
 
