@@ -9,7 +9,7 @@ import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index
 import { optionControl, unplacedNames } from "../../src/media/option-groups.ts";
 import { OPTIONS } from "../../src/media/options.ts";
 import { offeredNames, withKind, withOptions } from "../../web/options/choices.ts";
-import { defaultWishes, type Settings } from "../../web/queue/item.ts";
+import { defaultSettings, type Settings } from "../../web/queue/item.ts";
 import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/api-call.ts";
 
 const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;
@@ -94,7 +94,7 @@ test.for(ENCODE_KINDS)("the page offers, and its calls show, every option of %s"
   expect(offeredNames(kind).sort()).toEqual(all.filter((name) => name !== BESIDE).sort());
 });
 
-const NEW = defaultWishes({ kind: "video" });
+const NEW = defaultSettings({ kind: "video" });
 // They mean something else in each kind.
 const OWN: readonly string[] = ["format", "codec", "mode", "bitrate", "width", "height"];
 

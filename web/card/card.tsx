@@ -173,7 +173,7 @@ function useNow(): number {
 
 function WaitingLine({ item }: { item: Item }) {
   const { queue } = useWorkbench();
-  const chosen = useRef<HTMLInputElement>(null);
+  const fileInput = useRef<HTMLInputElement>(null);
   const fault = useSignal<Fault | null>(null);
   const { waiting, id } = item;
   if (!waiting) return null;
@@ -183,25 +183,27 @@ function WaitingLine({ item }: { item: Item }) {
       fault.value = faultOf(thrown);
     });
   };
-  const asks = waiting.reason === "permission";
+  const needsPermission = waiting.reason === "permission";
   return (
     <div class="notice warn">
       <Icon name="folder" />
       <div class="stack">
         <p>
-          {asks ? strings.allowAgain({ name: waiting.name }) : strings.chooseAgain({ name: waiting.name })}
+          {needsPermission
+            ? strings.allowAgain({ name: waiting.name })
+            : strings.chooseAgain({ name: waiting.name })}
         </p>
         <div class="row">
-          {asks && (
+          {needsPermission && (
             <button type="button" onClick={() => void give()}>
               {strings.allowReading}
             </button>
           )}
-          <button type="button" onClick={() => chosen.current?.click()}>
+          <button type="button" onClick={() => fileInput.current?.click()}>
             {strings.chooseFileAgain}
           </button>
           <input
-            ref={chosen}
+            ref={fileInput}
             type="file"
             hidden
             aria-label={strings.fileFor({ name: item.name })}

@@ -148,7 +148,7 @@ function Actions({
         act={async () => open({ what: "form", connection })}
       />
       <ActButton
-        {...{ label: strings.delete, of, icon: "remove", look: "icon" }}
+        {...{ label: strings.delete, of, icon: "remove", variant: "icon" }}
         act={async () => open({ what: "delete", connection })}
       />
     </>

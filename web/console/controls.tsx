@@ -8,7 +8,7 @@ import { useSending } from "./sending.tsx";
 import { useService } from "./service.ts";
 import { strings } from "./strings.ts";
 
-const LOOKS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
+const VARIANTS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
 
 /** A button in a row that sends a request at once and shows an error in a dialog. */
 export function ActButton({
@@ -16,7 +16,7 @@ export function ActButton({
   of,
   icon,
   act,
-  look = "quiet",
+  variant = "quiet",
 }: {
   label: string;
   /** Name of the record, for screen readers. */
@@ -24,7 +24,7 @@ export function ActButton({
   icon: IconName;
   act: () => Promise<void>;
   /** `icon` shows the icon alone, `plain` adds a frame. */
-  look?: "quiet" | "icon" | "plain";
+  variant?: "quiet" | "icon" | "plain";
 }) {
   const { explain } = useService();
   const busy = useSignal(false);
@@ -46,14 +46,14 @@ export function ActButton({
     <>
       <button
         type="button"
-        class={LOOKS[look]}
+        class={VARIANTS[variant]}
         aria-disabled={busy.value}
         aria-label={`${label} ${of}`}
-        title={look === "icon" ? label : undefined}
+        title={variant === "icon" ? label : undefined}
         onClick={run}
       >
-        <Icon name={icon} size={look === "quiet" ? 16 : 20} />
-        {look !== "icon" && label}
+        <Icon name={icon} size={variant === "quiet" ? 16 : 20} />
+        {variant !== "icon" && label}
       </button>
       {fault.value && (
         <Dialog title={strings.actionFailed({ label })} onClose={close}>

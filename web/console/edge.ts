@@ -45,12 +45,12 @@ export function createEdge(): Edge {
   // A connection made during a restore wins.
   let attempts = 0;
 
-  function become(next: EdgeConnection | null, lost: EdgeLoss | null = null): void {
+  function become(next: EdgeConnection | null, nextLoss: EdgeLoss | null = null): void {
     const before = connection.value;
     attempts++;
     connection.value = next;
     restoring.value = false;
-    loss.value = lost;
+    loss.value = nextLoss;
     void before?.client.close();
   }
 
@@ -91,10 +91,10 @@ export function createEdge(): Edge {
       saveService(null);
       become(null);
     },
-    lose(lost) {
-      if (connection.value !== lost) return;
+    lose(closed) {
+      if (connection.value !== closed) return;
       saveService(null);
-      become(null, { base_url: lost.base_url, message: strings.keyRevoked });
+      become(null, { base_url: closed.base_url, message: strings.keyRevoked });
     },
   };
   async function followLink(key: string): Promise<void> {

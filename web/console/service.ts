@@ -46,15 +46,15 @@ export function toFault(thrown: unknown): ServiceFault {
  */
 export function whileVisible(run: (signal: AbortSignal) => void): () => void {
   let running: AbortController | null = null;
-  const turn = () => {
+  const update = () => {
     running?.abort();
     running = document.visibilityState === "visible" ? new AbortController() : null;
     if (running) run(running.signal);
   };
-  document.addEventListener("visibilitychange", turn);
-  turn();
+  document.addEventListener("visibilitychange", update);
+  update();
   return () => {
-    document.removeEventListener("visibilitychange", turn);
+    document.removeEventListener("visibilitychange", update);
     running?.abort();
   };
 }

@@ -14,11 +14,11 @@ const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx
 
 export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
-  const made = encodeOf(task)?.output;
-  const filesize = made?.filesize;
-  const stills = task.kind === "image" ? made?.files : undefined;
-  const isMany = task.kind === "adaptive_video" || (made != null && isFolder(made));
-  const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
+  const output = encodeOf(task)?.output;
+  const filesize = output?.filesize;
+  const stills = task.kind === "image" ? output?.files : undefined;
+  const isMany = task.kind === "adaptive_video" || (output != null && isFolder(output));
+  const name = output ? outputName(placeOf(task.input).name, output) : placeOf(url).name;
   if (!/^https?:/i.test(url))
     return (
       <section class="stack tight">
@@ -33,7 +33,7 @@ export function TaskOutput({ task }: { task: Task }) {
         {strings.output}
         {filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}
       </h3>
-      {made?.format !== "dash" && <Preview kind={task.kind} url={url} name={name} made={made} />}
+      {output?.format !== "dash" && <Preview kind={task.kind} url={url} name={name} output={output} />}
       <div class="row">
         <a class="button" href={url} target="_blank" rel="noreferrer">
           {strings.open}
@@ -70,20 +70,20 @@ function Preview({
   kind,
   url,
   name,
-  made,
+  output,
 }: {
   kind: EncodeKind;
   url: string;
   name: string;
-  made: Source | null | undefined;
+  output: Source | null | undefined;
 }) {
   const failed = useSignal(false);
-  if (made?.kind === "data") return null;
-  const sheet = made?.files?.find(({ mime }) => mime.startsWith("image/"))?.url;
-  if (kind !== "image" && kind !== "animation" && made?.kind !== "image" && !sheet)
+  if (output?.kind === "data") return null;
+  const sheet = output?.files?.find(({ mime }) => mime.startsWith("image/"))?.url;
+  if (kind !== "image" && kind !== "animation" && output?.kind !== "image" && !sheet)
     return (
       <Suspense fallback={null}>
-        <TaskPlayer kind={kind} url={url} name={name} made={made ?? undefined} />
+        <TaskPlayer kind={kind} url={url} name={name} output={output ?? undefined} />
       </Suspense>
     );
   if (failed.value) return <Notice tone="warn">{strings.outputNotShown}</Notice>;
@@ -110,5 +110,5 @@ function Download({ task, url, name }: { task: Task; url: string; name: string }
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   };
-  return <ActButton label={strings.download} of={name} icon="download" look="plain" act={fetchFirst} />;
+  return <ActButton label={strings.download} of={name} icon="download" variant="plain" act={fetchFirst} />;
 }

@@ -7,19 +7,19 @@ export function TaskPlayer({
   kind,
   url,
   name,
-  made,
+  output,
 }: {
   kind: EncodeKind;
   url: string;
   name: string;
-  made: Pick<Source, "width" | "height" | "codecs"> | undefined;
+  output: Pick<Source, "width" | "height" | "codecs"> | undefined;
 }) {
   const player = {
     url,
-    kind: kind === "audio" || made?.codecs?.video === null ? "audio" : "video",
+    kind: kind === "audio" || output?.codecs?.video === null ? "audio" : "video",
     name,
     isStream: kind === "adaptive_video",
-    shape: made?.width && made.height ? `${made.width} / ${made.height}` : "16 / 9",
+    shape: output?.width && output.height ? `${output.width} / ${output.height}` : "16 / 9",
   } as const;
   return (
     <div class="result">

@@ -7,6 +7,7 @@ import {
   type StepKind,
   type Task,
 } from "../../src/index.ts";
+import { decodeName } from "../result/file-names.ts";
 import { strings } from "./strings.ts";
 
 export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
@@ -80,13 +81,5 @@ export function placeOf(url: string): Place {
   const parsed = URL.parse(url);
   if (!parsed) return { host: "", name: url.slice(0, 100) };
   const last = parsed.pathname.split("/").findLast((part) => part !== "") ?? "";
-  return { host: parsed.protocol === "s3:" ? `s3://${parsed.host}` : parsed.host, name: decoded(last) };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return { host: parsed.protocol === "s3:" ? `s3://${parsed.host}` : parsed.host, name: decodeName(last) };
 }

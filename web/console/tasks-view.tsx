@@ -311,7 +311,7 @@ function TaskFilters({ filter }: { filter: Signal<TaskFilter> }) {
 
 /** A task in full: its steps, options and output. */
 function TaskDetails({ task }: { task: Task }) {
-  const wishes = Object.entries(task.options);
+  const options = Object.entries(task.options);
   const metadata = Object.keys(task.metadata).length > 0 ? JSON.stringify(task.metadata, null, 2) : null;
   return (
     <div class="task-details">
@@ -329,7 +329,7 @@ function TaskDetails({ task }: { task: Task }) {
               <code>{task.id}</code>
             </dd>
           </div>
-          {wishes.map(([name, value]) => (
+          {options.map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>{String(value)}</dd>
@@ -392,7 +392,7 @@ function TaskActions({
   if (!isFinished(task))
     return (
       <ActButton
-        {...{ label: strings.cancel, of, icon: "cancel", look: "icon" }}
+        {...{ label: strings.cancel, of, icon: "cancel", variant: "icon" }}
         act={async () => put(await tasks.cancel(task.id))}
       />
     );
@@ -403,12 +403,12 @@ function TaskActions({
           label: task.status === "succeeded" ? strings.runAgain : strings.tryAgain,
           of,
           icon: "refresh",
-          look: "icon",
+          variant: "icon",
         }}
         act={async () => put(await tasks.retry(task.id))}
       />
       <ActButton
-        {...{ label: strings.delete, of, icon: "remove", look: "icon" }}
+        {...{ label: strings.delete, of, icon: "remove", variant: "icon" }}
         act={async () => onDelete()}
       />
     </>

@@ -79,7 +79,7 @@ function Actions({ endpoint, list, show }: EndpointParts & { endpoint: WebhookEn
         act={async () => show({ what: "rotate", endpoint })}
       />
       <ActButton
-        {...{ label: strings.delete, of, icon: "remove", look: "icon" }}
+        {...{ label: strings.delete, of, icon: "remove", variant: "icon" }}
         act={async () => show({ what: "delete", endpoint })}
       />
     </>

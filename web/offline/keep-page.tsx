@@ -20,13 +20,13 @@ export async function keepPage(version: string): Promise<void> {
   const registration = await serviceWorker.register("/service-worker.js").catch(() => null);
   if (!registration) return;
   const isThere = signal(false);
-  const tell = () => {
+  const announce = () => {
     isThere.value = true;
   };
   showBelow(isThere, () => renew(registration));
 
   const follow = (worker: ServiceWorker | null) => {
-    const check = () => worker?.state === "installed" && serviceWorker.controller && tell();
+    const check = () => worker?.state === "installed" && serviceWorker.controller && announce();
     worker?.addEventListener("statechange", check);
     check();
   };
@@ -34,13 +34,13 @@ export async function keepPage(version: string): Promise<void> {
   follow(registration.installing);
   registration.addEventListener("updatefound", () => follow(registration.installing));
   serviceWorker.addEventListener("message", ({ data }: MessageEvent<TookOver>) => {
-    if (data.version !== version) tell();
+    if (data.version !== version) announce();
   });
   serviceWorker.startMessages();
   // A chunk of this version that is no longer available anywhere.
-  addEventListener("vite:preloadError", tell);
+  addEventListener("vite:preloadError", announce);
 
-  const order = (wish: Order) => registration.active?.postMessage(wish);
+  const order = (message: Order) => registration.active?.postMessage(message);
   let lastCheck = Date.now();
   const checkForUpdate = () => {
     order("tidy");

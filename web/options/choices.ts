@@ -67,7 +67,7 @@ export function withKind(kind: EncodeKind, { options, kind: from, ...settings }:
   const names = offeredNames(kind);
   // Formats, copies and bitrates of one kind do not suit another.
   const { overlay }: AnyOptions = options;
-  const all = { ...options, ...(overlay && kind !== "video" && { overlay: untimed(overlay) }) };
+  const all = { ...options, ...(overlay && kind !== "video" && { overlay: withoutTimes(overlay) }) };
   const entries = Object.entries(all).filter(
     ([name]) =>
       names.includes(name) &&
@@ -83,7 +83,7 @@ export function withKind(kind: EncodeKind, { options, kind: from, ...settings }:
   };
 }
 
-function untimed({ start: _start, end: _end, ...overlay }: NonNullable<AnyOptions["overlay"]>) {
+function withoutTimes({ start: _start, end: _end, ...overlay }: NonNullable<AnyOptions["overlay"]>) {
   return overlay;
 }
 

@@ -28,11 +28,11 @@ const SHOWN_WORDS = {
 export function SubtitleFields({ form: { options, change, faultAt } }: { form: Form }) {
   const files = options.subtitles ?? [];
   const set = (index: number, changes: Partial<Subtitles>) =>
-    change({ subtitles: replaced(files, index, { url: "", ...files[index], ...changes }) });
+    change({ subtitles: replaceRow(files, index, { url: "", ...files[index], ...changes }) });
   return withBlank(files, BOUNDS.subtitles.max).map((file, index) => (
     <Fragment key={index}>
       <Address
-        label={numbered(SUBTITLE_LABELS.url, index)}
+        label={numberedLabel(SUBTITLE_LABELS.url, index)}
         hint={file && strings.subtitleHint}
         placeholder="https://…/english.srt"
         value={file?.url}
@@ -41,7 +41,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
       />
       {file && (
         <div class="columns">
-          <Field label={numbered(strings.shownAs, index)} fault={faultAt("subtitles")}>
+          <Field label={numberedLabel(strings.shownAs, index)} fault={faultAt("subtitles")}>
             {(control) => (
               <select
                 {...control}
@@ -57,7 +57,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
             )}
           </Field>
           <Short
-            label={numbered(SUBTITLE_LABELS.language, index)}
+            label={numberedLabel(SUBTITLE_LABELS.language, index)}
             placeholder="en"
             value={file.language}
             onChange={(language) => set(index, { language })}
@@ -65,7 +65,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
           />
           {!file.burn && (
             <Short
-              label={numbered(SUBTITLE_LABELS.label, index)}
+              label={numberedLabel(SUBTITLE_LABELS.label, index)}
               placeholder={strings.english}
               value={file.label}
               onChange={(label) => set(index, { label })}
@@ -84,11 +84,11 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
   return withBlank(videos, MAX_CONCAT).map((video, index) => (
     <Address
       key={index}
-      label={numbered(CONCAT_LABELS.url, index)}
+      label={numberedLabel(CONCAT_LABELS.url, index)}
       hint={video && index === 0 ? strings.concatHint : undefined}
       placeholder="https://…/next.mp4"
       value={video?.url}
-      onChange={(url) => change({ concat: replaced(videos, index, { url }) })}
+      onChange={(url) => change({ concat: replaceRow(videos, index, { url }) })}
       fault={faultAt(`concat.${index}.url`)}
     />
   ));
@@ -99,12 +99,12 @@ function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
   return rows.length < max ? [...rows, null] : [...rows];
 }
 
-function replaced<T extends { url: string }>(rows: readonly T[], index: number, row: T): T[] | undefined {
+function replaceRow<T extends { url: string }>(rows: readonly T[], index: number, row: T): T[] | undefined {
   const all = [...rows.slice(0, index), ...(row.url === "" ? [] : [row]), ...rows.slice(index + 1)];
   return all.length > 0 ? all : undefined;
 }
 
-function numbered(label: string, index: number): string {
+function numberedLabel(label: string, index: number): string {
   return index === 0 ? label : `${label} ${index + 1}`;
 }
 
@@ -164,7 +164,7 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
   const { opacity = 1 } = overlay ?? {};
   const set = (changes: Partial<NonNullable<AnyOptions["overlay"]>>) =>
     overlay && change({ overlay: withoutUndefined({ ...overlay, ...changes }) });
-  const named = typeof overlay?.position === "object" ? null : (overlay?.position ?? "center");
+  const namedPosition = typeof overlay?.position === "object" ? null : (overlay?.position ?? "center");
   const widths = [...new Set([...WIDTHS, ...(overlay?.width === undefined ? [] : [overlay.width])])];
   return (
     <>
@@ -193,12 +193,12 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
             {(control) => (
               <select
                 {...control}
-                value={named ?? OWN}
+                value={namedPosition ?? OWN}
                 onChange={({ currentTarget }) =>
                   set({ position: POSITIONS.find((each) => each === currentTarget.value) })
                 }
               >
-                {named === null && <option value={OWN}>{strings.custom}</option>}
+                {namedPosition === null && <option value={OWN}>{strings.custom}</option>}
                 {POSITIONS.map((each) => (
                   <option key={each} value={each}>
                     {POSITION_NAMES[each]}

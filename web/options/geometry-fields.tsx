@@ -115,7 +115,7 @@ export function TurnFields({ form }: { form: Form }) {
   const { crop, position, fit, background } = options;
   const ratio = RATIOS.find((each) => each === crop);
   const fitted = options.width !== undefined && options.height !== undefined;
-  const placed = fitted && (fit ?? (background === undefined ? "fill" : "contain")) !== "fill";
+  const fitHasPosition = fitted && (fit ?? (background === undefined ? "fill" : "contain")) !== "fill";
   return (
     <>
       <div class="columns thirds">
@@ -147,7 +147,7 @@ export function TurnFields({ form }: { form: Form }) {
         </Field>
       </div>
       {typeof crop === "object" && <Rectangle crop={crop} form={form} />}
-      {typeof crop === "string" && !placed && (
+      {typeof crop === "string" && !fitHasPosition && (
         <PositionField value={position ?? "center"} onChange={(position) => change({ position })} />
       )}
     </>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
-import { defaultWishes } from "../queue/item.ts";
+import { defaultSettings } from "../queue/item.ts";
 import { checkSettings, withFormat } from "./check-settings.ts";
 import { kindsFor, withKind, withOptions } from "./choices.ts";
 import { fromPreset, PRESET_BOUNDS, PRESETS, type Preset, parsePresets, sameFor } from "./presets.ts";
@@ -44,7 +44,7 @@ test.for([
     const lasting = source.duration ? { ...source, duration: 60 } : source;
     for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
       const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
-      const wishes = fromPreset(preset, defaultWishes(source), known);
+      const wishes = fromPreset(preset, defaultSettings(source), known);
       expect(checkSettings(wishes, known).fault).toBeNull();
       expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
     }
@@ -53,7 +53,7 @@ test.for([
 
 test("a preset never enlarges, and keeps the trim", () => {
   const [web] = PRESETS;
-  const trimmed = withOptions(defaultWishes(videoSource()), { start: 2, end: 4 });
+  const trimmed = withOptions(defaultSettings(videoSource()), { start: 2, end: 4 });
   const of = (width: number, height: number) =>
     fromPreset(web, trimmed, videoSource({ width, height })).options;
   const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
@@ -77,7 +77,7 @@ test.for([
       ...{ id: "own", name: "Own", purpose: "", kind, options: { ...options, quality: "high" } },
       target_size: null,
     } as Preset;
-    const before = defaultWishes(source);
+    const before = defaultSettings(source);
     const wishes = fromPreset(own, before, source);
     expect(wishes).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
     expect(checkSettings(wishes, source).fault).toBeNull();
@@ -86,10 +86,10 @@ test.for([
 
 test("options applied to another file adapt to its size, and keep its trim", () => {
   const [web] = PRESETS;
-  const wide = fromPreset(web, defaultWishes(videoSource()), videoSource({ width: 3840, height: 2160 }));
+  const wide = fromPreset(web, defaultSettings(videoSource()), videoSource({ width: 3840, height: 2160 }));
   expect(wide.options).toMatchObject({ height: 1080 });
   const upright = videoSource({ width: 2160, height: 3840 });
-  const other = { wishes: withOptions(defaultWishes(upright), { start: 2, end: 4 }), source: upright };
+  const other = { wishes: withOptions(defaultSettings(upright), { start: 2, end: 4 }), source: upright };
   const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
   expect(sameFor({ ...wide, place: "edge" }, PRESETS, other)).toEqual({
     ...{ kind: "video", options: { ...plain, width: 1080 }, target_size: null, preset: web.id },
@@ -102,7 +102,7 @@ test("options applied to another file adapt to its size, and keep its trim", () 
 });
 
 test("a fault of the file size names its field", () => {
-  const empty = { ...defaultWishes(videoSource()), target_size: Number.NaN };
+  const empty = { ...defaultSettings(videoSource()), target_size: Number.NaN };
   expect(checkSettings(empty, videoSource()).fault).toEqual({
     ...{ kind: "invalid_options", field: "target_size" },
     message: "The file size must be a number above 0.",
@@ -110,7 +110,7 @@ test("a fault of the file size names its field", () => {
 });
 
 test("a change of kind keeps the options that apply to it", () => {
-  const wishes = withOptions(defaultWishes(videoSource()), {
+  const wishes = withOptions(defaultSettings(videoSource()), {
     format: "webm",
     width: 640,
     fps: 12,
@@ -145,7 +145,7 @@ test.for([
 ] as const)(
   "$kind in $format takes back all of $options that it rules out",
   ({ kind, format, options, kept }) => {
-    const wishes = withOptions({ ...defaultWishes(videoSource()), kind }, options);
+    const wishes = withOptions({ ...defaultSettings(videoSource()), kind }, options);
     expect(withFormat(wishes, format, videoSource()).options).toEqual({ format, ...kept });
   },
 );
@@ -165,7 +165,7 @@ test.for([
     message: "Start (20) must be before the end of the source (10 s).",
   },
 ] as const)("rejects $options at $field with the page's own message", ({ options, field, message }) => {
-  const { fault } = checkSettings(withOptions(defaultWishes(videoSource()), options), videoSource());
+  const { fault } = checkSettings(withOptions(defaultSettings(videoSource()), options), videoSource());
   expect(fault).toMatchObject({ field, message });
 });
 

@@ -81,14 +81,14 @@ export const PRESETS = [
 ] as const satisfies readonly Preset[];
 
 /** Applies a preset to a source, without what it has nothing for; keeps the trim and the place. */
-export function fromPreset(preset: Preset, wishes: Settings, source: Source): Settings {
-  const { start, end } = wishes.options as AnyOptions;
+export function fromPreset(preset: Preset, current: Settings, source: Source): Settings {
+  const { start, end } = current.options as AnyOptions;
   const times = {
     ...(start !== undefined && { start }),
     ...(end !== undefined && preset.kind !== "image" && { end }),
   };
   const settings: Settings = {
-    ...wishes,
+    ...current,
     kind: preset.kind,
     options: { ...preset.options, ...sizeOf(preset, source), ...times } as Settings["options"],
     target_size: preset.target_size,
@@ -142,14 +142,14 @@ export function isName(name: string): boolean {
  * The other file keeps its trim.
  */
 export function sameFor(
-  wishes: Settings,
+  settings: Settings,
   presets: readonly Preset[],
   other: { readonly wishes: Settings; readonly source: Source },
 ): Settings {
-  const preset = presets.find(({ id }) => id === wishes.preset);
+  const preset = presets.find(({ id }) => id === settings.preset);
   const same = preset
-    ? { ...fromPreset(preset, other.wishes, other.source), place: wishes.place }
-    : { ...wishes, options: withTimesOf(other.wishes.options, wishes.options) };
+    ? { ...fromPreset(preset, other.wishes, other.source), place: settings.place }
+    : { ...settings, options: withTimesOf(other.wishes.options, settings.options) };
   return withVerdict(same, other.source);
 }
 

@@ -16,7 +16,7 @@ import type { AnyOptions } from "./choices.ts";
 import { strings } from "./strings.ts";
 
 /** The styles that show a view in a box: the part that is kept, the turned picture around it, and the picture itself. */
-interface PlacedView {
+interface Placement {
   part: CSSProperties;
   whole: CSSProperties;
   media: CSSProperties;
@@ -30,7 +30,7 @@ interface Size {
 const percent = (share: number) => `${share * 100}%`;
 
 /** Places what is turned, mirrored or cut in a box of the output's shape; null for a picture as it is. */
-function placeView(view: View, box: Size, fit: Fit, position: Position): PlacedView | null {
+function placeView(view: View, box: Size, fit: Fit, position: Position): Placement | null {
   const { turn, mirror, crop, turned, shown } = view;
   if (turn === 0 && !mirror && !crop) return null;
   const area = crop ?? { x: 0, y: 0, ...turned };
@@ -107,16 +107,16 @@ export function Preview({
   if (!width || !height) return null;
   const view = checkedView(source, options);
   const fit = fitOf(options);
-  const placed = view && placeView(view, { width, height }, fit, options.position ?? "center");
-  const look: CSSProperties = placed?.media ?? {
+  const placement = view && placeView(view, { width, height }, fit, options.position ?? "center");
+  const mediaStyle: CSSProperties = placement?.media ?? {
     objectFit: fit,
     objectPosition: (options.position ?? "center").replace("-", " "),
   };
   const clear = (format === "png" || format === "webp") && options.background === undefined;
   // A browser redraws an SVG at every change of size, which may take long.
   const isDecoded = isBroken || (source.format === "svg" && typeof input !== "string");
-  const decoded = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
-  const shown = isDecoded ? (decoded ?? small) : url;
+  const decodedUrl = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
+  const shown = isDecoded ? (decodedUrl ?? small) : url;
   return (
     <figure class="preview">
       <div>
@@ -129,13 +129,24 @@ export function Preview({
           }}
         >
           {shown &&
-            framed(
+            inFrames(
               source.kind === "image" || isDecoded ? (
-                <img src={shown} alt="" crossOrigin="anonymous" style={look} onError={() => setBroken(url)} />
+                <img
+                  src={shown}
+                  alt=""
+                  crossOrigin="anonymous"
+                  style={mediaStyle}
+                  onError={() => setBroken(url)}
+                />
               ) : (
-                <Frame url={shown} at={options.start ?? 0} look={look} onError={() => setBroken(url)} />
+                <Frame
+                  url={shown}
+                  at={options.start ?? 0}
+                  mediaStyle={mediaStyle}
+                  onError={() => setBroken(url)}
+                />
               ),
-              placed,
+              placement,
             )}
         </div>
       </div>
@@ -148,11 +159,11 @@ export function Preview({
 }
 
 // A rotated, mirrored or cropped picture needs two frames: one for the visible part, one for the whole.
-function framed(media: ComponentChildren, placed: PlacedView | null): ComponentChildren {
-  if (!placed) return media;
+function inFrames(media: ComponentChildren, placement: Placement | null): ComponentChildren {
+  if (!placement) return media;
   return (
-    <div class="part" style={placed.part}>
-      <div class="whole" style={placed.whole}>
+    <div class="part" style={placement.part}>
+      <div class="whole" style={placement.whole}>
         {media}
       </div>
     </div>
@@ -167,14 +178,14 @@ function useDecoded(
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
   // An SVG is drawn at the size of the preview, which keeps it sharp.
-  const most = format === "svg" ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
-  const decoded = format === "svg" || height > HEIGHT ? Math.round(most) : null;
+  const maxHeight = format === "svg" ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
+  const decodedHeight = format === "svg" || height > HEIGHT ? Math.round(maxHeight) : null;
   useEffect(() => {
     const controller = new AbortController();
     setFrame(null);
     if (input !== null && typeof input !== "string") {
       const size = {
-        ...(decoded !== null && { height: decoded }),
+        ...(decodedHeight !== null && { height: decodedHeight }),
         ...(has_alpha && ({ format: "png" } as const)),
       };
       coreFrame(device, input, kind === "image" ? size : { at, ...size }, controller.signal).then(
@@ -183,19 +194,19 @@ function useDecoded(
       );
     }
     return () => controller.abort();
-  }, [device, input, kind, has_alpha, decoded, at]);
+  }, [device, input, kind, has_alpha, decodedHeight, at]);
   return useMediaUrl(frame).url;
 }
 
 function Frame({
   url,
   at,
-  look,
+  mediaStyle,
   onError,
 }: {
   url: string;
   at: number;
-  look: CSSProperties;
+  mediaStyle: CSSProperties;
   onError: () => void;
 }) {
   const video = useRef<HTMLVideoElement>(null);
@@ -217,7 +228,7 @@ function Frame({
       preload="auto"
       tabIndex={-1}
       aria-hidden="true"
-      style={look}
+      style={mediaStyle}
       // Some browsers show nothing before the first seek.
       onLoadedMetadata={({ currentTarget }) => {
         // A browser that does not know the codec may play the sound alone.

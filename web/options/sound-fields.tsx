@@ -160,8 +160,8 @@ const UNSHAPED = {
 
 function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: Form; mayMute: boolean }) {
   const { mute, normalize, volume, target_lufs = TARGET_LUFS } = options;
-  const named = TARGETS.find((target) => target === target_lufs);
-  const leveled = normalize ? String(named ?? OTHER) : null;
+  const target = TARGETS.find((target) => target === target_lufs);
+  const leveled = normalize ? String(target ?? OTHER) : null;
   const value = mute ? MUTE : (leveled ?? (volume === undefined ? KEEP : VOLUME));
   const choose = (chosen: string) => {
     if (chosen === OTHER) return;

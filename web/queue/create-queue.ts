@@ -4,7 +4,7 @@ import { type Client, isFinished, MediaError, type MediaInput } from "../../src/
 import { sleep } from "../../src/util/async.ts";
 import type { Edge } from "../console/edge.ts";
 import { createItemFollower } from "./follow.ts";
-import { createItem, defaultWishes, faultOf, type Item, nextId, type Place } from "./item.ts";
+import { createItem, defaultSettings, faultOf, type Item, nextId, type Place } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
@@ -102,10 +102,10 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     items,
     loaded,
     add: (inputs) => void addAll(inputs),
-    configure: (id, wishes) => {
+    configure: (id, settings) => {
       const item = find(id);
       if (!item || stateOf(item) !== "ready") return;
-      change(id, { wishes, fault: null });
+      change(id, { wishes: settings, fault: null });
       list.show(id);
     },
     async start(ids) {
@@ -237,10 +237,10 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
       try {
         const source = await client.probe(input);
         const size = item.size ?? source.filesize ?? null;
-        const wishes = { ...defaultWishes(source), place };
+        const settings = { ...defaultSettings(source), place };
         const { refuseUnreadable } = await import("./planning.ts");
-        refuseUnreadable(source, wishes);
-        list.change(id, { source, size, fault: null, wishes });
+        refuseUnreadable(source, settings);
+        list.change(id, { source, size, fault: null, wishes: settings });
         const thumbnail = await makeThumbnail(input, source, device);
         if (thumbnail) list.change(id, { thumbnail });
       } catch (thrown) {

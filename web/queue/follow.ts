@@ -28,7 +28,7 @@ export function createItemFollower(
     followed.delete(id);
   }
 
-  async function askForFile(id: string, task: Task, file: WaitingFile): Promise<void> {
+  async function requestFile(id: string, task: Task, file: WaitingFile): Promise<void> {
     if (file.reason === "gone" && (await resumeFromStore(id, task))) return;
     const current = list.find(id)?.task;
     if (current?.id === task.id && !isFinished(current)) list.change(id, { waiting: file });
@@ -71,7 +71,7 @@ export function createItemFollower(
       stop(id);
       if (!task || !client) return;
       let lastChoice: Pace["choice"];
-      let mayAsk = client !== device;
+      let shouldFetch = client !== device;
       if (item.fault) list.change(id, { fault: null });
       const endUpdates = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
         const file = waiting?.for === "file" ? waiting : null;
@@ -83,17 +83,17 @@ export function createItemFollower(
           },
           ...(!file && { waiting: null }),
         });
-        if (mayAsk && !choice && isEncoding(record)) {
-          mayAsk = false;
-          void askChoice(client, record).then((received) => {
+        if (shouldFetch && !choice && isEncoding(record)) {
+          shouldFetch = false;
+          void fetchChoice(client, record).then((received) => {
             lastChoice = received;
-            mayAsk = received === null;
+            shouldFetch = received === null;
             const pace = followed.get(id)?.end === end ? list.find(id)?.pace : null;
             if (received && pace) list.change(id, { pace: { ...pace, choice: received } });
           });
         }
         if (isFinished(record)) stop(id);
-        else if (file) void askForFile(id, record, file);
+        else if (file) void requestFile(id, record, file);
       });
       const endErrors = client.on(task, "error", (error) => fail(id, client, task, error));
       const end = () => {
@@ -106,7 +106,7 @@ export function createItemFollower(
 }
 
 // A service reports the choice by events only, which hold a connection: read the current state and stop.
-async function askChoice(client: Client, task: Task): Promise<Pace["choice"]> {
+async function fetchChoice(client: Client, task: Task): Promise<Pace["choice"]> {
   try {
     for await (const { choice } of client.watch<Task>(task)) return choice;
   } catch {}

@@ -182,10 +182,10 @@ export function createItemList(
   name: string,
   store: QueueStore,
   events: ItemListEvents,
-  soon = createFrames(),
+  nextFrame = createFrames(),
 ): ItemList {
   const current = new Map<string, Item>();
-  const shown = createShownItems(current, soon);
+  const shown = createShownItems(current, nextFrame);
   const loaded = signal(false);
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
@@ -363,7 +363,7 @@ const MAX_PER_FRAME = 8;
 /** Creates {@link ShownItems} from the current items; `soon` runs work with one of the next frames. */
 export function createShownItems(
   current: ReadonlyMap<string, Item>,
-  soon: (work: () => void) => void,
+  nextFrame: (work: () => void) => void,
 ): ShownItems {
   const items = signal<readonly Item[]>([]);
   const changes = new Set<string>();
@@ -371,8 +371,8 @@ export function createShownItems(
 
   function draw(ids: readonly string[]): void {
     for (const id of ids) changes.delete(id);
-    const drawn = new Set(ids);
-    const before = items.peek().filter(({ id }) => !drawn.has(id));
+    const drawnIds = new Set(ids);
+    const before = items.peek().filter(({ id }) => !drawnIds.has(id));
     const after = ids.map((id) => current.get(id)).filter((item) => item !== undefined);
     items.value = [...before, ...after].sort(inOrder);
   }
@@ -380,7 +380,7 @@ export function createShownItems(
   function schedule(): void {
     if (scheduled || changes.size === 0) return;
     scheduled = true;
-    soon(() => {
+    nextFrame(() => {
       scheduled = false;
       if (changes.size > 0) draw([...changes].slice(0, MAX_PER_FRAME));
       schedule();

@@ -105,7 +105,7 @@ export function createItem(input: MediaInput): Item {
     input,
     source: null,
     thumbnail: null,
-    wishes: defaultWishes({ kind: "video" }),
+    wishes: defaultSettings({ kind: "video" }),
     starting: null,
     task: null,
     service: null,
@@ -138,7 +138,7 @@ function readable(part: string): string {
 }
 
 /** Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent. */
-export function defaultWishes(source: Pick<Source, "kind"> & Partial<Pick<Source, "format">>): Settings {
+export function defaultSettings(source: Pick<Source, "kind"> & Partial<Pick<Source, "format">>): Settings {
   const kind = source.kind === "adaptive_video" || source.kind === "data" ? "video" : source.kind;
   return {
     kind,

@@ -132,12 +132,12 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
         list.change(id, { starting: { sent: null, waits: true } });
       }
       // Calls run in order.
-      const turn = inSlot(async () => {
+      const launched = inSlot(async () => {
         const left = ready.filter((id) => !controllers.get(id)?.signal.aborted);
         for (const id of left) list.change(id, { starting: { sent: null } });
         await launch(left);
       });
-      await turn.finally(() => {
+      await launched.finally(() => {
         for (const id of ready) {
           controllers.delete(id);
           list.change(id, { starting: null });
@@ -150,11 +150,11 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
 
 /** Returns a signal that aborts once all of several have. */
 function allOf(signals: readonly AbortSignal[]): AbortSignal {
-  const over = new AbortController();
-  const check = () => signals.every(({ aborted }) => aborted) && over.abort(signals[0]?.reason);
+  const controller = new AbortController();
+  const check = () => signals.every(({ aborted }) => aborted) && controller.abort(signals[0]?.reason);
   for (const signal of signals) signal.addEventListener("abort", check, { once: true });
   check();
-  return over.signal;
+  return controller.signal;
 }
 
 // The start was cancelled, or the item removed, while its task was created.

@@ -1,16 +1,16 @@
 /** Runs at most `slots` operations at once, in order of arrival. */
 export function createSlots(slots: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
-  let free = slots;
+  let freeSlots = slots;
   return async function inTurn(work) {
-    if (free > 0) free--;
+    if (freeSlots > 0) freeSlots--;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
     } finally {
       const next = waiting.shift();
       if (next) next();
-      else free++;
+      else freeSlots++;
     }
   };
 }

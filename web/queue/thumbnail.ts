@@ -1,6 +1,6 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
-import { presentFrame } from "../ui/timing.ts";
+import { presentFrame, waitForEvent } from "../ui/timing.ts";
 import { createSlots } from "./schedulers.ts";
 
 // Twice the displayed size, for high-resolution screens.
@@ -82,13 +82,13 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
   video.crossOrigin = "anonymous";
   video.src = url;
   try {
-    await waitForEvent(video, "loadedmetadata");
+    await waitForEvent(video, "loadedmetadata", AbortSignal.timeout(WAIT_MS));
     // A browser that does not know the codec may play the sound alone.
     if (video.videoWidth === 0) throw new Error("The browser decodes no pictures of it.");
     return await liveliest(thumbnailTimes(source.duration ?? 0), async (at) => {
       await presentFrame(video, () => {
         video.currentTime = at;
-        return waitForEvent(video, "seeked");
+        return waitForEvent(video, "seeked", AbortSignal.timeout(WAIT_MS));
       });
       return createImageBitmap(video, sizeOf(source));
     });
@@ -96,18 +96,6 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
     video.removeAttribute("src");
     video.load();
   }
-}
-
-function waitForEvent(video: HTMLVideoElement, event: "loadedmetadata" | "seeked"): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const over = new AbortController();
-  const { signal } = over;
-  video.addEventListener(event, () => resolve(), { signal });
-  video.addEventListener("error", () => reject(video.error), { signal });
-  AbortSignal.timeout(WAIT_MS).addEventListener("abort", () => reject(new Error("No frame came.")), {
-    signal,
-  });
-  return promise.finally(() => over.abort());
 }
 
 // Many films start with black.

@@ -35,10 +35,10 @@ export function asCurl({ base_url, url, name, outputs: requests }: ApiCall): str
   ];
   return [
     ...(url === null ? note : []),
-    `curl ${quoted(`${base_url ?? SERVICE_PLACEHOLDER}/${isJob ? "jobs" : "tasks"}`)} \\`,
+    `curl ${quote(`${base_url ?? SERVICE_PLACEHOLDER}/${isJob ? "jobs" : "tasks"}`)} \\`,
     `  -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d ${quoted(body)}`,
+    `  -d ${quote(body)}`,
   ].join("\n");
 }
 
@@ -105,6 +105,6 @@ function literal(options: Record<string, unknown>): string {
 }
 
 // Only a single quote ends a single-quoted string.
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

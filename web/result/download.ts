@@ -138,8 +138,8 @@ export async function holdInMemory(
   return new Blob(pieces);
 }
 
-function tooLarge(most: number): MediaError {
-  const message = strings.noFileStorage({ size: bytes(most) });
+function tooLarge(max: number): MediaError {
+  const message = strings.noFileStorage({ size: bytes(max) });
   return new MediaError("storage_full", message);
 }
 

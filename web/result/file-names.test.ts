@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileName, numbered, outputName } from "./file-names.ts";
+import { fileName, numberDuplicates, outputName } from "./file-names.ts";
 
 test.for([
   { input: "holiday.MOV", url: "opfs:/page/out/task_1/holiday.mp4", name: "holiday.mp4" },
@@ -34,14 +34,7 @@ test.for([
 });
 
 test("numbers duplicate names, without reusing a taken one", () => {
-  expect(numbered(["a.mp4", "A.mp4", "a (2).mp4", "a.mp4", "b", "b", "c.tar.gz", "c.tar.gz"])).toEqual([
-    "a.mp4",
-    "A (2).mp4",
-    "a (2) (2).mp4",
-    "a (3).mp4",
-    "b",
-    "b (2)",
-    "c.tar.gz",
-    "c.tar (2).gz",
-  ]);
+  expect(
+    numberDuplicates(["a.mp4", "A.mp4", "a (2).mp4", "a.mp4", "b", "b", "c.tar.gz", "c.tar.gz"]),
+  ).toEqual(["a.mp4", "A (2).mp4", "a (2) (2).mp4", "a (3).mp4", "b", "b (2)", "c.tar.gz", "c.tar (2).gz"]);
 });

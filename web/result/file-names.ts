@@ -10,20 +10,24 @@ export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boole
 }
 
 /** Names an output for the visitor: the input's name with the output's extension, which a folder does not have. */
-export function outputName(given: string, output: Pick<Source, "kind" | "url" | "format" | "files">): string {
-  const stem = stemOf(given);
+export function outputName(
+  inputName: string,
+  output: Pick<Source, "kind" | "url" | "format" | "files">,
+): string {
+  const stem = stemOf(inputName);
   return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;
 }
 
 /** Names a file of a folder by its URL, so that it stays in the folder. */
 export function fileName(url: string): string {
   const last = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
-  return decoded(last)
+  return decodeName(last)
     .replaceAll(FORBIDDEN, "_")
     .replace(/^\.+/, (dots) => "_".repeat(dots.length));
 }
 
-function decoded(name: string): string {
+/** Decodes a percent-encoded name; returns a malformed one as it is. */
+export function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
@@ -32,7 +36,7 @@ function decoded(name: string): string {
 }
 
 /** Numbers repeated names, as in `clip (2).mp4`; compares them case-insensitively, as many disks do. */
-export function numbered(names: readonly string[]): string[] {
+export function numberDuplicates(names: readonly string[]): string[] {
   const used = new Set<string>();
   return names.map((name) => {
     const free = freeName(name, (each) => used.has(each.toLowerCase()));
@@ -52,8 +56,8 @@ export function withNumber(name: string, number: number): string {
   return dot > 0 ? `${name.slice(0, dot)} (${number})${name.slice(dot)}` : `${name} (${number})`;
 }
 
-function stemOf(given: string): string {
-  const safe = given.replace(/[?#].*$/, "").replaceAll(FORBIDDEN, "_");
+function stemOf(inputName: string): string {
+  const safe = inputName.replace(/[?#].*$/, "").replaceAll(FORBIDDEN, "_");
   const dot = safe.lastIndexOf(".");
   const stem = [...(dot > 0 ? safe.slice(0, dot) : safe)].slice(0, MAX_LENGTH).join("");
   return stem.replace(/^[.\s]+|[.\s]+$/g, "") || "media";

@@ -23,22 +23,22 @@ interface Operation {
  */
 export function useOperation({ outlives = false }: { outlives?: boolean } = {}): Operation {
   const [state, setState] = useState<Pick<Operation, "progress" | "fault" | "message">>(IDLE);
-  const over = useRef<AbortController | null>(null);
+  const running = useRef<AbortController | null>(null);
   useEffect(
     () => () => {
-      if (!outlives) over.current?.abort();
+      if (!outlives) running.current?.abort();
     },
     [outlives],
   );
   return {
     ...state,
     begin(work) {
-      over.current?.abort();
+      running.current?.abort();
       const controller = new AbortController();
-      over.current = controller;
+      running.current = controller;
       const { signal } = controller;
       const set = (next: Partial<typeof state>) => {
-        if (over.current === controller) setState({ ...IDLE, ...next });
+        if (running.current === controller) setState({ ...IDLE, ...next });
       };
       set({ progress: { share: null, bytes: 0 } });
       let lastShown = 0;
@@ -53,7 +53,7 @@ export function useOperation({ outlives = false }: { outlives?: boolean } = {}):
         (thrown: unknown) => set({ fault: signal.aborted ? null : faultOf(saveFault(thrown)) }),
       );
     },
-    stop: () => over.current?.abort(),
+    stop: () => running.current?.abort(),
   };
 }
 

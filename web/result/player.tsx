@@ -61,11 +61,11 @@ export function Player({
         played.load();
       };
     }
-    const over = new AbortController();
+    const controller = new AbortController();
     import("./play-stream.ts")
-      .then(({ playStream }) => playStream(played, url, over.signal, fail))
+      .then(({ playStream }) => playStream(played, url, controller.signal, fail))
       .catch(fail);
-    return () => over.abort();
+    return () => controller.abort();
   }, [url, isStream]);
   const Media = kind;
   return (

@@ -216,21 +216,21 @@ function Pictures({ output, name }: { output: Output; name: string }) {
 function usePictures(output: Output): SeriesPicture[] {
   const [pictures, setPictures] = useState<SeriesPicture[]>([]);
   useEffect(() => {
-    const made: string[] = [];
+    const objectUrls: string[] = [];
     const local = new Map(filesOf(output).map(({ name, file }) => [name, file]));
-    const listed = (output.source.files ?? []).filter(isPicture).slice(0, MAX_PICTURES);
+    const pictureFiles = (output.source.files ?? []).filter(isPicture).slice(0, MAX_PICTURES);
     setPictures(
-      listed.map(({ url, time }) => {
+      pictureFiles.map(({ url, time }) => {
         const name = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
         const file = local.get(name);
         if (!file) return { name, url, time };
         const shown = URL.createObjectURL(file);
-        made.push(shown);
+        objectUrls.push(shown);
         return { name, url: shown, time };
       }),
     );
     return () => {
-      for (const url of made) URL.revokeObjectURL(url);
+      for (const url of objectUrls) URL.revokeObjectURL(url);
     };
   }, [output]);
   return pictures;

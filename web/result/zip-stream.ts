@@ -1,5 +1,5 @@
 import { makeZip } from "client-zip";
-import { numbered } from "./file-names.ts";
+import { numberDuplicates } from "./file-names.ts";
 import type { SavedOutput } from "./output-files.ts";
 
 /** Streams a zip of outputs, opening one file at a time. Media do not compress, so they are stored. */
@@ -8,7 +8,7 @@ export function zipStream(outputs: readonly SavedOutput[]): ReadableStream<Uint8
 }
 
 async function* entries(outputs: readonly SavedOutput[]) {
-  const names = numbered(outputs.map(({ name }) => name));
+  const names = numberDuplicates(outputs.map(({ name }) => name));
   const lastModified = new Date();
   for (const [index, { files, is_folder }] of outputs.entries()) {
     const name = names[index] ?? "";

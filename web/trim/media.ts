@@ -87,7 +87,7 @@ const WITHIN_MS = 5_000;
 async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<number[] | null> {
   if (typeof input === "string") return null;
   const { ALL_FORMATS, BlobSource, EncodedPacketSink, Input } = await import("mediabunny");
-  const over = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
   const file = new Input({
     formats: ALL_FORMATS,
     source: new BlobSource("getFile" in input ? await input.getFile() : input),
@@ -101,7 +101,7 @@ async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<n
     for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, {
       metadataOnly: true,
     })) {
-      if (over.aborted || times.length === MAX_FRAMES) return null;
+      if (limit.aborted || times.length === MAX_FRAMES) return null;
       times.push(roundTime(Math.max(0, packet.timestamp - origin)));
     }
     return times.length > 0 ? times.sort((a, b) => a - b) : null;

@@ -32,8 +32,8 @@ export function TimeField({
   const apply = () => {
     if (text === null) return;
     const parsed = parseTime(text);
-    const wrong = "fault" in parsed ? parsed.fault : faultOf(parsed.seconds);
-    if (wrong !== null || "fault" in parsed) return setFault(wrong);
+    const message = "fault" in parsed ? parsed.fault : faultOf(parsed.seconds);
+    if (message !== null || "fault" in parsed) return setFault(message);
     forget();
     onTime(parsed.seconds);
   };

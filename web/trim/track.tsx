@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import { releasePlayer } from "../ui/media.ts";
-import { presentFrame } from "../ui/timing.ts";
+import { presentFrame, waitForEvent } from "../ui/timing.ts";
 import { clock } from "../words/quantities.ts";
 import type { Media, Playback, TakeFrame } from "./media.ts";
 import { strings } from "./strings.ts";
@@ -245,29 +245,6 @@ async function drawDecoded(
       throw thrown;
     }
   }
-}
-
-function waitForEvent(video: HTMLVideoElement, name: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const over = new AbortController();
-    const options = { signal: AbortSignal.any([over.signal, signal]) };
-    const end = (settle: () => void) => () => {
-      over.abort();
-      settle();
-    };
-    signal.addEventListener(
-      "abort",
-      end(() => reject(signal.reason)),
-      { signal: over.signal },
-    );
-    video.addEventListener(
-      "error",
-      end(() => reject(video.error)),
-      options,
-    );
-    video.addEventListener(name, end(resolve), options);
-    if (signal.aborted) reject(signal.reason);
-  });
 }
 
 function cover(canvas: HTMLCanvasElement, picture: CanvasImageSource, wide: number, high: number): void {

@@ -64,13 +64,13 @@ function Times({
 }: TrimProps & { media: Media; timeline: Timeline }) {
   const { playback } = media;
   const { fps } = timeline;
-  const [used, setUsed] = useState<Edge>("begin");
+  const [lastEdge, setLastEdge] = useState<Edge>("begin");
   // The edges during a drag; `onChange` reports the end of it.
   const [dragged, setDragged] = useState<Edges | null>(null);
   const edges = dragged ?? edgesOf(range, timeline);
   const move = (edge: Edge, time: number, isDone = true) => {
     const next = moveEdge(edges, edge, time, timeline);
-    setUsed(edge);
+    setLastEdge(edge);
     setDragged(isDone ? null : next);
     playback.pause();
     playback.seek(shownAt(edge, next[edge], timeline));
@@ -94,7 +94,7 @@ function Times({
             reach={reachOf(edge, edges, timeline)}
             timeline={timeline}
             onMove={(time, isDone) => move(edge, time, isDone)}
-            onUse={() => setUsed(edge)}
+            onUse={() => setLastEdge(edge)}
           />
         ))}
       </Track>
@@ -109,9 +109,9 @@ function Times({
           </button>
         )}
         <Steps
-          label={LABELS[used]}
+          label={LABELS[lastEdge]}
           isSound={fps === null}
-          onStep={(steps) => move(used, stepBy(used, edges[used], steps, timeline))}
+          onStep={(steps) => move(lastEdge, stepBy(lastEdge, edges[lastEdge], steps, timeline))}
         />
         <span class="range-duration soft numbers">
           {strings.keeps({ time: clock(edges.end - edges.begin, true) })}

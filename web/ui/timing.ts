@@ -16,6 +16,22 @@ export async function presentFrame(video: HTMLVideoElement, seek: () => Promise<
   if (video.videoWidth > 0) await within(promise, FRAME_MS, () => {});
 }
 
+/** Resolves at an event of a video; rejects with the video's error, or with the signal's reason. */
+export async function waitForEvent(
+  video: HTMLVideoElement,
+  name: "loadedmetadata" | "loadeddata" | "seeked",
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const controller = new AbortController();
+  const listener = { signal: controller.signal };
+  video.addEventListener(name, () => resolve(), listener);
+  video.addEventListener("error", () => reject(video.error), listener);
+  signal.addEventListener("abort", () => reject(signal.reason), listener);
+  await promise.finally(() => controller.abort());
+}
+
 /** Calls `act` when the page is idle, or soon where the browser cannot tell. */
 export function whenIdle(act: () => void): void {
   if ("requestIdleCallback" in globalThis) requestIdleCallback(act);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Source, Task } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createItem, defaultWishes, type Item, type Settings } from "../queue/item.ts";
+import { createItem, defaultSettings, type Item, type Settings } from "../queue/item.ts";
 import {
   describeDropped,
   describeEncoder,
@@ -156,7 +156,7 @@ const film: Source = {
   tags: { title: "Dawn", location: "+48.8577+002.2950/" },
 };
 const omittedFrom = (kind: Settings["kind"], options: Settings["options"]): Settings => ({
-  ...{ ...defaultWishes(film), kind, options },
+  ...{ ...defaultSettings(film), kind, options },
 });
 const CROWD = "1 further sound track (French), surround sound (it becomes stereo), subtitles (German)";
 

@@ -28,17 +28,17 @@ const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
 /** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
 export function describeSettings(wishes: Settings, source: Source | null): string {
   const { kind, options, target_size } = wishes;
-  const wish = options as Readonly<Record<string, unknown>>;
-  const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
+  const values = options as Readonly<Record<string, unknown>>;
+  const format = typeof values.format === "string" ? values.format : defaultFormat(kind, source);
   return [
     strings.output({ format: formatName(format), kind }),
-    kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
-    ...summarizeOptions(kind, wish, (group) => SERIES.has(group)),
-    ...summarizeOptions(kind, wish, (group) => FRAME.has(group)),
-    describeSpan(kind, wish),
-    ...summarizeOptions(kind, wish, (group) => !EARLY.has(group) && group !== concat),
-    ...summarizeOptions(kind, wish, (group) => group === concat),
-    isCopied(wishes, source) ? strings.copied : describeRate(kind, format, wish, target_size),
+    kind === "video" ? codecName(String(values.codec ?? defaultCodec(format))) : null,
+    ...summarizeOptions(kind, values, (group) => SERIES.has(group)),
+    ...summarizeOptions(kind, values, (group) => FRAME.has(group)),
+    describeSpan(kind, values),
+    ...summarizeOptions(kind, values, (group) => !EARLY.has(group) && group !== concat),
+    ...summarizeOptions(kind, values, (group) => group === concat),
+    isCopied(wishes, source) ? strings.copied : describeRate(kind, format, values, target_size),
   ]
     .filter(Boolean)
     .join(", ");
@@ -105,7 +105,7 @@ export function describeSource(source: Source): string {
     strings.source({ format: formatName(format), kind: source.animated ? "animation" : kind }),
     kind === "image" || (kind === "audio" && codecName(names[0] ?? "") === formatName(format))
       ? null
-      : strings.codecs({ names: names.map(named) }),
+      : strings.codecs({ names: names.map(codecLabel) }),
     width && height ? `${width} × ${height}` : null,
     moves && fps ? strings.framesPerSecond({ fps: Number(fps.toFixed(2)) }) : null,
     kind === "audio" ? describeSound(source) : null,
@@ -116,7 +116,7 @@ export function describeSource(source: Source): string {
     .join(", ");
 }
 
-function named(codec: string): string {
+function codecLabel(codec: string): string {
   return codec === strings.unknownCodec ? codec : codecName(codec);
 }
 
@@ -130,7 +130,9 @@ function describeSound({ audio }: Source): string | null {
  * exactly what was asked for.
  */
 export function describeDropped({ kind, options }: Settings, source: Source | null): string | null {
-  const omissions = source ? listed(kind, options, source).filter(({ reason }) => reason !== "asked") : [];
+  const omissions = source
+    ? omissionsOf(kind, options, source).filter(({ reason }) => reason !== "asked")
+    : [];
   if (omissions.length === 0) return null;
   const parts = PARTS.flatMap(({ fits, name }) => {
     const some = omissions.filter(fits);
@@ -139,7 +141,7 @@ export function describeDropped({ kind, options }: Settings, source: Source | nu
   return strings.leavesOut({ parts });
 }
 
-function listed(kind: Settings["kind"], options: Settings["options"], source: Source): Dropped[] {
+function omissionsOf(kind: Settings["kind"], options: Settings["options"], source: Source): Dropped[] {
   try {
     return dropped(kind, options, source);
   } catch {
@@ -191,10 +193,10 @@ export function describePlace({ wishes, task, service, input, pace }: Item): str
     if (wishes.place === "device") return strings.willRunHere({ place });
     return typeof input === "string" ? strings.addressIsSent({ place }) : strings.fileIsSent({ place });
   }
-  const made = task.steps.find(({ output }) => output?.encoder)?.output;
+  const output = task.steps.find(({ output }) => output?.encoder)?.output;
   const runs = task.status === "queued" || task.status === "processing";
-  const sentenceOf = made ? strings.made : runs ? strings.runs : strings.ran;
-  const choice = made ?? pace?.choice;
+  const sentenceOf = output ? strings.made : runs ? strings.runs : strings.ran;
+  const choice = output ?? pace?.choice;
   if (!choice) return sentenceOf({ place, encoder: "" });
   const sentence = sentenceOf({ place, encoder: encoderWords(choice) });
   return choice.reason ? `${sentence} ${choice.reason}` : sentence;

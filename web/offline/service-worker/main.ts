@@ -9,8 +9,8 @@ function openOwn(): Promise<Cache> {
  * earlier one may be open; the others must belong to this version.
  */
 async function findCached(path: string): Promise<Response | null> {
-  const found = await (await openOwn()).match(path, { ignoreVary: true });
-  if (found || !isNamedByContent(path)) return found ?? null;
+  const match = await (await openOwn()).match(path, { ignoreVary: true });
+  if (match || !isNamedByContent(path)) return match ?? null;
   for (const name of await caches.keys()) {
     if (!name.startsWith(CACHE_PREFIX)) continue;
     const earlier = await (await caches.open(name)).match(path, { ignoreVary: true });
@@ -144,8 +144,8 @@ async function answer(event: FetchEvent, path: string): Promise<Response> {
   if (cached) return cached;
   const response = await fetch(event.request);
   // Only files of this version; the page itself may already be another version's.
-  const isWanted = LATER.has(path) || (path !== "/" && FILES.has(path));
-  if (isWanted && response.ok && !response.redirected) {
+  const isCacheable = LATER.has(path) || (path !== "/" && FILES.has(path));
+  if (isCacheable && response.ok && !response.redirected) {
     const copy = response.clone();
     const keeping = openOwn().then((cache) => cache.put(path, copy));
     event.waitUntil(keeping.catch(() => {}));
