@@ -7,8 +7,8 @@ import { damage } from "./damage.ts";
 
 /** Runs of the fast core on damaged copies of one input, one for each seed. */
 export interface DamageTask {
-  /** Path of the built core. */
-  core: string;
+  /** The compiled core. */
+  module: WebAssembly.Module;
   /** Path of the input, which the core finds at `/in/input`. */
   input: string;
   seeds: readonly number[];
@@ -28,8 +28,7 @@ export interface DamageEnd {
   sha256: string | null;
 }
 
-const { core, input, seeds, args, memory } = workerData as DamageTask;
-const module = new WebAssembly.Module(readFileSync(core));
+const { module, input, seeds, args, memory } = workerData as DamageTask;
 const whole = readFileSync(input);
 
 for (const seed of seeds) {

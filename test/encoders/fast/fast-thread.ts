@@ -12,8 +12,8 @@ import type { Source } from "../../../src/media/source.ts";
 
 /** Work for the fast core, over one input at `/in/input`. */
 export interface FastTask {
-  /** Path of the built core. */
-  core: string;
+  /** The compiled core. */
+  module: WebAssembly.Module;
   /** Path of the input. */
   input: string;
   /** Arguments of each run; they write to `/out`. */
@@ -45,7 +45,6 @@ export interface FastResult {
 }
 
 const task = workerData as FastTask;
-const module = new WebAssembly.Module(readFileSync(task.core));
 const bytes = readFileSync(task.input);
 const file = createPagedFile(bytes.length, [{ start: 0, bytes: bytes.subarray(0, task.loaded) }]);
 let lines = 0;
@@ -61,7 +60,7 @@ const spill: Spill | undefined = task.spill
     }
   : undefined;
 const memory = task.memory ?? 512 * 2 ** 20;
-const core = createFastCore({ module, memory, onLine: () => lines++, ...(spill && { spill }) });
+const core = createFastCore({ module: task.module, memory, onLine: () => lines++, ...(spill && { spill }) });
 core.mount("/in/input", file);
 
 async function hashed({ name, bytes, front }: WrittenFile): Promise<FastResult["files"][number]> {

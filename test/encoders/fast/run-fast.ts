@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { findBuilt } from "../../../core/cache.ts";
 import type { DamageEnd, DamageTask } from "./damage-thread.ts";
@@ -10,12 +11,21 @@ export const VP9_CORE = findBuilt("vp9");
 
 if (!CORE) console.warn("The fast core is not built here (npm run core:build): its tests are skipped.");
 
+const modules = new Map<string, WebAssembly.Module>();
+
+// Compiled once, as compiling a core takes longer than most runs; all threads share the code.
+function compile(path: string): WebAssembly.Module {
+  const module = modules.get(path) ?? new WebAssembly.Module(readFileSync(path));
+  modules.set(path, module);
+  return module;
+}
+
 /** Runs the fast core in a thread of its own, which is ended after `limit` milliseconds: wasm that hangs cannot be stopped otherwise. */
 export function runFast(
-  task: Omit<FastTask, "core"> & { core?: string },
+  { core = CORE ?? "", ...task }: Omit<FastTask, "module"> & { core?: string },
   limit = 120_000,
 ): Promise<FastResult[]> {
-  const workerData = { core: CORE, ...task };
+  const workerData: FastTask = { ...task, module: compile(core) };
   return answerOf(new Worker(new URL("fast-thread.ts", import.meta.url), { workerData }), limit);
 }
 
@@ -23,8 +33,11 @@ export function runFast(
 const HANGS_MS = 60_000;
 
 /** Runs a core on damaged copies of an input in one thread, which is ended once it hangs; resolves with the ends until then. */
-export async function runDamaged(task: Omit<DamageTask, "core"> & { core?: string }): Promise<DamageEnd[]> {
-  const workerData = { core: CORE, ...task };
+export async function runDamaged({
+  core = CORE ?? "",
+  ...task
+}: Omit<DamageTask, "module"> & { core?: string }): Promise<DamageEnd[]> {
+  const workerData: DamageTask = { ...task, module: compile(core) };
   const thread = new Worker(new URL("damage-thread.ts", import.meta.url), { workerData });
   const ends: DamageEnd[] = [];
   let timer: NodeJS.Timeout | undefined;
