@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { SLOWEST } from "../slowest.ts";
 import { readSources } from "./source-files.ts";
 import { classifyTests, statedTier } from "./tiers.ts";
 
@@ -7,6 +8,11 @@ test("the name of every test file states its tier", () => {
   expect(tiers.size).toBeGreaterThan(300);
   const wrong = [...tiers].filter(([path, tier]) => !["timed", tier].includes(statedTier(path)));
   expect(wrong.map(([path, tier]) => `${path} is of tier ${tier}`)).toEqual([]);
+});
+
+test("the files that start first exist", () => {
+  const paths = readSources("test").map(({ path }) => path);
+  expect(SLOWEST.filter((path) => !paths.includes(path))).toEqual([]);
 });
 
 test.for([
