@@ -42,19 +42,19 @@ async function only(
 }
 
 // Where pictures are placed is planned as for every encoder; here each fit and each turn is drawn.
-const PLACED: Omit<Placing, "source">[] = [
-  { width: 120, height: 120, fit: "contain", position: "center", background: "#336699" },
-  { width: 120, height: 120, fit: "contain", position: "bottom-right", background: "#336699" },
-  { width: 120, height: 120, fit: "cover", position: "left", background: "#000000" },
+const PLACED: Required<Omit<Placing, "source">>[] = [
+  { width: 120, height: 120, fit: "contain", position: "center", background: "#336699", turned: 0 },
+  { width: 120, height: 120, fit: "contain", position: "bottom-right", background: "#336699", turned: 0 },
+  { width: 120, height: 120, fit: "cover", position: "left", background: "#000000", turned: 0 },
   { width: 96, height: 160, fit: "fill", position: "center", background: "#000000", turned: 90 },
   { width: 200, height: 100, fit: "contain", position: "left", background: "#802040", turned: 270 },
   { width: 100, height: 60, fit: "cover", position: "top-left", background: "#000000", turned: 180 },
 ];
 
 test.each(PLACED)(
-  "places pictures: $fit $position to $width x $height, rotated by $turned",
+  "places pictures: $fit $position to $width x $height, rotated by $turned degrees",
   async (placed) => {
-    const { turned = 0, width, height, fit, position, background } = placed;
+    const { turned, width, height, fit, position, background } = placed;
     const source = turned % 180 === 0 ? { width: 160, height: 96 } : { width: 96, height: 160 };
     const base = { width, height, fit, position, quality: "very_high" } as const;
     const options = fit === "contain" ? { ...base, background } : base;

@@ -56,10 +56,12 @@ const SOURCES = [
 // Alternately whole and trimmed, so that each format and each source is both.
 const SERVED = SOURCES.flatMap(([kind, from, formats]) =>
   formats.map((format) => ({ kind, from, format })),
-).map((made, index) => ({ ...made, end: index % 2 === 0 ? undefined : 5.3 }));
+).map((made, index) =>
+  index % 2 === 0 ? { ...made, part: "whole", end: undefined } : { ...made, part: "trimmed", end: 5.3 },
+);
 
 test.concurrent.for(SERVED)(
-  "$kind $from as $format until $end in the service",
+  "$part $kind $from as $format in the service",
   async ({ kind, from, format, end }) => {
     const clip = await unevenClip(kind, from);
     const input = service.serve(clip.path);

@@ -57,10 +57,13 @@ const CASES: Case[] = [
   ...withBackground("video", "webm"),
 ];
 
-test.concurrent.for(CASES)(
-  "$kind $format $fit $position in $box.width×$box.height $background",
+const titleOf = ({ kind, format, box, fit, position, background }: Case) =>
+  `${kind} ${format} ${fit} ${position} in ${box.width}×${box.height}${background ? ` on ${background}` : ""}`;
+
+test.concurrent.for(CASES.map((each) => [titleOf(each), each] as const))(
+  "%s",
   LIMIT,
-  async ({ kind, format, box, fit, position, background }, { expect }) => {
+  async ([, { kind, format, box, fit, position, background }], { expect }) => {
     const original = await (kind === "image" ? quadrantPng() : quadrantClip());
     const options = {
       format,
