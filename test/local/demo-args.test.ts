@@ -82,3 +82,10 @@ test.for([["--fps", "1e1"], ["--start", "-1"], ["--end", "soon"], ["a", "b"], ["
     expect(() => parseDemoArgs(args)).toThrow();
   },
 );
+
+test.for([
+  { args: ["--fps", "many"], message: '--fps must be a number, not "many".' },
+  { args: ["a.mp4", "b.mp4"], message: "One FILE or URL, not 2: a.mp4, b.mp4." },
+])("says why it rejects $args", ({ args, message }) => {
+  expect(() => parseDemoArgs(args)).toThrow(message);
+});
