@@ -122,11 +122,11 @@ export const errors = {
   tooManyKeys: ({ max }: { max: number }) =>
     new MediaError(
       "forbidden",
-      `A project may have ${max} keys, and this one has; revoke one that is not needed.`,
+      `A project may have ${max} keys, and this one already does; revoke one that is not needed.`,
     ),
   operatorOnly: () => new MediaError("forbidden", "Only an operator's key may list projects."),
   operatorKeysOnly: () =>
-    new MediaError("forbidden", "An operator's key manages keys alone; use a key of the project."),
+    new MediaError("forbidden", "An operator's key only manages keys; use a key of the project."),
   operatorProjectMissing: ({ header }: { header: string }) =>
     new MediaError(
       "request_invalid",
@@ -148,7 +148,7 @@ export const errors = {
   quotaExceeded: ({ of }: { of: "fetched" | "stored" }) =>
     new MediaError(
       "quota_exceeded",
-      `This project has used up the bytes that it may ${of === "fetched" ? "fetch from elsewhere" : "store"} in a day, or they do not suffice for this; the day ends at midnight UTC.`,
+      `This project has used up the bytes that it may ${of === "fetched" ? "fetch from elsewhere" : "store"} in a day, or too few of them are left for this; the day ends at midnight UTC.`,
     ),
 
   // Runs.
@@ -186,7 +186,7 @@ export const errors = {
   connectionInUse: () =>
     new MediaError("connection_in_use", "Running tasks use the connection; wait for them or cancel them."),
   connectionOfRunDeleted: () =>
-    new MediaError("connection_not_found", "The connection of this run is not there any more."),
+    new MediaError("connection_not_found", "The connection of this run no longer exists."),
   connectionUnreadable: (cause: Cause) =>
     new MediaError(
       "service_unavailable",
@@ -207,7 +207,8 @@ export const errors = {
       "forbidden",
       `No rule in the field signing of the connection allows ${method} of this object.`,
     ),
-  testObjectChanged: () => new MediaError("upload_failed", "What was written could not be read back."),
+  testObjectChanged: () =>
+    new MediaError("upload_failed", "The test object could not be read back as written."),
   sealKeyMissing: () => new Error("There is no key to encrypt by."),
   sealKeyUnknown: () => new Error("No key in CONNECTION_KEYS opens this."),
 
@@ -217,31 +218,32 @@ export const errors = {
   uploadNotFound: () => new MediaError("media_not_found", "There is no upload with that id."),
   uploadOfOtherProject: () => new MediaError("invalid_input", "There is no such upload."),
   uploadExpired: () =>
-    new MediaError("input_not_found", "There is no such upload any more; they are kept for a limited time."),
+    new MediaError("input_not_found", "This upload no longer exists; uploads are kept for a limited time."),
   uploadUrlInvalid: () => new MediaError("forbidden", "The URL is not one of an upload, or has expired."),
   uploadSizeDiffers: ({ size }: { size: number }) =>
     new MediaError("forbidden", `The URL is for a body of ${size} bytes, with Content-Length.`),
   uploadTypeDiffers: ({ content_type }: { content_type: string }) =>
     new MediaError("forbidden", `The URL is for Content-Type: ${content_type}.`),
-  uploadOver: () => new MediaError("forbidden", "The upload is over; nothing more can be put."),
+  uploadOver: () => new MediaError("forbidden", "The upload is over; nothing more can be uploaded."),
   partsMissing: ({ count }: { count: number }) =>
-    new MediaError("request_invalid", `The file is not there yet: ${count} of its parts were not put.`),
+    new MediaError("request_invalid", `The file is incomplete: ${count} of its parts were not uploaded.`),
   partsDiffer: () =>
-    new MediaError("request_invalid", "parts are not those that were put.", { param: "parts" }),
+    new MediaError("request_invalid", "parts do not match those that were uploaded.", { param: "parts" }),
   partsUnlisted: () =>
     new MediaError("request_invalid", "This storage does not list parts: send their ETags.", {
       param: "parts",
     }),
   objectDiffers: () =>
-    new MediaError("request_invalid", "The object there is another one, of another size, type or ETag."),
+    new MediaError("request_invalid", "The stored object is another one: its size, type or ETag differs."),
 
   // Media.
   mediaUrlInvalid: () => new MediaError("forbidden", "The media URL is not one of ours or has expired."),
   mediaNotFound: () =>
     new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time."),
-  runOver: () => new MediaError("forbidden", "The run is over; nothing more can be put into its folder."),
+  runOver: () => new MediaError("forbidden", "The run is over; nothing more can be stored in its folder."),
   uploadAndPart: () => new MediaError("request_invalid", "`upload` and `part` go together."),
-  uploadIdMalformed: () => new MediaError("request_invalid", "`upload` is the id that began the upload."),
+  uploadIdMalformed: () =>
+    new MediaError("request_invalid", "`upload` must be the id returned when the upload began."),
   partNumberMalformed: ({ max }: { max: number }) =>
     new MediaError("request_invalid", `\`part\` is a number from 1 to ${max}.`),
   partListMalformed: () =>
@@ -257,9 +259,9 @@ export const errors = {
   largePart: ({ max_bytes }: { max_bytes: number }) =>
     new MediaError("payload_too_large", `At most ${max_bytes} bytes at once; send parts.`),
   multipartNotFound: (cause?: Cause) =>
-    new MediaError("media_not_found", "There is no such upload any more.", cause),
+    new MediaError("media_not_found", "This upload no longer exists.", cause),
   partUnknown: (cause?: Cause) =>
-    new MediaError("request_invalid", "A part that is named was not put, or has another ETag.", cause),
+    new MediaError("request_invalid", "A listed part was not uploaded, or has another ETag.", cause),
   partTooSmall: (cause?: Cause) =>
     new MediaError("request_invalid", "Every part but the last must have at least 5 MiB.", cause),
   partSizesDiffer: (cause?: Cause) =>
@@ -268,16 +270,16 @@ export const errors = {
   mediaFolderMalformed: () => new Error("The URL of a folder ends with a slash."),
   signingSecretEmpty: () => new Error("A secret that signs media URLs is empty; set MEDIA_SIGNING_KEY."),
   signingKeyMissing: () => new Error("There is no key to sign with."),
-  fontDiffers: () => new RangeError("The font in this Worker is another one."),
+  fontDiffers: () => new RangeError("The font in this Worker is not the expected one."),
 
   // Managed storage.
   storageFull: (cause: Cause) => new MediaError("storage_full", "There is no room left in storage.", cause),
   storageUnreadable: (cause: Cause) =>
-    new MediaError("input_unreachable", "Storage did not give the bytes.", cause),
+    new MediaError("input_unreachable", "Storage did not return the bytes.", cause),
   storageUnwritable: (cause: Cause) =>
-    new MediaError("upload_failed", "Storage did not take the bytes.", cause),
+    new MediaError("upload_failed", "Storage did not accept the bytes.", cause),
   uploadNotStored: (cause?: Cause) =>
-    new MediaError("service_unavailable", "Storage did not take the bytes.", cause),
+    new MediaError("service_unavailable", "Storage did not accept the bytes.", cause),
   resolverFailed: ({ status }: { status: number }) => new Error(`The resolver answers ${status}.`),
   diskFailed: ({ status }: { status: number }) => new Error(`The disk answered ${status}.`),
   diskFull: () => new Error("No space, or the stream broke off."),
@@ -295,12 +297,12 @@ export const errors = {
   imageUrlUnsigned: () =>
     new MediaError(
       "forbidden",
-      "The image URL is not signed, is signed otherwise or has expired, and its source is of no origin that is allowed without; POST /images signs one.",
+      "The image URL is unsigned, wrongly signed or expired, and the origin of its source requires a signature; POST /images signs one.",
     ),
   imageOriginForbidden: () =>
     new MediaError(
       "input_forbidden",
-      "The source redirects to another origin than those that image URLs may use without a signature.",
+      "The source redirects to an origin that image URLs may not use without a signature.",
     ),
   imageOutputNotFound: () => new MediaError("media_not_found", "There is no such output, or it was deleted."),
   imageNotStored: () => new Error("The source is unchanged, but no picture of it is stored."),
@@ -308,12 +310,12 @@ export const errors = {
   imageMemoryTaken: () =>
     new MediaError(
       "service_unavailable",
-      "Other pictures take all the memory there is; try again in a few seconds.",
+      "Other pictures take up all the memory; try again in a few seconds.",
     ),
   imageTimeout: ({ seconds }: { seconds: number }) =>
-    new MediaError("timeout", `The picture was not made within ${seconds} s.`),
+    new MediaError("timeout", `The picture was not finished within ${seconds} s.`),
   notAPicture: () => new MediaError("input_unsupported", "The source is not a picture."),
-  noPicturePlanned: () => new MediaError("encode_failed", "There is no picture to make."),
+  noPicturePlanned: () => new MediaError("encode_failed", "There is no picture to encode."),
   noPictureWritten: () => new MediaError("encode_failed", "The encoder wrote no picture."),
 
   // Webhooks.

@@ -22,7 +22,6 @@ const HANDLE_FAULTS: Readonly<Record<string, string>> = {
 
 /** The errors of every client: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
-  // Input.
   /** `type` is the name of a class, or what `typeof` returns for the value. */
   notMedia: ({ type }: { type: string }) =>
     new MediaError(
@@ -58,7 +57,6 @@ export const errors = {
     return new MediaError("input_unreachable", `The file ${name} ${why}.`, { cause, retryable: false });
   },
 
-  // Output.
   outputMissing: ({ object, status }: { object: "task" | "step"; status: string }) =>
     new MediaError("media_not_found", `There is no output: the ${object} is ${status}, not succeeded.`),
   probeOutputMissing: () =>
@@ -68,7 +66,7 @@ export const errors = {
   outputNotFound: () =>
     new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time."),
   outputUrlExpired: () =>
-    new MediaError("forbidden", "The media URL has expired; read the task again for another."),
+    new MediaError("forbidden", "The media URL has expired; read the task again for a new one."),
   outputNotSent: ({ status }: { status: number }) =>
     new MediaError(
       "service_unavailable",
@@ -83,11 +81,14 @@ export const errors = {
       cause,
     ),
   fileForbidden: (cause: Cause) =>
-    new MediaError("forbidden", "Writing the file is not allowed; ask the visitor for it again.", cause),
+    new MediaError(
+      "forbidden",
+      "Writing the file is not allowed; ask the visitor for permission again.",
+      cause,
+    ),
   fileUnwritable: (cause: Cause) => new MediaError("upload_failed", "The file could not be written.", cause),
 
-  // Watches.
-  jobNotFound: ({ id }: { id: string }) => new MediaError("job_not_found", `There is no job ${id} any more.`),
+  jobNotFound: ({ id }: { id: string }) => new MediaError("job_not_found", `The job ${id} no longer exists.`),
   clientClosed: () => new MediaError("service_unavailable", "The client is closed.", { retryable: false }),
 };
 

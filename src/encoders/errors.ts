@@ -7,7 +7,6 @@ interface Broken {
 
 /** The errors of encoding that every host may meet: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Inputs.
   inputDamaged: () => new MediaError("input_unsupported", "The input is damaged or cut off."),
   notMedia: ({ isCutOff }: { isCutOff: boolean }) =>
     new MediaError(
@@ -15,12 +14,11 @@ export const errors = {
       `The input is not media that can be read here${isCutOff ? ": it is damaged or cut off" : ""}.`,
     ),
   tooManyFrames: ({ max }: { max: number }) =>
-    new MediaError("input_too_large", `An animated WebP may have ${max} frames.`),
+    new MediaError("input_too_large", `An animated WebP may have at most ${max} frames.`),
 
-  // Outputs.
   animationDamaged: () => new MediaError("encode_failed", "The encoded animation is damaged."),
   soundMissing: () =>
-    new MediaError("encode_failed", "The encoder returned no sound that a waveform can be taken of."),
+    new MediaError("encode_failed", "The encoder returned no sound that a waveform can be drawn from."),
   tooManyPoints: ({ max }: { max: number }) =>
     new MediaError(
       "encode_failed",
@@ -30,7 +28,6 @@ export const errors = {
   noPeaks: () => new RangeError("There are no peaks to join."),
   thumbnailUnread: () => new MediaError("internal_error", "The small picture is a PNG of another type."),
 
-  // Messages between encoders and their clients.
   frameCutOff: ({ kind }: Broken) => new MediaError(kind, "The message ends too early."),
-  notFrame: ({ kind }: Broken) => new MediaError(kind, "The message is no frame."),
+  notFrame: ({ kind }: Broken) => new MediaError(kind, "The message is not a frame."),
 };

@@ -8,12 +8,12 @@ const ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was delet
 
 /** The errors of tasks, steps and jobs: the kind, the English, the field at fault and the reason of each, with its facts as parameters. */
 export const errors = {
-  // Requests for jobs.
   fieldOfJob: ({ field }: { field: string }) =>
     new MediaError("request_invalid", `Unknown field "${field}": the job has one for all its outputs.`, {
       param: field,
     }),
-  nameTaken: () => new MediaError("request_invalid", "name is that of another output.", { param: "name" }),
+  nameTaken: () =>
+    new MediaError("request_invalid", "name is already that of another output.", { param: "name" }),
   afterUnknown: () => invalidAfter("must name another output of the job."),
   afterCircular: () => invalidAfter("leads back to the output itself."),
   afterSeveralFiles: ({ kind }: { kind: EncodeKind }) =>
@@ -34,7 +34,6 @@ export const errors = {
     });
   },
 
-  // Runs.
   stepNotFound: ({ task, step }: { task: string; step: string }) =>
     new MediaError("step_not_found", `Task ${task} has no step ${step}.`),
   stepInputMissing: () => new MediaError("internal_error", "The step has no input."),
@@ -47,7 +46,7 @@ export const errors = {
   inputNeverMade: ({ task }: { task: string }) =>
     new MediaError(
       "invalid_input",
-      `The input is the output of ${task}, which was never made; create the task again with an input of its own.`,
+      `The input is the output of ${task}, which was never produced; create the task again with an input of its own.`,
       { param: "input" },
     ),
 };

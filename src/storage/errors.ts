@@ -15,12 +15,12 @@ export const errors = {
   encodedFileGone: (step: "encode" | "upload") =>
     new MediaError(`${step}_failed`, "The encoded file is no longer in storage."),
   uploadIncomplete: ({ sent, stored }: { sent: number; stored: number }) =>
-    new MediaError("upload_failed", `Of ${sent} bytes sent, ${stored} are stored.`),
+    new MediaError("upload_failed", `${stored} of the ${sent} bytes sent are stored.`),
   prefixEmpty: () => new Error("Storage is not cleared without a prefix."),
   tooManyBytes: ({ maxBytes }: { maxBytes: number }) =>
     new RangeError(`There are more than ${maxBytes} bytes.`),
 
-  // Files of a visitor. `name` is null for a blob that is not a file.
+  // `name` is null for a blob that is not a file.
   fileUnreadable: ({ name, cause }: { name: string | null; cause?: unknown }) =>
     new MediaError(
       "input_unreachable",
@@ -29,11 +29,10 @@ export const errors = {
     ),
   inputTooShort: () => new MediaError("input_unreachable", "The input is shorter than its stated size."),
 
-  // The browser's own files.
   opfsDenied: (cause: Cause) =>
     new MediaError(
       "service_unavailable",
-      "The browser denies this page files of its own, as in some private windows.",
+      "The browser denies this page a file system of its own, as in some private windows.",
       { ...cause, retryable: false },
     ),
   opfsAccessDenied: () => new MediaError("service_unavailable", "The browser denies access to its files."),

@@ -244,7 +244,7 @@ test("a fast core that cannot be loaded leaves the work to the stock core, and i
   expect(await run()).toMatchObject({ encoder: fast.length > 0 ? "fast" : "wasm" });
 });
 
-const NO_FILES = "The browser denies this page files of its own, as in some private windows.";
+const NO_FILES = "The browser denies this page a file system of its own, as in some private windows.";
 const NO_DATABASE = "The browser denies this page a database, as in some private windows.";
 
 test.for([

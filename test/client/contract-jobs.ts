@@ -66,7 +66,7 @@ export const JOBS: ClientClauses = [
       deepEqual((await client.jobs.each().next()).value, done);
       await rejects(client.jobs.cancel(job.id), { kind: "job_finished" });
       const { message: never, param } = await refused(client.tasks.retry(behind?.id ?? ""));
-      match(String(never), /which was never made; create the task again with an input of its own\.$/);
+      match(String(never), /which was never produced; create the task again with an input of its own\.$/);
       equal(param, "input");
       const again = await client.tasks.wait(await client.tasks.retry(poster?.id ?? ""));
       deepEqual([again.status, again.job, again.input], ["succeeded", undefined, done.tasks[0]?.input]);

@@ -91,7 +91,7 @@ test("ends a stalled ffmpeg", { timeout: 40_000 }, async () => {
   const pid = await begin(rig, job);
   process.kill(pid, "SIGSTOP");
   // Two seconds of stall time, and five until an ffmpeg that does not end is killed.
-  const message = "ffmpeg made no progress for 2 s and was ended.";
+  const message = "ffmpeg made no progress for 2 s and was terminated.";
   expect(await rig.finish(job.id)).toEqual(failed("stalled", true, message));
 });
 
@@ -100,7 +100,7 @@ test("ends a program that reads which picture of a HEIC comes first, once it sta
   const job = await full.job(await clip("png"), "image", {}, () => ({ file }));
   const input = { ...job.input, size: (await stat(file)).size };
   const source = { ...job.source, format: "heic" };
-  const message = "ffmpeg made no progress for 2 s and was ended.";
+  const message = "ffmpeg made no progress for 2 s and was terminated.";
   expect(await full.run({ ...job, input, source })).toEqual(failed("stalled", true, message));
 });
 

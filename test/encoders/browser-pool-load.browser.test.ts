@@ -108,7 +108,7 @@ const WRONG = [
     why: "cut.wasm: it is cut off at 1000000 of 32232419 bytes",
   },
   { name: "too long", options: { wasm: "/files/long.wasm" }, why: "long.wasm: it is too long" },
-  { name: "altered", options: { wasm: "/files/altered.wasm" }, why: "altered.wasm: it has other contents" },
+  { name: "altered", options: { wasm: "/files/altered.wasm" }, why: "altered.wasm: its contents differ" },
   {
     name: "an HTML page",
     options: { wasm: "/files/page.wasm" },
@@ -117,7 +117,7 @@ const WRONG = [
   {
     name: "paired with altered glue",
     options: { glue: "/files/altered.js" },
-    why: "altered.js: it has other contents",
+    why: "altered.js: its contents differ",
   },
 ] as const;
 
@@ -136,7 +136,7 @@ test("an unreachable core fails with a retryable error that hides the URL's secr
     [missing, "none.wasm: status 404"],
     [refused, "core.wasm: no answer"],
     [broken, "break.wasm: the connection broke"],
-    [stuck, "stuck.wasm: it came no further"],
+    [stuck, "stuck.wasm: the download stalled"],
   ] as const;
   for (const [{ error, took }, text] of why) {
     const message = `The encoder core could not be loaded (${text}).`;

@@ -60,6 +60,6 @@ test.concurrent("a limit that no picture can meet is an error", LIMIT, async ({ 
   const task = await rig.door.runTask({ input, kind: "image", options: { format: "jpeg", max_bytes: 200 } });
   expect(task).toMatchObject({ status: "failed", error: { kind: "invalid_options", retryable: false } });
   expect(task.error?.message).toMatch(
-    /^options\.max_bytes \(200\) is too small for this picture; its least quality and size take \d{3,4}\.$/,
+    /^options\.max_bytes \(200\) is too small for this picture; at its lowest quality and size it takes \d{3,4}\.$/,
   );
 });

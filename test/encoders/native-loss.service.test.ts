@@ -195,7 +195,7 @@ test.for([
   const [one, two] = [await encoder("one", { start: [{ status, text }] }), await encoder("two")];
   await expect(client([one, two]).encode(job())).rejects.toMatchObject({
     ...{ name: "MediaError", kind: "encode_failed", retryable: false },
-    message: `The native encoder one does not take the job: ${what} is wrong.`,
+    message: `The native encoder one did not accept the job: ${what} is wrong.`,
   });
   expect(posts(one, two)).toEqual([1, 0]);
 });

@@ -236,7 +236,9 @@ test("rejects parts that do not make a complete stream", async () => {
   const mute = parts.filter(({ chunk }) => chunk.track === "audio");
   await expect(stitched(mute)).rejects.toMatchObject(fault(`there is nothing of ${best?.name}`));
   const [first] = parts;
-  await expect(stitched([...parts, ...(first ? [first] : [])])).rejects.toMatchObject(fault("comes twice"));
+  await expect(stitched([...parts, ...(first ? [first] : [])])).rejects.toMatchObject(
+    fault("is listed twice"),
+  );
 });
 
 test("a sound track with nothing in the time range is left out", async () => {

@@ -51,7 +51,7 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
       for (const range of [undefined, { start: 0, end: 5 }]) {
         await assert.rejects(async () => storage.read("faults/there", range), {
           ...{ kind: "input_unreachable", retryable: true },
-          message: "Storage did not give the bytes.",
+          message: "Storage did not return the bytes.",
         });
       }
     },

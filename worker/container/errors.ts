@@ -13,7 +13,6 @@ export const rules = {
 
 /** The errors of the native encoder: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
-  // Requests.
   routeNotFound: () => new MediaError("route_not_found", "There is no such route."),
   jobNotFound: () => new MediaError("route_not_found", "There is no such job."),
   tokenMissing: () =>
@@ -25,11 +24,17 @@ export const errors = {
   noPictureBody: () => new MediaError("request_invalid", "The body must be a frame and a picture."),
   waitMalformed: () =>
     new MediaError("request_invalid", "wait must be a number of seconds.", { param: "wait" }),
-  ending: () => new MediaError("service_unavailable", "This encoder is about to end; ask another, or later."),
+  ending: () =>
+    new MediaError(
+      "service_unavailable",
+      "This encoder is shutting down; use another one, or try again later.",
+    ),
   noSlot: () =>
-    new MediaError("service_unavailable", "This encoder has no free place; ask another, or later."),
+    new MediaError(
+      "service_unavailable",
+      "This encoder has no free slot; use another one, or try again later.",
+    ),
 
-  // Jobs.
   fieldUnknown: ({ param }: { param: string }) =>
     new MediaError("request_invalid", `${param}: is unknown to this encoder.`, { param }),
   protocolUnread: ({ versions }: { versions: readonly number[] }) =>
@@ -52,20 +57,19 @@ export const errors = {
   refused: ({ refusals }: { refusals: readonly Refusal[] }) =>
     new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals }),
   jobEnded: () => new MediaError("worker_lost", "The job was ended."),
-  jobCancelled: () => new MediaError("worker_lost", "The job was called off."),
+  jobCancelled: () => new MediaError("worker_lost", "The job was cancelled."),
   shuttingDown: () =>
     new MediaError("worker_lost", "The encoder is shutting down; another one has to do the work."),
   extraInputMissing: () => new RangeError("An extra file of the job is missing."),
   toolMissing: ({ option }: { option: string }) => new RangeError(`No encoder takes ${option}.`),
 
-  // Input.
   formatUnread: ({ format }: { format: string }) =>
     new MediaError("input_unsupported", `Sources of the format ${format} are not read here.`),
   inputRedirected: () => new MediaError("input_forbidden", "The source of a job must not be redirected."),
   inputChanged: () =>
     new MediaError(
       "input_changed",
-      "The source changed after it was probed; start again to encode what it is now.",
+      "The source changed after it was probed; start again to encode its current version.",
     ),
   decoderMissing: ({ format, package_name }: { format: string; package_name: string }) =>
     new MediaError(
@@ -85,11 +89,10 @@ export const errors = {
   decoderWroteNothing: ({ program }: { program: string }) =>
     new MediaError("encode_failed", `${program} wrote no picture.`),
   largeWebp: ({ max_bytes }: { max_bytes: number }) =>
-    new MediaError("input_too_large", `An animated WebP may have ${max_bytes / MIB} MB here.`),
+    new MediaError("input_too_large", `An animated WebP may have at most ${max_bytes / MIB} MB here.`),
 
-  // Running.
   stalled: ({ seconds }: { seconds: number }) =>
-    new MediaError("stalled", `ffmpeg made no progress for ${seconds} s and was ended.`),
+    new MediaError("stalled", `ffmpeg made no progress for ${seconds} s and was terminated.`),
   memoryExceeded: () =>
     new MediaError(
       "out_of_memory",
@@ -101,9 +104,8 @@ export const errors = {
   largePicture: ({ max_bytes }: { max_bytes: number }) =>
     new MediaError("out_of_memory", `The new picture would have more than ${max_bytes / MIB} MiB.`),
   pictureTimeout: ({ seconds }: { seconds: number }) =>
-    new MediaError("timeout", `The picture was not made within ${seconds} s.`),
+    new MediaError("timeout", `The picture was not finished within ${seconds} s.`),
 
-  // Start.
   ffmpegMissing: () => new MediaError("encoder_unavailable", "ffmpeg is not installed, or does not start."),
   userUnavailable: ({ user }: { user: string }) =>
     new MediaError("encoder_unavailable", `ffmpeg cannot run as ${user} (FFMPEG_USER) here.`),

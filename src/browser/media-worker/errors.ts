@@ -19,7 +19,6 @@ export const fallbackFaults: Readonly<Record<FallbackFault, string>> = {
 
 /** The errors of the media worker: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
-  // Runs.
   notFound: (object: Run) => new MediaError(`${object}_not_found`, `There is no ${object} with that id.`),
   notCancellable: (object: Run) =>
     new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`),
@@ -30,9 +29,8 @@ export const errors = {
       "request_invalid",
       `The step belongs to a task; ${method} that: tasks.${method}("${taskId}").`,
     ),
-  runBroken: () => new MediaError("internal_error", "The run broke off; create it again."),
+  runBroken: () => new MediaError("internal_error", "The run was interrupted; create it again."),
 
-  // Requests.
   webhookUnsupported: () =>
     new MediaError(
       "request_invalid",
@@ -42,7 +40,6 @@ export const errors = {
   inputRefused: ({ param, message }: { param: string; message: string }) =>
     new MediaError("invalid_input", `${param}: ${message}`, { param }),
 
-  // Files of the visitor.
   noVisitorFile: () =>
     new MediaError("invalid_input", "The run has no file from the visitor.", { param: "file" }),
   fileDiffers: ({ name, bytes }: { name: string; bytes: number }) =>
@@ -55,13 +52,11 @@ export const errors = {
     new MediaError("input_unreachable", "The file of the run cannot be read.", { retryable: false }),
   fileMissing: () => new MediaError("input_not_found", "The file no longer exists."),
 
-  // Storage.
   storageFull: ({ cause }: { cause: unknown }) =>
     new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause }),
   objectMissing: ({ key }: { key: string }) =>
     new MediaError("media_not_found", `Nothing is stored as ${key}.`),
 
-  // Uploads.
   connectionNotFound: ({ param }: { param: string }) =>
     new MediaError("connection_not_found", "There is no connection with that id.", { param }),
   connectionRequired: ({ param, user }: { param: string; user: ConnectionUser }) =>
@@ -74,7 +69,6 @@ export const errors = {
   uploadFileMissing: () => new MediaError("upload_failed", "The file to upload is no longer in storage."),
   lateSignature: () => new MediaError("upload_failed", "The page returned no signed URL within a minute."),
 
-  // Encoders.
   encoderCrashed: ({ encoder }: { encoder: string }) =>
     new MediaError("worker_lost", `The ${encoder} encoder broke down.`),
   encoderSilent: ({ encoder, seconds }: { encoder: string; seconds: number }) =>

@@ -6,7 +6,6 @@ interface Cause {
 
 /** The errors of the local client in its page: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // The page.
   /** `names` are the globals that a page has, and this environment lacks. */
   notPage: ({ names }: { names: readonly string[] }) =>
     new MediaError(
@@ -28,7 +27,6 @@ export const errors = {
       { cause },
     ),
 
-  // Files of the visitor.
   clickMissing: ({ name, cause }: Cause & { name: string }) =>
     new MediaError(
       "input_unreachable",
@@ -42,7 +40,6 @@ export const errors = {
       { retryable: false },
     ),
 
-  // Runs and their outputs.
   runDeleted: ({ object, id }: { object: "task" | "step"; id: string }) =>
     new MediaError(`${object}_not_found`, `The ${object} ${id} was deleted.`),
   outputMissing: (cause?: Cause) =>
@@ -53,7 +50,6 @@ export const errors = {
     ),
   outputFileMissing: () => new MediaError("media_not_found", "A file of the output no longer exists."),
 
-  // SVGs.
   drawingUnavailable: () =>
     new MediaError("encoder_unavailable", "Only a page can draw an SVG, and this client runs in a worker."),
   svgUnreadable: (cause: Cause) =>
@@ -61,7 +57,6 @@ export const errors = {
   pixelMemoryMissing: () =>
     new MediaError("out_of_memory", "The browser has no memory for the pixels of the SVG."),
 
-  // Signatures.
   signedUrlMissing: () => new MediaError("upload_failed", "The page returned no signed URL."),
   unsigned: (cause: Cause) =>
     new MediaError("upload_failed", "The page could not get the storage request signed.", cause),

@@ -7,7 +7,6 @@ interface Cause {
 
 /** The errors of the client of a service: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
-  // Options of the client.
   baseUrlNotHttp: () =>
     new MediaError("request_invalid", "baseUrl must be a URL that starts with http:// or https://.", {
       param: "baseUrl",
@@ -21,7 +20,6 @@ export const errors = {
       param: "apiKey",
     }),
 
-  // Requests and responses.
   notJson: (cause: Cause) => new MediaError("request_invalid", "The request must be plain JSON.", cause),
   recordNotFound: (type: Exclude<IdType, "request">) =>
     new MediaError(
@@ -50,7 +48,7 @@ export const errors = {
   eventsSilent: ({ milliseconds }: { milliseconds: number }) =>
     new Error(`Nothing came for ${milliseconds} ms.`),
 
-  // Uploads. `host` is that of the part's URL, which as a whole grants access.
+  // `host` is that of the part's URL; the whole URL would grant access.
   uploadForbidden: ({ host, status }: { host: string | undefined; status: number }) =>
     new MediaError("upload_forbidden", `${host ?? STORAGE} refuses the file (it answered ${status}).`),
   uploadFull: ({ host }: { host: string | undefined }) =>

@@ -2,12 +2,10 @@ import { MediaError } from "../../media/errors.ts";
 
 /** The errors of the light encoder's protocol and client: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Requests.
-  notJob: () => new MediaError("request_invalid", "The message is no job of the light encoder."),
+  notJob: () => new MediaError("request_invalid", "The message is not a job for the light encoder."),
   largeRequest: ({ maxBytes }: { maxBytes: number }) =>
     new MediaError("payload_too_large", `At most ${maxBytes} bytes of input are taken.`),
 
-  // The client.
   scatteredInput: ({ job }: { job: "probe" | "encode" }) =>
     new MediaError(
       job === "probe" ? "probe_failed" : "encoder_unavailable",

@@ -13,7 +13,6 @@ interface Named {
 
 /** The errors of the native encoders' client: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Encoders.
   refused: ({ refusals }: { refusals: readonly Refusal[] }) =>
     new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals }),
   urlsMissing: () =>
@@ -30,7 +29,6 @@ export const errors = {
       "The picture needs a native encoder, and all of them are busy; try again in a few seconds.",
     ),
 
-  // Responses.
   badStatus: ({ name, status, cause }: Named & Cause & { status: number }) =>
     new MediaError(
       "worker_lost",
@@ -39,12 +37,12 @@ export const errors = {
     ),
   malformed: () => new MediaError("worker_lost", "The native encoder's answer is malformed."),
   rejected: ({ name, work, message }: Named & { work: "job" | "picture"; message: string }) =>
-    new MediaError("encode_failed", `The native encoder ${name} does not take the ${work}: ${message}`),
+    new MediaError("encode_failed", `The native encoder ${name} did not accept the ${work}: ${message}`),
 
-  // Causes, which only logs show.
+  // Only logs show these.
   late: ({ seconds }: { seconds: number }) => new Error(`did not answer within ${seconds} s`),
   endless: () => new Error("gave an endless answer"),
   pictureStatus: ({ status }: { status: number }) => new Error(`answered with status ${status}`),
-  proxyAnswer: () => new Error("There is no answer but that of a proxy."),
+  proxyAnswer: () => new Error("Only a proxy answered."),
   noEncoder: () => new Error("There is no native encoder."),
 };

@@ -12,20 +12,18 @@ const streamIncomplete = (reason: string) =>
 
 /** The errors of running a plan: the kind, the English and the option at fault of each, with its facts as parameters. */
 export const errors = {
-  // Plans.
   nothingToEncode: () => new MediaError("internal_error", "The plan has nothing to encode."),
   contentKeyMissing: () => new MediaError("encode_failed", "The key of the encryption is missing."),
   maxBytesTooSmall: ({ maxBytes, leastBytes }: { maxBytes: number; leastBytes: number }) =>
     new MediaError(
       "invalid_options",
-      `options.max_bytes (${maxBytes}) is too small for this picture; its least quality and size take ${leastBytes}.`,
+      `options.max_bytes (${maxBytes}) is too small for this picture; at its lowest quality and size it takes ${leastBytes}.`,
       {
         param: "options.max_bytes",
         reason: { code: "bytes_too_few", max_bytes: maxBytes, least_bytes: leastBytes },
       },
     ),
 
-  // Files that an encoder returns.
   emptyFile: ({ encoder }: { encoder: string }) =>
     new MediaError("encode_failed", `The ${encoder} encoder returned an empty file.`),
   noFiles: () => new MediaError("encode_failed", "The encoder returned no files."),
@@ -34,7 +32,7 @@ export const errors = {
   storedFileDiffers: () =>
     new MediaError("encode_failed", "The stored file differs from what the encoder reported."),
 
-  // Counts. Times are in seconds.
+  // Times are in seconds.
   incomplete: ({
     pictures,
     expectedPictures,
@@ -69,7 +67,6 @@ export const errors = {
       `The encode is incomplete: ${missing} of ${count} ${of} are missing.`,
     ),
 
-  // Adaptive video.
   leadUnknown: ({ name }: Named) => streamIncomplete(`the first picture of ${name} was not found`),
   renditionsMissing: ({ chunk }: { chunk: number }) =>
     streamIncomplete(`chunk ${chunk} lacks some of its renditions`),
@@ -78,6 +75,6 @@ export const errors = {
     streamIncomplete(`chunk ${chunk} names no init segment in ${playlist}`),
   segmentMissing: ({ name }: Named) => streamIncomplete(`${name} is missing`),
   segmentUnlisted: ({ name }: Named) => streamIncomplete(`${name} is in no playlist`),
-  segmentRepeated: ({ name }: Named) => streamIncomplete(`${name} comes twice`),
+  segmentRepeated: ({ name }: Named) => streamIncomplete(`${name} is listed twice`),
   codecUnknown: ({ name }: Named) => streamIncomplete(`the codec of ${name} is unknown`),
 };

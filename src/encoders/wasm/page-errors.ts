@@ -12,13 +12,13 @@ interface LoadedFile extends Cause {
 
 const LOAD_FAULTS = {
   unanswered: "no answer",
-  stalled: "it came no further",
+  stalled: "the download stalled",
   disconnected: "the connection broke",
 } as const;
 const CONTENT_FAULTS = {
   long: "it is too long",
   damaged: "it is damaged or cut off",
-  different: "it has other contents",
+  different: "its contents differ",
 } as const;
 
 const unexpectedFile = ({ role, file, cause }: LoadedFile, clause: string) =>
@@ -28,7 +28,6 @@ const unexpectedFile = ({ role, file, cause }: LoadedFile, clause: string) =>
 
 /** The errors of ffmpeg's cores in a page: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Loading.
   /** `fault` is an HTTP status, or what else went wrong. */
   fileUnloaded: ({ role, file, cause, fault }: LoadedFile & { fault: keyof typeof LOAD_FAULTS | number }) =>
     new MediaError(
@@ -43,7 +42,6 @@ export const errors = {
   insecureContext: () =>
     new MediaError("encoder_unavailable", "The core cannot be checked: the page is not in a secure context."),
 
-  // Files of the visitor.
   inputMissing: (cause: Cause) => new MediaError("input_not_found", "The file no longer exists.", cause),
   inputChanged: (cause?: Cause) =>
     new MediaError("input_unreachable", "The file can no longer be read: it was changed, moved or removed.", {
@@ -53,7 +51,6 @@ export const errors = {
   outputUnstorable: (cause: Cause) =>
     new MediaError("out_of_memory", "The browser has no room left for the output.", cause),
 
-  // Encoder workers.
   memoryUnavailable: () => new MediaError("out_of_memory", "The browser has no memory left for the encoder."),
   coreMissing: () => new MediaError("worker_lost", "The encoder worker has no core."),
   workerCrashed: () => new MediaError("worker_lost", "The encoder worker broke down."),
@@ -63,7 +60,6 @@ export const errors = {
   poolClosed: () => new MediaError("worker_lost", "The encoder was closed."),
   reportMissing: () => new MediaError("probe_failed", "The encoder worker returned no report."),
 
-  // The threaded core.
   threadedCoreMissing: () => new RangeError("There is no threaded core."),
   threadedCoreUsed: () =>
     new MediaError("encode_failed", "The threaded encoder has already run its one job."),
@@ -71,7 +67,6 @@ export const errors = {
   threadedCoreCrashed: (cause: Cause) =>
     new MediaError("encode_failed", "The threaded encoder broke down on this file.", cause),
 
-  // The core for `@ffmpeg/ffmpeg`.
   wasmUnloaded: ({ status }: { status: number }) =>
     new Error(`The core could not be loaded: status ${status}.`),
   ffprobeMissing: () => new Error("The fast core has no ffprobe."),

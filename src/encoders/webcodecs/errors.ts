@@ -8,15 +8,13 @@ interface Cause {
 
 /** The errors of the browser's own encoders and decoders: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Sources.
   noPictures: () => new MediaError("input_no_video", "The source has no readable pictures."),
   codecUnsupported: () =>
     new MediaError("input_unsupported", "This browser cannot decode the source's pictures."),
   picturesUnreadable: (cause: Cause) =>
     new MediaError("encode_failed", "The source's pictures could not be decoded to the end.", cause),
-  emptySpan: () => new MediaError("encode_failed", "There are no pictures in this stretch of the source."),
+  emptySpan: () => new MediaError("encode_failed", "There are no pictures in this span of the source."),
 
-  // Encoders.
   refused: ({ refusals }: { refusals: readonly Refusal[] }) =>
     new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals }),
   nothingToEncode: () => new MediaError("encode_failed", "There are no pictures to encode."),

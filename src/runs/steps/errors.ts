@@ -4,13 +4,12 @@ const MAX_LISTED_LETTERS = 8;
 
 /** The errors of steps at work: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
-  // Input.
   inputGone: () =>
     new MediaError("input_not_found", "This file no longer exists; outputs are kept for a limited time."),
   inputChanged: () =>
     new MediaError(
       "input_changed",
-      "The source changed while it was probed; start again to process what it is now.",
+      "The source changed while it was probed; start again to process its current version.",
     ),
   inputTooLong: ({ seconds, maxSeconds }: { seconds: number; maxSeconds: number }) =>
     new MediaError(
@@ -25,9 +24,8 @@ export const errors = {
     return new MediaError(kind, `${param}: ${message}`, { param, retryable, cause });
   },
   copyIncomplete: ({ received, stored }: { received: number; stored: number }) =>
-    new MediaError("upload_failed", `Of ${received} bytes, ${stored} were stored.`),
+    new MediaError("upload_failed", `${stored} of ${received} bytes were stored.`),
 
-  // Encode.
   encryptionKeyLost: () =>
     new MediaError(
       "encode_failed",
@@ -35,7 +33,6 @@ export const errors = {
       { retryable: false },
     ),
 
-  // Burnt-in subtitles.
   fontMissing: () => new MediaError("encoder_unavailable", "There is no font here to draw subtitles with."),
   tooMuchText: ({ cues, letters }: { cues: number; letters: number }) =>
     new MediaError(

@@ -17,7 +17,6 @@ export const breaks = {
  * host of a URL, because the rest may be secret.
  */
 export const errors = {
-  // Hosts.
   hostPrivate: ({ host }: { host: string }) =>
     new MediaError("input_forbidden", `The host ${host} is not public; use a public address.`),
   addressPrivate: ({ host }: { host: string }) =>
@@ -31,7 +30,6 @@ export const errors = {
   urlWithUser: () =>
     new MediaError("input_forbidden", "The source's URL must not contain a user name or password."),
 
-  // Answers of a source.
   notFound: ({ url, status }: { url: string; status: number }) =>
     new MediaError("input_not_found", `There is no such file at ${hostOf(url)} (it answered ${status}).`),
   forbidden: ({ url, status }: { url: string; status: number }) =>
@@ -55,7 +53,6 @@ export const errors = {
   rangeNotGiven: ({ url }: { url: string }) =>
     unreachable(url, "did not give the range it was asked for", { retryable: true }),
 
-  // Bodies of a source.
   rangeNotSent: ({ url }: { url: string }) =>
     unreachable(url, "did not send the requested range", { retryable: true }),
   changed: ({ url }: { url: string }) =>
@@ -63,7 +60,7 @@ export const errors = {
   pinnedChanged: () =>
     new MediaError(
       "input_changed",
-      "The source changed while it was in use; start again to process what it is now.",
+      "The source changed while it was in use; start again to process its current version.",
     ),
   sizeChanged: ({ url, first, second }: { url: string; first: number; second: number | null }) =>
     unreachable(url, `declared first ${first} and then ${second} bytes`, { retryable: true }),
@@ -96,7 +93,7 @@ export const errors = {
   timeout: ({ seconds }: { seconds: number }) =>
     new MediaError("timeout", `Fetching the source took longer than ${seconds} s.`),
 
-  // Uploads of an output. `message` is the store's own; empty when it sent none.
+  // `message` is the store's own; empty when it sent none.
   outputNoAnswer: ({ url, cause }: { url: string } & Cause) => {
     const host = hostOf(url);
     return new MediaError("upload_failed", `The output's store at ${host} could not be reached.`, {

@@ -53,17 +53,15 @@ const ANSWER_PARTS = {
  * only the service's code, because its message may contain secrets.
  */
 export const errors = {
-  // Addresses.
   urlMalformed: () => new MediaError("invalid_output", "An S3 URL must have the shape s3://<bucket>/<key>."),
   endpointMalformed: () =>
     new MediaError("request_invalid", "endpoint must be a URL that starts with https:// or http://.", {
       param: "endpoint",
     }),
-  keyNotUnicode: () => invalidKey("must be whole Unicode text"),
+  keyNotUnicode: () => invalidKey("must be well-formed Unicode text"),
   keyTooLong: ({ maxBytes }: { maxBytes: number }) => invalidKey(`must not be longer than ${maxBytes} bytes`),
   keyWithDots: () => invalidKey("must not have . or .. between slashes"),
 
-  // Answers.
   noAnswer: ({ purpose, host, cause }: Pick<Denied, "purpose" | "host" | "cause">) =>
     new MediaError(KINDS.other[purpose], `The storage at ${host} could not be reached.`, {
       cause,
@@ -114,12 +112,10 @@ export const errors = {
       { retryable: false },
     ),
 
-  // Uploads.
   uploadAborted: () => new MediaError("upload_failed", "The upload was aborted elsewhere."),
   tooManyParts: ({ max }: { max: number }) =>
     new MediaError("upload_failed", `The object has more than ${max} parts.`, { retryable: false }),
 
-  // XML.
   xmlTooLong: () => new Error("The XML is too long."),
   xmlTooDeep: () => new Error("The XML is nested too deeply."),
   xmlNotOpen: () => new Error("The XML closes an element that is not open."),

@@ -102,7 +102,7 @@ test.each<{ name: string; body: unknown; kind: string; param?: string; message: 
     },
     kind: "request_invalid",
     param: "outputs.1.name",
-    message: "outputs.1: name is that of another output.",
+    message: "outputs.1: name is already that of another output.",
   },
   {
     name: "a name with a slash",
@@ -239,7 +239,7 @@ test("a task that waited for an output that never came is not retried with the j
     expect.objectContaining({
       kind: "invalid_input",
       param: "input",
-      message: `The input is the output of ${first?.id}, which was never made; create the task again with an input of its own.`,
+      message: `The input is the output of ${first?.id}, which was never produced; create the task again with an input of its own.`,
     }),
   ]);
   const again = await call(`/tasks/${first?.id}/retry`);

@@ -240,7 +240,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
       expect([status, answer.kind, answer.message]).toEqual([
         403,
         "forbidden",
-        "The run is over; nothing more can be put into its folder.",
+        "The run is over; nothing more can be stored in its folder.",
       ]);
     }
     const unknown = await host.signer.signFolder("work/task_01kbb1d3x4e8v0t6m9q2y5z7av/", soon(), host.base);

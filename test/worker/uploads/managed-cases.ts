@@ -112,7 +112,7 @@ test("uploads a long file in parts, in any order and repeatedly, or aborts it", 
   const [, last] = upload.parts as [UploadPart, UploadPart];
   expect((await put(last, Uint8Array.of(9, 9, 9))).status).toBe(200);
   const one = await post(`/uploads/${upload.id}/complete`, {});
-  expect(one.json.message).toBe("The file is not there yet: 1 of its parts were not put.");
+  expect(one.json.message).toBe("The file is incomplete: 1 of its parts were not uploaded.");
   expect((await put(last, whole.slice(-2))).status).toBe(403);
   await putAll(upload, whole);
   const done = await post(`/uploads/${upload.id}/complete`, {});
