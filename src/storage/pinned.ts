@@ -206,8 +206,8 @@ const MAX_WRITES = 3;
 export const PARALLEL_FETCHES = 4;
 /** Most bytes per request of a range that is fetched in parallel. */
 export const FETCH_BYTES = MIB;
-// Longer ranges are fetched sequentially: the reader may hang up early, and must not pay for bytes it never receives. With
-// other readers on the same source, this also limits how long a slow one can block them.
+// Longer ranges are fetched sequentially, so that a reader that hangs up early does not pay for the rest, and a slow reader cannot
+// block others for long.
 const MAX_PARALLEL_BYTES = 8 * MIB;
 
 interface Piece {
@@ -411,7 +411,6 @@ function partsOf(range: ByteRange, extents: readonly ByteRange[], size: number):
   return parts;
 }
 
-// Memory up to the next segment.
 function bufferFor({ start, end }: ByteRange): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Math.min(end, (segmentAt(start) + 1) * SEGMENT_BYTES) - start);
 }

@@ -19,9 +19,9 @@ function oneAtOnce() {
 test("a task stopped while it waits is cleaned up at once, and takes no turn", async () => {
   const { turns, begun, letGo } = oneAtOnce();
   for (const id of ["task_a", "task_b", "task_c"]) turns.join(id);
-  await expect.poll(() => turns.isTaken("task_c")).toBe(true);
+  await expect.poll(() => turns.hasExecutor("task_c")).toBe(true);
   turns.stop("task_b", new Error("cancelled"));
-  await expect.poll(() => turns.isTaken("task_b")).toBe(false);
+  await expect.poll(() => turns.hasExecutor("task_b")).toBe(false);
   expect(begun).toEqual([
     ["task_a", false],
     ["task_b", true],
@@ -29,7 +29,7 @@ test("a task stopped while it waits is cleaned up at once, and takes no turn", a
   letGo("task_a");
   await expect.poll(() => begun.slice(2)).toEqual([["task_c", false]]);
   letGo("task_c");
-  await expect.poll(() => turns.isTaken("task_c")).toBe(false);
+  await expect.poll(() => turns.hasExecutor("task_c")).toBe(false);
   turns.join("task_d");
   await expect.poll(() => begun.slice(3)).toEqual([["task_d", false]]);
   letGo("task_d");

@@ -61,7 +61,6 @@ interface Entry {
   delivered: boolean;
 }
 
-// The shortest time between two progress reports.
 const REPORT_MS = 1000;
 // How long a server that shuts down waits for clients to read the results; they poll at least twice a minute.
 const LINGER_MS = 40_000;

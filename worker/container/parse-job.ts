@@ -42,7 +42,6 @@ const Picture = z.strictObject({
   size: z.int().min(1).max(MAX_PICTURE_INPUT),
 }) satisfies z.ZodType<NativePicture>;
 
-// Converts a job of each supported protocol to the current one.
 const UPGRADES: Readonly<Record<number, (job: object) => object>> = {
   [NATIVE_PROTOCOL]: (job) => job,
   [NATIVE_PROTOCOL - 1]: upgradePrevious,

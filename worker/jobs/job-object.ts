@@ -263,7 +263,7 @@ export class JobObject extends DurableObject<Bindings> {
     });
   }
 
-  // Work may go on writing after its task has ended, so the files are cleared several times.
+  // Work may still write after its task has ended, so clear the files several times.
   async #clear(): Promise<void> {
     const state = this.#read();
     if (!state || !isOver(state)) return;

@@ -34,7 +34,6 @@ export interface RateLimiterTools {
 
 /** Milliseconds between two reports of local uses. */
 export const REPORT_MS = 1000;
-// A report without a response for this long counts as lost.
 const LOST_MS = 30_000;
 const MAX_KEYS = 10_000;
 

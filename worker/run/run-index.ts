@@ -167,7 +167,7 @@ export function createRunIndex(sql: Sql): RunIndex {
   };
 }
 
-// Ids begin with their object's type, so the primary key serves an unfiltered list; this adds the bounds that no cursor sets.
+// Ids begin with their object's type, so bounds on the id let the primary key serve an unfiltered list.
 function ownedBy(object: RunKind, where: readonly string[]): string[] {
   if (where.some((condition) => !condition.startsWith("id "))) return [`object = '${object}'`];
   const bounds = [`id > '${object}_'`, `id < '${object}a'`];

@@ -47,7 +47,6 @@ export interface RunInputs extends Inputs {
   openPinned(pin: Pin, range: ByteRange, signal?: AbortSignal): Promise<ByteSource>;
 }
 
-// Where the bytes of a URL are stored.
 type Location = { stored: string } | { s3: string; connection_id: string | null } | { http: string };
 
 /** Creates the inputs of a run from its storage, the network and the caller's own storage, within the limits of the settings. */
@@ -166,7 +165,6 @@ function fetchTurns(env: Env, job_id: string): FetchLock {
   };
 }
 
-// Each version of the source has its own folder.
 function extentsFolder(run_id: string, { etag, size }: Pin): string {
   return `${runFolder("work", run_id)}extents/${toBase64Url(new TextEncoder().encode(etag))}-${size}/`;
 }

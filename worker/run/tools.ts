@@ -98,7 +98,7 @@ export function createRunTools(
   };
 }
 
-// The longest wait for the lead between two signs of life of the run, and the interval at which the leader extends its lead.
+// A waiting run reports after each WAIT_MS; the holder of the lease renews it every BEAT_MS.
 const WAIT_MS = 5000;
 const BEAT_MS = 8000;
 

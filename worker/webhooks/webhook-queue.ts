@@ -60,7 +60,6 @@ export interface WebhookQueue {
   prune(now: number): number | null;
 }
 
-// Per delivery.
 const MAX_ATTEMPTS = 20;
 
 /** The methods that the Worker and the objects of runs call. */

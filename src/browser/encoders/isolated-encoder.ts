@@ -1,5 +1,5 @@
 import type { ChunkJob, EncodedFile, Encoder } from "../../encoders/encoder.ts";
-import { startLiving } from "../../encoders/wasm/worker-protocol.ts";
+import { startLeased } from "../../encoders/wasm/worker-protocol.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import { errors } from "../media-worker/errors.ts";
 import { type Caller, callOver, type Port, serveOver } from "../rpc.ts";
@@ -29,13 +29,13 @@ interface IsolatedWorker {
  * ready for the next job.
  */
 export function runIsolated(
-  start: (life: string) => Worker,
+  start: (lease: string) => Worker,
   { workers, silenceSeconds }: { workers: number; silenceSeconds: number },
 ): (encoder: LocalEncoder) => LocalEncoder {
   const idle: IsolatedWorker[] = [];
 
   function open(): IsolatedWorker {
-    const { worker: port, end } = startLiving(start);
+    const { worker: port, end } = startLeased(start);
     const worker: IsolatedWorker = {
       name: "",
       end,

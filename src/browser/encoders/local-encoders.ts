@@ -57,7 +57,7 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
   const limits = { workers: pool.workers, silenceSeconds: SILENCE_SECONDS };
   const copy = runIsolated(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
-  const runImages = runIsolated((life) => startImage(`${wasm} ${life}`), limits);
+  const runImages = runIsolated((lease) => startImage(`${wasm} ${lease}`), limits);
   const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
   const decoder = runIsolated(
     startDecoder,
@@ -166,11 +166,11 @@ function withDecoder(
 
 function isDecoded({ image, video }: Plan, source: Source): boolean {
   const reads = image !== null || video?.mode === "encode";
-  return reads && (needsDecoder(source) || movesInAvif(source));
+  return reads && (needsDecoder(source) || isAnimatedAvif(source));
 }
 
 // ffmpeg's cores decode no AV1.
-function movesInAvif({ kind, format, animated, color }: Source): boolean {
+function isAnimatedAvif({ kind, format, animated, color }: Source): boolean {
   return kind === "image" && format === "avif" && animated === true && color?.hdr !== true;
 }
 
@@ -196,7 +196,6 @@ async function drawVector(
   return draw(file, drawnPlan(decodedPlan(plan, source), source, LIMITS).size, signal);
 }
 
-// The colors of a canvas.
 const SRGB = { range: "full", bit_depth: 8, hdr: false } as const;
 
 function bytesOf({ width = 0, height = 0 }: Source): number {
@@ -209,7 +208,7 @@ function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   // libheif decodes only the primary picture of a sequence.
   const isStill = image !== null && !image.animated && plan.start === 0;
   const unread =
-    format === "heic" ? animated && !isStill : movesInAvif(source) && !("ImageDecoder" in globalThis);
+    format === "heic" ? animated && !isStill : isAnimatedAvif(source) && !("ImageDecoder" in globalThis);
   if (unread) return { code: "input_format", format: `animated ${format}` };
   // A canvas holds eight bits of SDR.
   if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };

@@ -148,7 +148,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
       if (!isOld(record)) continue;
       await clearMedia(storage, record.id, ["work", "out"]);
       await files.remove(record.id);
-      if (uploads.isLeft(record)) unfinishedUploads.push(record);
+      if (uploads.lacksOnlyUpload(record)) unfinishedUploads.push(record);
       else await stores.pieces.clear(record.id);
     }
     const jobs = await stores.jobs.all();
@@ -192,7 +192,7 @@ export async function tidyRun(tools: TidyTools, record: Run): Promise<void> {
 async function tidyAlone({ storage, pieces, uploads, delegation }: TidyTools, record: Run): Promise<void> {
   const { id, status } = record;
   // A retry resumes the upload.
-  if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
+  if (uploads.lacksOnlyUpload(record)) return clearMedia(storage, id, ["work"]);
   await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
   if (status !== "succeeded") await uploads.drop(record);
   if ((await delegation.find(id)) === null) await pieces.clear(id);

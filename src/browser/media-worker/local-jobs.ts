@@ -40,7 +40,7 @@ export interface LocalJobTools {
   cancel: MediaApi["cancel"];
   remove: MediaApi["remove"];
   /** Runs `work` while no tab can sweep up files without a record. */
-  unswept<T>(work: () => Promise<T>): Promise<T>;
+  withoutSweep<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The jobs of a page; their tasks are ordinary runs that share an input and may wait for one another. */
@@ -131,7 +131,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         await stores.jobs.create({ ...head, tasks: tasks.map(({ id }) => id) }, tasks);
       }
 
-      await tools.unswept(async () => {
+      await tools.withoutSweep(async () => {
         await store().catch(async (thrown) => {
           const removals = [head, ...tasks].flatMap(({ id }) => [files.remove(id), stores.pieces.clear(id)]);
           await Promise.allSettled(removals);

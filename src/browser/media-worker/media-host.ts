@@ -107,7 +107,7 @@ export function createMediaHost(
     newId,
     cancel,
     remove,
-    unswept,
+    withoutSweep,
     join: turns.join,
   });
 
@@ -121,7 +121,7 @@ export function createMediaHost(
   }
 
   // A sweep in another tab would delete pieces whose record is not stored yet.
-  function unswept<T>(work: () => Promise<T>): Promise<T> {
+  function withoutSweep<T>(work: () => Promise<T>): Promise<T> {
     return navigator.locks.request(sweepLock(settings.name), { mode: "shared" }, work);
   }
 
@@ -153,7 +153,7 @@ export function createMediaHost(
     const record = type === "task" ? createTaskOf() : createStepOf();
     const content_key = keyIn(request);
     const start = () => begin(record, prepare);
-    return content_key === null ? start() : unswept(start);
+    return content_key === null ? start() : withoutSweep(start);
 
     async function prepare(): Promise<void> {
       if (content_key !== null)
@@ -190,7 +190,7 @@ export function createMediaHost(
 
   async function waitingFile(record: Run): Promise<WaitingFile | null> {
     const id = inputIdOf(record);
-    if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(record.id))) return null;
+    if (isFinished(record) || !(await files.has(id)) || (await turns.hasExecutor(record.id))) return null;
     return (await files.find(id)) ? null : files.missing(id);
   }
 
@@ -223,7 +223,7 @@ export function createMediaHost(
     // A delegated task is cancelled even if no tab follows it.
     const remote = (await delegation.find(id))?.remote ?? null;
     if (remote !== null) tell({ type: "unfollow", id, remote });
-    if (!(await turns.isTaken(id))) await tidy(record);
+    if (!(await turns.hasExecutor(id))) await tidy(record);
     return record;
   }
 
@@ -259,13 +259,13 @@ export function createMediaHost(
         newId,
         Date.now(),
       );
-      const is_left = uploads.isLeft(before);
+      const canTakeOver = uploads.lacksOnlyUpload(before);
       const start = () =>
         begin(task, async () => {
           for (const from of new Set([input_id, id])) await files.copy(from, task.id);
-          if (is_left) await uploads.takeOver(before, task);
+          if (canTakeOver) await uploads.takeOver(before, task);
         });
-      await (is_left ? unswept(start) : start());
+      await (canTakeOver ? withoutSweep(start) : start());
       return task;
     },
     remove,

@@ -7,7 +7,7 @@ export interface RunTurns {
   /** Stops executing a run here, or waiting to. */
   stop(id: string, reason: unknown): void;
   /** Returns whether any tab executes the run or waits to. */
-  isTaken(id: string): Promise<boolean>;
+  hasExecutor(id: string): Promise<boolean>;
   /** Resolves when no tab executes the run. */
   settled(id: string): Promise<void>;
 }
@@ -22,7 +22,7 @@ export function createRunTurns(
   max: number,
   executeRun: (id: string, signal: AbortSignal) => Promise<(() => Promise<void>) | undefined>,
 ): RunTurns {
-  const joined = new Map<string, { controller: AbortController; again: boolean }>();
+  const joined = new Map<string, { controller: AbortController; rejoin: boolean }>();
   const limiters = { task: createLimiter(max), step: createLimiter(max) };
   const lockOf = (id: string) => `${name} run ${id}`;
 
@@ -36,10 +36,10 @@ export function createRunTurns(
   function join(id: string): void {
     const before = joined.get(id);
     if (before) {
-      before.again = true;
+      before.rejoin = true;
       return;
     }
-    const own = { controller: new AbortController(), again: false };
+    const own = { controller: new AbortController(), rejoin: false };
     joined.set(id, own);
     take(id, own.controller)
       // The wait for the lock was aborted.
@@ -47,7 +47,7 @@ export function createRunTurns(
       .finally(() => {
         joined.delete(id);
         // The run may have stopped for a missing file that has arrived since.
-        if (own.again && !own.controller.signal.aborted) join(id);
+        if (own.rejoin && !own.controller.signal.aborted) join(id);
       });
   }
 
@@ -56,7 +56,7 @@ export function createRunTurns(
     stop(id, reason) {
       joined.get(id)?.controller.abort(reason);
     },
-    async isTaken(id) {
+    async hasExecutor(id) {
       const { held = [] } = await navigator.locks.query();
       return held.some((lock) => lock.name === lockOf(id));
     },

@@ -25,7 +25,7 @@ export interface RunUploads {
   /** Executes the upload step: sends the files of its input to the run's destination, `main` last. */
   run(record: Run, source: Source, files: StoredBlob[], main: string, context: StepContext): Promise<Source>;
   /** Returns whether a failed task lacks only its upload. */
-  isLeft(record: Run): boolean;
+  lacksOnlyUpload(record: Run): boolean;
   /** Lets a new task resume the upload of such a task, if its output still exists. */
   takeOver(before: Task, after: Task): Promise<void>;
   /** Returns the outputs of the steps before the upload, for a task that took over from another; null for any other. */
@@ -103,7 +103,7 @@ export function createRunUploads(
         };
       });
     },
-    isLeft(record) {
+    lacksOnlyUpload(record) {
       if (record.object !== "task" || record.status !== "failed" || !destinationOf(record)) return false;
       return record.error?.step_id === record.steps.at(-1)?.id;
     },

@@ -129,7 +129,6 @@ function outputBytes({ filesize = 0, duration = 0 }: Source, { options }: Encode
     : Math.min(filesize, MIN_OUTPUT_BYTES);
 }
 
-// Room to require for an output of unknown size.
 const MIN_OUTPUT_BYTES = 16_777_216;
 
 interface FileStorage extends Storage {

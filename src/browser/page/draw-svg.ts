@@ -90,14 +90,14 @@ export interface Part extends Size {
 /** Draws a part at 1 / 2 ** `step` of its size and returns the milliseconds that it took; step 0 draws to the output. */
 type DrawPart = (part: Part, step: number) => number;
 
-// The longest draw that a visitor does not notice; then the longest draw of a part, and of the whole picture, that dividing does not
-// make faster.
-const [SLICE_MS, PART_MS, WHOLE_MS] = [100, 3000, 6000];
-// Pixels of the first preview.
+// A longer draw would freeze the page noticeably.
+const SLICE_MS = 100;
+// Limits of a draw that dividing cannot shorten.
+const [MAX_PART_MS, MAX_WHOLE_MS] = [3000, 6000];
 const PREVIEW_PIXELS = 1024;
 const MIN_SIDE = 32;
-// When each half takes more than this share of the whole's time, dividing waits until the time has grown by this factor.
-const [ALIKE, GROWN] = [0.7, 3];
+// If each half takes more than this share of the whole's time, do not divide again until the time has grown by the factor.
+const [FUTILE_SHARE, RETRY_FACTOR] = [0.7, 3];
 
 /** Timing of a part before its next preview: its time one step smaller, and the least time that any part of it takes. */
 interface Timing {
@@ -120,11 +120,11 @@ export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise
   }
 
   async function refine(part: Part, step: number, ms: number, { smaller, floor }: Timing): Promise<void> {
-    // A fixed share of the time does not grow with the size.
+    // Only the part of the time that grew since the last size grows again.
     const next = ms + 4 * Math.max(0, ms - smaller);
-    const halves = next > SLICE_MS && ms >= GROWN * floor ? halve(part) : [];
+    const halves = next > SLICE_MS && ms >= RETRY_FACTOR * floor ? halve(part) : [];
     if (halves.length === 0) {
-      if (next > (part === whole && step === 1 ? WHOLE_MS : PART_MS)) throw slowDrawing();
+      if (next > (part === whole && step === 1 ? MAX_WHOLE_MS : MAX_PART_MS)) throw slowDrawing();
       return preview(part, step - 1, { smaller: ms, floor });
     }
     const times: number[] = [];
@@ -132,8 +132,7 @@ export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise
       await pause();
       times.push(draw(half, step));
     }
-    // Each half takes about as long as the whole.
-    if (Math.min(...times) > ALIKE * ms) return refine(part, step, ms, { smaller, floor: ms });
+    if (Math.min(...times) > FUTILE_SHARE * ms) return refine(part, step, ms, { smaller, floor: ms });
     for (const [index, half] of halves.entries()) {
       const time = times[index] ?? ms;
       await refine(half, step, time, { smaller: smaller * (time / ms), floor });

@@ -93,7 +93,6 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
   const { block, isFrame, read, write, clock, maxUnits } = FORMATS[format] ?? WEBP;
   let rest: Uint8Array = new Uint8Array();
   let isFirst = true;
-  // The latest frame and the blocks after it.
   let lastFrame: Uint8Array[] = [];
   let [frames, before] = [0, 0];
   const stream = new TransformStream<Uint8Array, Uint8Array>({
@@ -188,7 +187,7 @@ function readFrame(file: Uint8Array, view: DataView, start: number, end: number)
     blends: (flags & 2) === 0,
     clears: (flags & 1) === 1,
     still: stillOf(
-      parts.some(({ name }) => name === "ALPH") ? [extended(width, height), ...pictures] : pictures,
+      parts.some(({ name }) => name === "ALPH") ? [extendedHeader(width, height), ...pictures] : pictures,
     ),
   };
 }
@@ -199,7 +198,7 @@ export function shownFor(duration: number): number {
 }
 
 // The header that a lossy picture with transparency needs.
-function extended(width: number, height: number): Uint8Array {
+function extendedHeader(width: number, height: number): Uint8Array {
   const chunk = new Uint8Array(18);
   const view = viewOf(chunk);
   view.setUint32(0, 0x56503858);

@@ -47,7 +47,7 @@ async function drawStill(
 
 const UPRIGHT = 1;
 
-// Browsers differ in which EXIF orientations they apply, and cannot be told not to. AVIF has none: its decoder turns the picture.
+// Browsers differ in which EXIF orientations they apply, and offer no way to disable this. AVIF has none: its decoder rotates the picture.
 async function withoutOrientation(
   geometry: Geometry,
   source: Source,

@@ -9,8 +9,7 @@ import { PNG_SIGNATURE } from "./png.ts";
 /** The facts of a {@link Source} that stand in for its picture. */
 export type Placeholder = Pick<Source, "thumbhash" | "dominant_color">;
 
-// Pixels with less alpha do not count.
-const OPAQUE = 128;
+const MIN_ALPHA = 128;
 
 /** Computes the requested facts from a picture, a PNG of at most 100 × 100 pixels. */
 export function readPlaceholder(png: Uint8Array, { thumbhash, dominant_color }: ProbeOptions): Placeholder {
@@ -32,7 +31,7 @@ function dominantColor(pixels: Uint8Array): string | undefined {
   const cells = new Map<number, Cell>();
   for (let at = 0; at < pixels.length; at += 4) {
     const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray(at, at + 4);
-    if (alpha < OPAQUE) continue;
+    if (alpha < MIN_ALPHA) continue;
     const name = ((red >> 4) << 8) | ((green >> 4) << 4) | (blue >> 4);
     const [count, ...sums] = cells.get(name) ?? [0, 0, 0, 0];
     cells.set(name, [count + 1, sums[0] + red, sums[1] + green, sums[2] + blue]);

@@ -93,7 +93,6 @@ export function lightChunkSeconds(
   return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(Math.min(computing, reading))));
 }
 
-// Bytes that the largest chunk takes: heap, input and output.
 function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName = "stock"): number {
   const { base, timeline } = STOCK_COSTS.memory;
   const pictures = heapOf(plan, source, level);
@@ -273,14 +272,13 @@ export function lightTools(
 export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | null {
   if (source.format !== "jpeg" || !isProgressive(viewOf(jpeg))) return null;
   const { coded_width = 0, coded_height = 0, pixel_format = "" } = source;
-  const samples = coded_width * coded_height * (SAMPLES[pixel_format] ?? 3);
+  const samples = coded_width * coded_height * (SAMPLES_PER_PIXEL[pixel_format] ?? 3);
   const needed_bytes = Math.ceil(STOCK_COSTS.memory.base * MIB + jpeg.length + 2 * samples);
   if (needed_bytes <= LIGHT_MEMORY) return null;
   return { code: "memory", needed_bytes, available_bytes: LIGHT_MEMORY };
 }
 
-// Samples per pixel.
-const SAMPLES: Readonly<Record<string, number>> = {
+const SAMPLES_PER_PIXEL: Readonly<Record<string, number>> = {
   yuvj420p: 1.5,
   yuvj422p: 2,
   gray: 1,

@@ -139,7 +139,7 @@ export async function runLightJob(
   return facts ? fromFacts(facts, job) : run("header");
 }
 
-// The first file counts the bytes of all.
+// Only the first part counts loaded bytes, because it counts those of the whole file.
 function splitFile(whole: SyncFile, [size, ...sizes]: [number, ...number[]]): [SyncFile, ...SyncFile[]] {
   let from = size;
   const rest = sizes.map((length) => {

@@ -15,8 +15,7 @@ export interface FfprobeReport {
 }
 
 const INPUT = "/in/input";
-// Up to this size, the packets of a file without a duration are counted.
-const COUNTED = 8_388_608;
+const MAX_COUNTED_BYTES = 8_388_608;
 
 /**
  * Probes a file with ffprobe, either with its first frame or only its header; `facts` come from the file's first bytes. Throws
@@ -44,7 +43,7 @@ export function runProbe(
   const report = probe(core, depth === "frame" ? ffprobeArgs(INPUT) : headerArgs());
   if (facts?.format_name === "apng" && report.streams[0])
     report.streams[0].nb_frames ??= String(facts.frames);
-  return file.size <= COUNTED ? withDuration(core, report) : report;
+  return file.size <= MAX_COUNTED_BYTES ? withDuration(core, report) : report;
 }
 
 function withMotion(report: FfprobeReport, { frames, seconds }: MotionFacts): FfprobeReport {
@@ -176,7 +175,6 @@ function readGif(view: DataView): HeaderFacts | null {
   };
 }
 
-// RFC 9649: WebP container.
 function readWebp(view: DataView): HeaderFacts | null {
   if (latinText(view, 0, 4) !== "RIFF" || latinText(view, 8, 4) !== "WEBP") return null;
   const common = { format_name: "webp_pipe", codec_name: "webp" };

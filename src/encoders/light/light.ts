@@ -56,15 +56,12 @@ export interface LightEncoder extends Encoder {
 
 const MAX_ROUNDS = 24;
 const SLICE = MIB;
-// Bytes prefetched at once from a slow source.
 const PREFETCH_BYTES = 8 * SLICE;
-// Bytes of an input cached between rounds.
 const CACHE_BYTES = 8 * SLICE;
 // Index of the cover stream in a file of one picture, sound and cover.
 const SOUND_ALONE_COVER = 2;
 const MAX_TABLE_BYTES = 16 * MIB;
-// Milliseconds.
-const BUSY_WAIT = { min: 300, max: 1500 };
+const BUSY_WAIT_MS = { min: 300, max: 1500 };
 
 type Done = Extract<LightMessage, { state: "done" }>;
 interface Sending {
@@ -100,7 +97,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         throw thrown;
       });
       if (reply === "busy") {
-        await sleep(BUSY_WAIT.min + Math.random() * (BUSY_WAIT.max - BUSY_WAIT.min), sending.signal);
+        await sleep(BUSY_WAIT_MS.min + Math.random() * (BUSY_WAIT_MS.max - BUSY_WAIT_MS.min), sending.signal);
         sending.onWait();
       } else if ("range" in reply) {
         ranges.push(reply.range);
@@ -118,7 +115,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       signal: AbortSignal.any([signal, ended.signal]),
     });
     const both = silence.signal;
-    // fetch wraps errors of the body stream; keep the original.
+    // fetch hides errors of the body stream behind its own.
     let fault: unknown;
     try {
       const parts = ranges
@@ -302,8 +299,7 @@ function cacheSlices(input: ByteReader): ByteReader {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-// Pauses between health checks of a lost encoder.
-const PAUSE_MS = { first: 250, max: 4000 };
+const HEALTH_PAUSE_MS = { first: 250, max: 4000 };
 // A busy encoder responds only once its work is done.
 const ANSWER_MS = 10_000;
 
@@ -325,7 +321,11 @@ async function awaitHealth(
   { signal, onWait }: { signal: AbortSignal; onWait: () => void },
 ): Promise<void> {
   const end = Date.now() + ms;
-  for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.max)) {
+  for (
+    let pause = HEALTH_PAUSE_MS.first;
+    Date.now() < end;
+    pause = Math.min(2 * pause, HEALTH_PAUSE_MS.max)
+  ) {
     const answer = await askHealth(fetch, signal);
     if (answer?.status === "ok") return;
     onWait();

@@ -148,7 +148,7 @@ async function poll(
       signal.throwIfAborted();
       return errors.unreachable({ name: instance.name, cause: thrown });
     });
-    if (!(answer instanceof MediaError) && !isOfHost(answer)) return answer;
+    if (!(answer instanceof MediaError) && !isHostResponse(answer)) return answer;
     if (Date.now() + wait > until)
       throw answer instanceof MediaError ? answer : statusError(instance, answer);
     await sleep(wait, signal);
@@ -190,16 +190,19 @@ export function isBusy({ status, text }: NativeResponse): boolean {
 const Own = z.object({ kind: z.string() });
 
 // A host responds with 429 while a container starts, and a proxy with 5xx when it cannot reach one.
-function isOfHost({ status, text }: NativeResponse): boolean {
+function isHostResponse({ status, text }: NativeResponse): boolean {
   return status >= 500 || (status === 429 && !Own.safeParse(parseJson(text)).success);
 }
 
 function statusError({ name }: NativeInstance, answer: NativeResponse): MediaError {
-  return errors.badStatus({ name, status: answer.status, cause: isOfHost(answer) ? AWAY : undefined });
+  return errors.badStatus({
+    name,
+    status: answer.status,
+    cause: isHostResponse(answer) ? PROXY_ANSWER : undefined,
+  });
 }
 
-// Marks the response of a proxy.
-const AWAY = errors.proxyAnswer();
+const PROXY_ANSWER = errors.proxyAnswer();
 
 /** Returns whether an encoder may be restarting, because it did not respond itself. One that does and refuses will refuse again. */
 export function isAway(thrown: unknown): boolean {

@@ -34,8 +34,7 @@ export interface NativeEncoderOptions {
   timeouts?: Partial<NativeTimeouts> | undefined;
 }
 
-// Starts of a job in all, on any encoder.
-const STARTS = 3;
+const MAX_STARTS = 3;
 
 type Finished = Extract<NativeState, { state: "done" }>;
 interface Submission {
@@ -107,7 +106,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
           throw new MediaError(end.error.kind, end.error.message, end.error);
         } catch (thrown) {
           signal.throwIfAborted();
-          if (!isLost(thrown) || start === STARTS) throw thrown;
+          if (!isLost(thrown) || start === MAX_STARTS) throw thrown;
           losses.set(instance, (losses.get(instance) ?? 0) + 1);
         }
       }
@@ -125,8 +124,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
     holders: Set<NativeInstance>,
   ) {
     let lastAnswer = Date.now();
-    // Consecutive attempts without a response.
-    let silent = 0;
+    let silentAttempts = 0;
     let fault: unknown;
     const unable = new Set<NativeInstance>();
     async function submitTo(instance: NativeInstance, waitMs: number) {
@@ -139,13 +137,13 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
         const answer = await startJob(callTo(instance, signal), job, waitMs);
         if (answer !== "busy") return { instance, answer };
         lastAnswer = Date.now();
-        silent = 0;
+        silentAttempts = 0;
         holders.delete(instance);
       } catch (thrown) {
         signal.throwIfAborted();
         if (!isLost(thrown)) throw thrown;
         fault = thrown;
-        silent++;
+        silentAttempts++;
       }
       return null;
     }
@@ -158,7 +156,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
       const able = order.filter((instance) => !unable.has(instance));
       if (able.length === 0) throw unavailable(refuse(job.plan, source) ?? { code: "not_configured" });
       const patience = isAway(fault) ? timeouts.awayMs : timeouts.restartMs;
-      if (silent >= able.length && Date.now() - lastAnswer > patience) throw fault;
+      if (silentAttempts >= able.length && Date.now() - lastAnswer > patience) throw fault;
       onWait();
       signal.throwIfAborted();
       const begun = Date.now();

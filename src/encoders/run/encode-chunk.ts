@@ -28,8 +28,7 @@ interface Shortfall {
   late_start: boolean;
 }
 
-// Seconds by which the second attempt starts earlier.
-const EARLIER = 30;
+const RETRY_LEAD_SECONDS = 30;
 
 /**
  * Encodes a chunk and compares the result with its span of the source. When pictures are missing at the start, encodes again from an
@@ -100,7 +99,8 @@ export function checkOutput({ pictures, sound }: Counts, contents: Contents): vo
 }
 
 function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
-  const starts = track === "audio" ? [decode_from] : [decode_from, Math.max(0, decode_from - EARLIER), 0];
+  const starts =
+    track === "audio" ? [decode_from] : [decode_from, Math.max(0, decode_from - RETRY_LEAD_SECONDS), 0];
   return [...new Set(starts)];
 }
 
@@ -136,7 +136,6 @@ function excessOf(
   return excess > SOUND_TOLERANCE + PADDING_SAMPLES / audio.sample_rate ? excess : 0;
 }
 
-// Samples that an encoder adds at both ends.
 const PADDING_SAMPLES = 3 * 1024;
 
 // At a constant rate the filters repeat and drop pictures to fill the span, so a full output proves nothing.

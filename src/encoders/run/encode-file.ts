@@ -32,10 +32,10 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
     // AVIF packets carry their own durations.
-    const moves = plan.image?.animated === true;
-    const animated = moves && plan.duration !== null && plan.format !== "avif";
-    const later = animated || addsCoverLater(plan) || hasLaterParts(plan);
-    const folder = later ? work : out;
+    const isAnimation = plan.image?.animated === true;
+    const animated = isAnimation && plan.duration !== null && plan.format !== "avif";
+    const needsEdit = animated || addsCoverLater(plan) || addsText(plan);
+    const folder = needsEdit ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
       const placed = await placeFile(storage, encoded, folder, target);
       if (animated) {
@@ -43,17 +43,17 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
         const stored = await placeFinished(encoding, placed, target, end.stream, signal);
         return { stored, count: async () => animationContents(encoding, end) };
       }
-      const stored = hasLaterParts(plan)
+      const stored = addsText(plan)
         ? await placeWithSubtitles(encoding, placed, target, signal)
-        : later
+        : needsEdit
           ? await placeWithCover(encoding, placed, target, signal)
           : placed;
       return {
         stored,
         async count() {
-          if (moves && plan.format !== "avif") return { pictures: null, sound: 0 };
+          if (isAnimation && plan.format !== "avif") return { pictures: null, sound: 0 };
           const reader = await storageReader(storage, stored.key);
-          return moves ? countSequence(reader) : countContents(reader, signal);
+          return isAnimation ? countSequence(reader) : countContents(reader, signal);
         },
       };
     });
@@ -104,7 +104,7 @@ export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Prom
 }
 
 /** Returns whether a plan adds text tracks or chapters to the encoded file. */
-function hasLaterParts({ subtitles, chapters }: Plan): boolean {
+function addsText({ subtitles, chapters }: Plan): boolean {
   return subtitles !== undefined || chapters === true;
 }
 
@@ -202,8 +202,8 @@ export async function stitchParts(
     onWait: encoding.tracker.waits,
   });
   const target = targetFile(encoding, plan.chunks[0] as Chunk);
-  const stitched = await placeFile(storage, body, hasLaterParts(plan) ? work : out, target);
-  const { mime: _, ...stored } = hasLaterParts(plan)
+  const stitched = await placeFile(storage, body, addsText(plan) ? work : out, target);
+  const { mime: _, ...stored } = addsText(plan)
     ? await placeWithSubtitles(encoding, stitched, target, signal)
     : stitched;
   if (counts.pictures || counts.sound) {
@@ -225,7 +225,6 @@ async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[
 // after seconds.
 const TICKS = { min: 10_000, max: 1_000_000 } as const;
 
-// The finest ticks, which most others divide.
 function joinedTicks({ plan: { concat = [] } }: Encoding): number {
   const finest = Math.max(...concat.map(({ joined }) => joined?.ticks ?? 1));
   return Math.min(TICKS.max, finest * Math.ceil(TICKS.min / finest));

@@ -84,7 +84,7 @@ async function store(
   return { written: encrypted, playlists };
 }
 
-// All renditions have the same pictures, so the one with the fewest shows what is missing.
+// All renditions have the same pictures, so count the rendition with the fewest.
 function countStream(plan: Plan, { written, playlists }: Written): Contents {
   const { renditions, audio } = plan;
   const samplesOf = (folder: string) =>

@@ -100,7 +100,7 @@ export function createEncodeProgress(
   }));
   let parallel = 1;
   // The percentage and the time left when the number of parallel chunks last changed.
-  let since = { percent: 0, left: timeLeft() };
+  let baseline = { percent: 0, left: timeLeft() };
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
   let reporting = false;
@@ -116,7 +116,7 @@ export function createEncodeProgress(
   }
 
   function percentOf(left: number): number {
-    const { percent, left: before } = since;
+    const { percent, left: before } = baseline;
     return before > 0 ? percent + (ENCODED_PERCENT - percent) * (1 - left / before) : percent;
   }
 
@@ -131,7 +131,7 @@ export function createEncodeProgress(
     const done = () => {
       reporting = false;
     };
-    // The run's signal reports its end.
+    // A run that has ended also aborts its signal, so a failed report can be ignored.
     report(percent).then(done, done);
   }
 
@@ -144,7 +144,7 @@ export function createEncodeProgress(
       if (running > parallel) {
         const percent = percentOf(timeLeft());
         parallel = running;
-        since = { percent, left: timeLeft() };
+        baseline = { percent, left: timeLeft() };
       }
       reported = Math.max(reported, Math.floor(percentOf(timeLeft())));
       reportPercent(reported);

@@ -116,7 +116,6 @@ export interface OutputContents {
 }
 
 const FIRST_BYTES = 65_536;
-// Blocks at the end of a file that stay in memory.
 const TAIL_BLOCKS = 4;
 // ffmpeg moves a file's index to the front, reading ahead of its writes, which uses two blocks.
 const LOADED_BLOCKS = 2;

@@ -14,10 +14,10 @@ import { createMtCore, type MtCoreOptions } from "./threaded-core.ts";
 import {
   type EncoderWork,
   type FromEncoderWorker,
-  followLife,
   type ToEncoderWorker,
   type WorkDone,
-  type WorkerLife,
+  type WorkerLease,
+  watchLease,
 } from "./worker-protocol.ts";
 
 /** Services of the encoder worker for its jobs. */
@@ -82,12 +82,10 @@ async function startCore(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
   );
 }
 
-// The worker receives the core, then jobs, one at a time. To cancel a job, terminate the worker.
-
 let host: Promise<WorkHost & CoreHost> | undefined;
 
 addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
-  if ("core" in data) host = start(data.core, followLife(data.life));
+  if ("core" in data) host = start(data.core, watchLease(data.lease));
   else if ("end" in data) void host?.then(endWith);
   else void answer(data.work, data.files);
 });
@@ -118,10 +116,10 @@ async function answer(work: EncoderWork, [file, ...extra]: readonly [Blob, ...Bl
 
 const EVERY_MS = 100;
 
-async function start(core: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
+async function start(core: LoadedCore, lease: WorkerLease): Promise<WorkHost & CoreHost> {
   let lastSign = Number.NEGATIVE_INFINITY;
   let lastTimed = Number.NEGATIVE_INFINITY;
-  const host = core.glue ? await stockHost(core, core.glue, life) : fastHost(core.module, life);
+  const host = core.glue ? await stockHost(core, core.glue, lease) : fastHost(core.module, lease);
   return {
     ...host,
     alive(seconds) {
@@ -139,7 +137,7 @@ interface CoreHost extends Omit<WorkHost, "alive"> {
   endThreads(): void;
 }
 
-function fastHost(module: WebAssembly.Module, { guard }: WorkerLife): CoreHost {
+function fastHost(module: WebAssembly.Module, { guard }: WorkerLease): CoreHost {
   return {
     createCore: async (memory, onLine) =>
       createFastCore({ module, memory, onLine, guard, spill: createBlobSpill() }),
@@ -148,19 +146,23 @@ function fastHost(module: WebAssembly.Module, { guard }: WorkerLife): CoreHost {
   };
 }
 
-async function stockHost({ module, threads }: LoadedCore, script: Blob, life: WorkerLife): Promise<CoreHost> {
+async function stockHost(
+  { module, threads }: LoadedCore,
+  script: Blob,
+  lease: WorkerLease,
+): Promise<CoreHost> {
   const glue = URL.createObjectURL(script);
   const { default: createCore } = await import(
     /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ glue
   );
-  if (!threads) return singleHost(module, createCore, life);
-  const { guard } = life;
+  if (!threads) return singleHost(module, createCore, lease);
+  const { guard } = lease;
   return threadedHost({ module, createCore, glue, threads: URL.createObjectURL(threads), guard });
 }
 
-function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {
+function singleHost(module: WebAssembly.Module, createCore: CreateCore, lease: WorkerLease): CoreHost {
   const keeper = reuseInstance(async (imports) => {
-    life.guard(imports);
+    lease.guard(imports);
     const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
     return instance as { exports: Record<string, unknown> };
   });

@@ -153,7 +153,7 @@ async function loadAll<Name extends string>(
   const load = async (name: Name) => {
     const onBytes = (bytes: number) => {
       loaded.set(name, bytes);
-      // A file counts from 0 again when its cached copy was damaged.
+      // A damaged cached copy restarts its file at 0.
       if (sum(loaded.values()) <= reported) return;
       reported = sum(loaded.values());
       onProgress({ loaded: reported, total });
@@ -202,7 +202,7 @@ async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
     if (bytes) return bytes;
   }
   const bytes = await fetchFile(load);
-  // Uncompressed, which spares the next visit that work.
+  // Stored unpacked, so that the next visit need not unpack it.
   void storeCached(cache, url, new Response(bytes));
   return bytes;
 }
@@ -324,7 +324,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return sha256Hex(bytes);
 }
 
-// Only the name of the file, because the rest of a URL may contain a secret.
+// Names only the file, because the rest of a URL may contain a secret.
 function factsOf({ url, role = "encoder core" }: FileLoad): { role: string; file: string } {
   const path = String(url).replace(/[?#].*$/, "");
   return { role, file: path.slice(path.lastIndexOf("/") + 1) };

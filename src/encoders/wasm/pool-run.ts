@@ -11,7 +11,7 @@ import { errors } from "./page-errors.ts";
 import {
   type EncoderWork,
   type FromEncoderWorker,
-  startLiving,
+  startLeased,
   type ToEncoderWorker,
   type WorkDone,
 } from "./worker-protocol.ts";
@@ -108,7 +108,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
             else idle.push({ core: job.core, worker });
             return ended.done;
           }
-          if (left === 0 || !ended.again) throw ended.fault;
+          if (left === 0 || !ended.retry) throw ended.fault;
         }
       } finally {
         end();
@@ -152,7 +152,7 @@ export interface RunWatch {
 }
 
 /** The outcome of a job; after a fault the worker is terminated. */
-export type WorkEnd = { done: WorkDone } | { fault: MediaError; again: boolean };
+export type WorkEnd = { done: WorkDone } | { fault: MediaError; retry: boolean };
 
 interface PoolWorker {
   /** Runs one job at a time. Rejects only when the signal aborts. */
@@ -169,9 +169,9 @@ const THREADS_MS = 30_000;
 
 function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
-  const { worker, end } = startLiving((life) => {
+  const { worker, end } = startLeased((lease) => {
     const worker = create();
-    worker.postMessage({ core, life } satisfies ToEncoderWorker);
+    worker.postMessage({ core, lease } satisfies ToEncoderWorker);
     return worker;
   });
   function close(): void {
@@ -222,10 +222,10 @@ function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
           close();
           reject(signal.reason);
         }
-        function fail(fault: MediaError, again: boolean): void {
+        function fail(fault: MediaError, retry: boolean): void {
           settle();
           close();
-          resolve({ fault, again });
+          resolve({ fault, retry });
         }
       });
     },

@@ -58,7 +58,6 @@ export function memoryOf(
   return (heap + worker) * MIB + Math.min(maxOutput, output);
 }
 
-// Bytes of the source in a chunk's span.
 function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk): number {
   const last = sourceEnd(plan, chunk);
   if (!duration || last === null) return filesize;

@@ -101,7 +101,6 @@ export interface WasmPool extends PoolEncoder {
 }
 
 const TOOLS = { stock: WASM_TOOLS, fast: FAST_TOOLS, vp9: VP9_TOOLS } as const;
-// Maximum bytes of an output in a core's memory.
 const MAX_OUTPUT_MEMORY = {
   stock: Number.POSITIVE_INFINITY,
   fast: SPILLED_OUTPUT,

@@ -22,11 +22,11 @@ export type EncoderWork =
   | { kind: "probe"; memory: number };
 
 /**
- * Messages to an encoder worker: first the core, then jobs, one at a time. `life` is a URL that resolves as long as the worker is
- * needed, because a running core blocks messages. `end` terminates the core's threads, then the worker.
+ * Messages to an encoder worker: first the core, then jobs, one at a time. `lease` is a URL that the owner
+ * revokes to stop a running core, which blocks messages. `end` terminates the core's threads, then the worker.
  */
 export type ToEncoderWorker =
-  | { core: LoadedCore; life: string }
+  | { core: LoadedCore; lease: string }
   | { work: EncoderWork; files: readonly [Blob, ...Blob[]] }
   | { end: true };
 
@@ -64,20 +64,20 @@ const EVERY_MS = 200;
 const EVERY_CALLS = 8;
 
 /** A worker whose running wasm ends with it; after terminate() alone, Chromium lets the wasm run for 2 more seconds. */
-export interface LivingWorker {
+export interface LeasedWorker {
   worker: Worker;
   /** Ends the wasm at once, and the worker after `graceMs` milliseconds. Default 0. */
   end(graceMs?: number): void;
 }
 
-/** Starts a worker and passes it a URL for {@link followLife}. */
-export function startLiving(start: (life: string) => Worker): LivingWorker {
-  const life = URL.createObjectURL(new Blob(["wanted"]));
-  const worker = start(life);
+/** Starts a worker and passes it a URL for {@link watchLease}; ending the worker revokes the URL. */
+export function startLeased(start: (lease: string) => Worker): LeasedWorker {
+  const lease = URL.createObjectURL(new Blob(["leased"]));
+  const worker = start(lease);
   return {
     worker,
     end(graceMs = 0) {
-      URL.revokeObjectURL(life);
+      URL.revokeObjectURL(lease);
       if (graceMs > 0) setTimeout(() => worker.terminate(), graceMs);
       else worker.terminate();
     },
@@ -85,7 +85,7 @@ export function startLiving(start: (life: string) => Worker): LivingWorker {
 }
 
 /** Lets wasm in a worker stop soon after the worker is abandoned. */
-export interface WorkerLife {
+export interface WorkerLease {
   /**
    * Wraps the imports so that they throw once the worker is abandoned, except while the wasm starts; a busy worker receives no
    * messages.
@@ -93,29 +93,28 @@ export interface WorkerLife {
   guard(imports: Imports, isRunning?: () => boolean): void;
 }
 
-/** Polls `url`, which resolves until the worker is abandoned. Call before the first await. */
-export function followLife(url: string): WorkerLife {
+/** Polls a lease, which resolves until the worker is abandoned. Call before the first await. */
+export function watchLease(url: string): WorkerLease {
   // A content security policy may forbid these requests.
   const own = URL.createObjectURL(new Blob(["allowed"]));
   const allowed = resolves(own);
   URL.revokeObjectURL(own);
   let last = Number.NEGATIVE_INFINITY;
   let calls = 0;
-  let isNeeded = true;
+  let isLeased = true;
 
   function check(): void {
     if (calls++ % EVERY_CALLS !== 0) return;
     const now = performance.now();
     if (now - last < EVERY_MS) return;
     last = now;
-    isNeeded &&= resolves(url);
-    if (!isNeeded) throw errors.workerAbandoned();
+    isLeased &&= resolves(url);
+    if (!isLeased) throw errors.workerAbandoned();
   }
 
   return {
     guard(imports, isRunning = () => true) {
       if (!allowed) return;
-      // Encoders call some import many times per picture.
       for (const group of Object.values(imports)) {
         for (const [name, call] of Object.entries(group)) {
           if (typeof call !== "function") continue;

@@ -98,7 +98,6 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   const fits = "points" in zoom;
   // A duration may be a little short, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
   const maxPoints = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
-  // The last point is open and measured in place.
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
   let length = 0;

@@ -161,7 +161,7 @@ function drawWaveform(
   channels: number,
   { width, height, color, background }: WaveformPicture,
 ): Uint8Array<ArrayBuffer> {
-  // A line has one bit a pixel, after a byte with its filter: none.
+  // A row begins with its filter byte, 0 for none, and has one bit a pixel.
   const stride = 1 + Math.ceil(width / 8);
   const lines = new Uint8Array(stride * height);
   const columns = Math.min(width, peaks.length / (2 * channels));

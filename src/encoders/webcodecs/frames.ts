@@ -222,7 +222,7 @@ function* drain(ready: VideoSample[]): Generator<VideoSample, void> {
   for (let sample = ready.shift(); sample; sample = ready.shift()) yield sample;
 }
 
-// Frames have microseconds, the file its own ticks.
+// A frame's time is in microseconds; round it to the file's ticks.
 function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotation: 0 | 90 | 180 | 270 }) {
   const onTicks = (microseconds: number) => Math.round((microseconds * ticks) / 1e6) / ticks;
   const sample = new VideoSample(frame, { rotation });

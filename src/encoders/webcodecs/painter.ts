@@ -99,7 +99,7 @@ export function drawPicture(
   if (pad && pad.color.length === 8) context.clearRect(left, top, inner.width, inner.height);
   if (matte !== null) fill(context, matte, left, top, inner.width, inner.height);
   const unmirrored = mirror ? { ...area, x: turned.width - area.x - area.width } : area;
-  const source = unturn(unmirrored, rotate, stored);
+  const source = toStoredPart(unmirrored, rotate, stored);
   const [across, down] = [stored.shown_width / stored.width, stored.shown_height / stored.height];
   const drawn = sideways ? { width: inner.height, height: inner.width } : inner;
   context.translate(left + inner.width / 2, top + inner.height / 2);
@@ -163,8 +163,11 @@ interface Rect {
   height: number;
 }
 
-// Maps a part of the rotated picture to the stored one.
-function unturn(part: Rect, rotate: Geometry["rotate"], stored: { width: number; height: number }): Rect {
+function toStoredPart(
+  part: Rect,
+  rotate: Geometry["rotate"],
+  stored: { width: number; height: number },
+): Rect {
   const { x, y, width, height } = part;
   switch (rotate) {
     case 0:

@@ -129,7 +129,6 @@ async function secondsOf(bytes: Uint8Array): Promise<number> {
   }
 }
 
-// Total duration in a media playlist; 0 for any other file.
 function listedSeconds({ name, bytes }: EncodedFile): number {
   if (!name.endsWith(`/${PLAYLIST}`)) return 0;
   const { segments } = parseMediaPlaylist(name, new TextDecoder().decode(bytes));

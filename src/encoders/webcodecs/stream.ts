@@ -148,7 +148,7 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
   output.addVideoTrack(source);
   let codec: string | null = null;
   let end = 0;
-  // The last packet lasts until the end, so each waits for the next one.
+  // The last packet must last until the end, so hold each back until the next one arrives.
   let pending: Parameters<typeof add>[0] | null = null;
 
   async function add(
