@@ -219,8 +219,8 @@ test.for(CORES)(
     if (state === "missing") await rig.take("core.wasm.gz");
     const files = { wasm: served, glue: "/files/core/ffmpeg-core.js", fast: null, cache: null };
     await open({ name: "core", core: files });
-    const found = await errorOf("/files/sound.wav", MP3);
-    expect(found).toEqual({ kind: "encoder_unavailable", ...error });
+    const failure = await errorOf("/files/sound.wav", MP3);
+    expect(failure).toEqual({ kind: "encoder_unavailable", ...error });
     await rig.put("core.wasm.gz", core);
     expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
   },

@@ -63,7 +63,7 @@ test.for(JOBS)(
   async ({ name, job }) => {
     await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
     const share = await watchShare(rig.lab);
-    const { heard: updates, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
+    const { updates, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
       const { client } = kit;
       const input = await kit.file(`/files/${file}`);
       const task = await client.tasks.create({ input, kind, options } as NewTask);
@@ -77,7 +77,7 @@ test.for(JOBS)(
       const end = Date.now() / 1000;
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
-      return { heard: updates, end };
+      return { updates, end };
     }, job);
     share.stop();
     const late = updates

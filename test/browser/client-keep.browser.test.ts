@@ -33,18 +33,18 @@ test("after a reload a task still has its output, and its file can be retried", 
   await openKit(rig.lab.page, { name: "keep" });
   const seen = await rig.lab.page.evaluate(async (before) => {
     const { client } = kit;
-    const found = await client.tasks.get(before.id);
-    const size = (await (await client.output(found.id)).blob()).size;
-    const again = await client.tasks.retry(before.id);
-    const after = await client.tasks.wait(again);
+    const stored = await client.tasks.get(before.id);
+    const size = (await (await client.output(stored.id)).blob()).size;
+    const retry = await client.tasks.retry(before.id);
+    const after = await client.tasks.wait(retry);
     const { records } = await client.tasks.list();
-    return { found, size, again, after, listed: records.map(({ id }) => id) };
+    return { stored, size, retry, after, listed: records.map(({ id }) => id) };
   }, done);
-  const { found, again, after } = seen;
-  expect(found).toEqual(done);
+  const { stored, retry, after } = seen;
+  expect(stored).toEqual(done);
   expect(seen.size).toBe(done.steps.at(-1)?.output?.filesize);
-  expect([again.status, again.input, after.status]).toEqual(["queued", "file:my picture.png", "succeeded"]);
-  expect(seen.listed).toEqual([again.id, done.id]);
+  expect([retry.status, retry.input, after.status]).toEqual(["queued", "file:my picture.png", "succeeded"]);
+  expect(seen.listed).toEqual([retry.id, done.id]);
 });
 
 test("an extra file survives a reload, serves a retry, and goes with its tasks", async () => {
@@ -61,12 +61,12 @@ test("an extra file survives a reload, serves a retry, and goes with its tasks",
   const seen = await page.evaluate(async (task) => {
     const { client } = kit;
     const first = await client.tasks.wait(task);
-    const again = await client.tasks.wait(await client.tasks.retry(task));
-    const held = (await client.usage()).inputs;
-    for (const each of [first, again]) await client.tasks.delete(each.id);
+    const second = await client.tasks.wait(await client.tasks.retry(task));
+    const inputBytes = (await client.usage()).inputs;
+    for (const each of [first, second]) await client.tasks.delete(each.id);
     return {
-      ends: [first, again].map(({ status, error }) => [status, error]),
-      held,
+      ends: [first, second].map(({ status, error }) => [status, error]),
+      inputBytes,
       after: await client.usage(),
     };
   }, id);
@@ -74,7 +74,7 @@ test("an extra file survives a reload, serves a retry, and goes with its tasks",
     ["succeeded", null],
     ["succeeded", null],
   ]);
-  expect(seen.held).toBeGreaterThan(before);
+  expect(seen.inputBytes).toBeGreaterThan(before);
   expect([seen.after.inputs, seen.after.work]).toEqual([before, 0]);
 });
 

@@ -72,21 +72,21 @@ test("a job stores its file once and reads its URL once, and goes with its last 
   const file = await clip("mp4");
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
   const url = origin.serve("/job.mp4", { file, mime: "video/mp4", headers });
-  const { size, held } = await rig.lab.page.evaluate(async (url) => {
+  const { size, inputs } = await rig.lab.page.evaluate(async (url) => {
     const { client } = kit;
     const input = await kit.file("/files/clip.mp4");
     const outputs = [
       { kind: "audio", options: { format: "mp3" } },
       { kind: "image", options: { format: "png", width: 40 } },
     ] as const;
-    const held: unknown[] = [];
+    const inputs: unknown[] = [];
     for (const each of [input, url]) {
       const { status } = await client.jobs.wait(await client.jobs.create({ input: each, outputs }));
-      held.push([status, (await client.usage()).inputs]);
+      inputs.push([status, (await client.usage()).inputs]);
     }
-    return { size: input.size, held };
+    return { size: input.size, inputs };
   }, url);
-  expect(held).toEqual([
+  expect(inputs).toEqual([
     ["succeeded", size],
     ["succeeded", size],
   ]);

@@ -115,8 +115,8 @@ test("a cancel mid-encode ends all work and leaves nothing stored", async () => 
 });
 
 test("a job resumes after a reload mid-encode, repeats no finished chunk, and leaves nothing behind", async () => {
-  const { job, id, kept } = await page.evaluate(async () => {
-    const kept = await kit.client.usage();
+  const { job, id, usage } = await page.evaluate(async () => {
+    const usage = await kit.client.usage();
     const input = await kit.file("/files/long.mp4");
     const options = { width: 240, bitrate: 400_000 } as const;
     const { id, tasks } = await kit.client.jobs.create({
@@ -126,7 +126,7 @@ test("a job resumes after a reload mid-encode, repeats no finished chunk, and le
         { name: "film", kind: "video", options },
       ],
     });
-    return { job: id, id: tasks[1]?.id ?? "", kept };
+    return { job: id, id: tasks[1]?.id ?? "", usage };
   });
   const before = await someChunks(page, 2);
   await page.reload();
@@ -151,7 +151,7 @@ test("a job resumes after a reload mid-encode, repeats no finished chunk, and le
     };
   }, job);
   expect([statuses, width]).toEqual([["succeeded", "succeeded"], 60]);
-  const { inputs, work, outputs, records } = kept;
+  const { inputs, work, outputs, records } = usage;
   expect(left).toMatchObject({ inputs, work, outputs, records });
   expect(stored).toEqual([]);
 });

@@ -26,7 +26,7 @@ test.for(["quality", "speed"] as const)(
   "with prefer: %s, updates report the encoder, rising percents, the speed and the ETA",
   async (prefer) => {
     await openKit(rig.lab.page, { name: prefer, encoderWorkers: 2, prefer });
-    const { heard: updates, made } = await rig.lab.page.evaluate(async () => {
+    const { updates, made } = await rig.lab.page.evaluate(async () => {
       const { client } = kit;
       const input = await kit.file("/files/film.mp4");
       const task = await client.tasks.create({ input, kind: "video", options: { width: 480 } });
@@ -38,7 +38,7 @@ test.for(["quality", "speed"] as const)(
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
       const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
-      return { heard: updates, made: { encoder, reason, refusals } };
+      return { updates, made: { encoder, reason, refusals } };
     });
     expect(made.encoder).toBe(prefer === "quality" ? PAGE_ENCODER : "webcodecs");
     // Updates name the encoder before any progress of the encode.

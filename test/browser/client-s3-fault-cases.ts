@@ -47,18 +47,18 @@ test("a lost network during an upload is a clear error, and a retry resumes the 
   ]);
   expect(await ceph.unfinished("pages")).toEqual(["tone.wav"]);
   proxy.fail(null);
-  const again = await rig.lab.page.evaluate(async (id) => {
+  const retry = await rig.lab.page.evaluate(async (id) => {
     const done = await kit.client.tasks.wait(await kit.client.tasks.retry(id));
     const bytes = await (await (await kit.client.output(done)).blob()).arrayBuffer();
     return { done, hash: [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))] };
   }, failed.id);
-  expect([again.done.status, again.done.error]).toEqual(["succeeded", null]);
+  expect([retry.done.status, retry.done.error]).toEqual(["succeeded", null]);
   expect([begun(), parts().sort()]).toEqual([0, [2]]);
   const { bytes } = await object("tone.wav");
   expect(bytes.length).toBeGreaterThan(5 * MB);
-  expect([...createHash("sha256").update(bytes).digest()]).toEqual(again.hash);
-  const output = again.done.steps[2]?.output;
-  expect(output?.url).toBe(`opfs:/s3/out/${again.done.id}/tone.wav`);
+  expect([...createHash("sha256").update(bytes).digest()]).toEqual(retry.hash);
+  const output = retry.done.steps[2]?.output;
+  expect(output?.url).toBe(`opfs:/s3/out/${retry.done.id}/tone.wav`);
 
   // The first retry took over the stored parts, so a second one starts from scratch.
   const second = await rig.lab.page.evaluate(

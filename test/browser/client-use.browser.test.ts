@@ -185,8 +185,8 @@ test("adaptive video has a master playlist whose files are all readable in this 
     const media = ({ name }: { name: string }) => !/\.(m3u8|mpd)$/.test(name);
     const sizes = output.files.filter(media).map(({ file }) => file.size);
     const options = { format: "dash", width: 80 } as const;
-    const again = await client.tasks.create({ input, kind: "adaptive_video", options });
-    const dash = await client.output(await client.tasks.wait(again));
+    const second = await client.tasks.create({ input, kind: "adaptive_video", options });
+    const dash = await client.output(await client.tasks.wait(second));
     const listed = await (await fetch(await dash.url())).text();
     const links = [...listed.matchAll(/(?:sourceURL|media)="([^"]+)"/g)].map(([, url = ""]) => url);
     const linked = await Promise.all(links.map(async (url) => (await (await fetch(url)).blob()).size));
@@ -225,9 +225,9 @@ test("a page encrypts a stream with a key that it shows to nobody, and keeps unt
       const { files } = await client.output(done);
       const file = (end: RegExp) => files.find(({ name }) => end.test(name))?.file;
       const bytes = new Uint8Array((await file(/\/seg_00000\.m4s$/)?.arrayBuffer()) ?? new ArrayBuffer(0));
-      const again = await client.tasks.retry(task.id).catch((thrown: Error) => thrown.message);
+      const retryError = await client.tasks.retry(task.id).catch((thrown: Error) => thrown.message);
       return {
-        ...{ options: [task.options, done.options], error: done.error, again: String(again) },
+        ...{ options: [task.options, done.options], error: done.error, retryError: String(retryError) },
         ...{ playlist: await file(/\/playlist\.m3u8$/)?.text(), segment: [...bytes] },
       };
     },
@@ -240,7 +240,7 @@ test("a page encrypts a stream with a key that it shows to nobody, and keeps unt
   const decipher = createDecipheriv("aes-128-cbc", key, Buffer.alloc(16));
   const clear = Buffer.concat([decipher.update(Buffer.from(seen.segment)), decipher.final()]);
   expect(clear.toString("latin1", 4, 8)).toMatch(/^(styp|moof)$/);
-  expect(seen.again).toMatch(/^options\.encryption\.key is required/);
+  expect(seen.retryError).toMatch(/^options\.encryption\.key is required/);
 });
 
 test("a page removes the key of a run that a crash kept from being stored", async () => {

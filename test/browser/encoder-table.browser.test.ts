@@ -63,7 +63,7 @@ async function fillRow({ name, kind, options, expected, cells, chunk_seconds, ..
     options,
     ...(chunk_seconds && { chunk_seconds }),
   };
-  const found: Partial<Record<EncoderName, string | null>> = {};
+  const table: Partial<Record<EncoderName, string | null>> = {};
   for (const encoder of ENCODERS) {
     const answer = await lab.page.evaluate(
       async (given) => {
@@ -72,7 +72,7 @@ async function fillRow({ name, kind, options, expected, cells, chunk_seconds, ..
       },
       { ...cell, encoder },
     );
-    found[encoder] = "refusal" in answer ? answer.refusal : YES;
+    table[encoder] = "refusal" in answer ? answer.refusal : YES;
     if ("refusal" in answer) continue;
     const folder = join(home, "out", `${name} ${encoder}`);
     for (const file of answer.files) {
@@ -112,7 +112,7 @@ async function fillRow({ name, kind, options, expected, cells, chunk_seconds, ..
     if (picture && !expected.still) expect(Math.abs(picture.duration - wanted), what).toBeLessThan(0.1);
     if (frames) expect(picture?.times.length, what).toBe(frames);
   }
-  expect(found).toEqual(Object.fromEntries(ENCODERS.map((encoder, index) => [encoder, cells[index]])));
+  expect(table).toEqual(Object.fromEntries(ENCODERS.map((encoder, index) => [encoder, cells[index]])));
 }
 
 test("the page logs no errors", () => {

@@ -124,13 +124,13 @@ export const CASES: Cases = {
     await first.inputs.put({ id: "task_3", file: null, ...facts });
     first.close();
     const { inputs } = await openIndexedDb({ name: database });
-    const kept = await inputs.get("task_1");
-    assert.ok(kept?.file instanceof File);
+    const input = await inputs.get("task_1");
+    assert.ok(input?.file instanceof File);
     assert.deepEqual(
-      [kept.file.name, kept.file.lastModified, await kept.file.text()],
+      [input.file.name, input.file.lastModified, await input.file.text()],
       [...[file.name, file.lastModified, "0123456789"]],
     );
-    assert.deepEqual([kept.fingerprint, kept.last_modified, kept.size], ["abc", file.lastModified, 10]);
+    assert.deepEqual([input.fingerprint, input.last_modified, input.size], ["abc", file.lastModified, 10]);
     const other = (await inputs.get("task_2"))?.file;
     assert.ok(other instanceof FileSystemFileHandle && (await other.isSameEntry(handle)));
     assert.deepEqual(await inputs.get("task_3"), { id: "task_3", file: null, ...facts });
@@ -151,15 +151,15 @@ export const CASES: Cases = {
     raw.close();
     const stores = await openIndexedDb({ name: database });
     assert.deepEqual(await stores.tasks.all(), [old, failed]);
-    const found = await stores.tasks.list({ limit: 5, order: "desc", status: "failed" });
-    assert.deepEqual(found, { records: [failed], more: false });
+    const page = await stores.tasks.list({ limit: 5, order: "desc", status: "failed" });
+    assert.deepEqual(page, { records: [failed], more: false });
     assert.deepEqual(await stores.steps.get(step.id), step);
     assert.deepEqual(await stores.pieces.get(old.id, "chunk 0"), { value: 7 });
     assert.deepEqual(await stores.jobs.all(), []);
     await stores.inputs.put({ id: old.id, file: null, ...facts });
     stores.close();
-    const again = await openIndexedDb({ name: database });
-    assert.equal((await again.inputs.get(old.id))?.size, 10);
+    const reopened = await openIndexedDb({ name: database });
+    assert.equal((await reopened.inputs.get(old.id))?.size, 10);
   },
   "rejects a database of a newer version": async () => {
     const database = name();

@@ -97,18 +97,18 @@ async function takeBundled(cacheDir: string): Promise<() => Promise<void>> {
     .update(lock)
     .update(JSON.stringify([ROOT, BUNDLED]))
     .digest("hex");
-  const kept = join(CLIP_FOLDER, `bundled-${key.slice(0, 24)}`);
-  const found = await cp(kept, cacheDir, { recursive: true }).then(
+  const cacheCopy = join(CLIP_FOLDER, `bundled-${key.slice(0, 24)}`);
+  const isCached = await cp(cacheCopy, cacheDir, { recursive: true }).then(
     () => true,
     () => false,
   );
-  if (found) return async () => {};
+  if (isCached) return async () => {};
   return async () => {
     const making = join(CLIP_FOLDER, `making-${randomUUID()}`);
     await mkdir(CLIP_FOLDER, { recursive: true });
     await cp(cacheDir, making, { recursive: true });
     // Another lab may have been faster.
-    await rename(making, kept).catch(() => rm(making, { recursive: true, force: true }));
+    await rename(making, cacheCopy).catch(() => rm(making, { recursive: true, force: true }));
   };
 }
 

@@ -93,8 +93,8 @@ test("afterwards a good file still encodes, and no stray worker or stored file i
   await expect.poll(() => page.workers().length).toBeLessThanOrEqual(1 + 2 + 2 + 2);
   // Only outputs are stored, until they are deleted.
   const stored = await page.evaluate(() => kit.stored());
-  const kept = new Set(stored.map((path) => /^\+out\/\+(task_\w+)\//.exec(path)?.[1]));
-  expect(kept).toEqual(new Set([task, ...good].map(({ id }) => id)));
+  const owners = new Set(stored.map((path) => /^\+out\/\+(task_\w+)\//.exec(path)?.[1]));
+  expect(owners).toEqual(new Set([task, ...good].map(({ id }) => id)));
   await page.evaluate(
     async (ids) => {
       for (const id of ids) await kit.client.tasks.delete(id);

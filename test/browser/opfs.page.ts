@@ -35,9 +35,9 @@ export const CASES: Cases = {
     const storage = await fresh();
     const keys = ["out/b/Master.m3u8", "out/b/0/seg_00001.m4s", "out/b", "out/c/x", "outer/b/y"];
     for (const key of keys) await storage.write(key, bytes(key), "text/plain");
-    const found = await storage.files("out/b");
+    const files = await storage.files("out/b");
     assert.deepEqual(
-      await Promise.all(found.map(async ({ key, file }) => [key, file.name, await file.text()])),
+      await Promise.all(files.map(async ({ key, file }) => [key, file.name, await file.text()])),
       ["out/b", "out/b/0/seg_00001.m4s", "out/b/Master.m3u8"].map((key) => [key, key.split("/").at(-1), key]),
     );
     assert.deepEqual(await storage.files("none/"), []);
@@ -46,9 +46,9 @@ export const CASES: Cases = {
   "finds objects of an earlier instance, with the same metadata": async () => {
     const name = `framewright-${crypto.randomUUID()}`;
     const written = await (await createOpfsStorage(name)).write("run/one", bytes("kept"), "a/b+c; d=~e");
-    const again = await createOpfsStorage(name);
-    assert.deepEqual(await again.head("run/one"), written);
-    assert.equal(await text(await again.read("run/one")), "kept");
+    const reopened = await createOpfsStorage(name);
+    assert.deepEqual(await reopened.head("run/one"), written);
+    assert.equal(await text(await reopened.read("run/one")), "kept");
   },
   "keeps similar keys apart": async () => {
     const storage = await fresh();
@@ -125,13 +125,13 @@ export const CASES: Cases = {
     await writer.write(bytes("first"));
     const before = await count(folder);
     assert.ok(before >= 2);
-    const again = await createOpfsStorage(name);
+    const reopened = await createOpfsStorage(name);
     while ((await count(folder)) >= before) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(await storage.head("slow"), null);
     await writer.write(bytes(" and last"));
     await writer.close();
     await writing;
-    assert.equal(await text(await again.read("slow")), "first and last");
+    assert.equal(await text(await reopened.read("slow")), "first and last");
     assert.equal(await count(folder), 0);
   },
   "ensureRoom() rejects before a write that cannot fit": async () => {

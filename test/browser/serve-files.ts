@@ -36,24 +36,24 @@ export async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const found = await stat(file).catch(() => null);
+  const stats = await stat(file).catch(() => null);
   // The client may have disconnected.
   if (response.destroyed) return;
   for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
   if (request.method === "OPTIONS") return void response.writeHead(204).end();
-  if (!found?.isFile()) return void response.writeHead(404).end();
-  const { size, mtimeMs } = found;
+  if (!stats?.isFile()) return void response.writeHead(404).end();
+  const { size, mtimeMs } = stats;
   response.setHeader("Content-Type", type);
   response.setHeader("Accept-Ranges", "bytes");
   response.setHeader("ETag", `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`);
-  const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
-  const start = Number(asked?.[1] ?? 0);
-  const end = asked?.[2] ? Math.min(size, Number(asked[2]) + 1) : size;
-  if (asked && start >= end) {
+  const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
+  const start = Number(range?.[1] ?? 0);
+  const end = range?.[2] ? Math.min(size, Number(range[2]) + 1) : size;
+  if (range && start >= end) {
     return void response.writeHead(416, { "Content-Range": `bytes */${size}` }).end();
   }
-  if (asked) response.setHeader("Content-Range", `bytes ${start}-${end - 1}/${size}`);
-  response.writeHead(asked ? 206 : 200, { "Content-Length": end - start });
+  if (range) response.setHeader("Content-Range", `bytes ${start}-${end - 1}/${size}`);
+  response.writeHead(range ? 206 : 200, { "Content-Length": end - start });
   if (request.method === "HEAD" || start === end) return void response.end();
   pipeline(createReadStream(file, { start, end: end - 1 }), response, () => response.destroy());
 }

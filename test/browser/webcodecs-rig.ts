@@ -59,9 +59,9 @@ export async function openWebCodecs() {
       let sound: string | null = null;
       if (audio) {
         const chunk: Chunk = { index: 0, track: "audio", start: plan.start, end: plan.end };
-        const made = await encodeChunk(path, source, plan, chunk);
+        const output = await encodeChunk(path, source, plan, chunk);
         sound = `${name}.sound`;
-        await copyFile(made.path, join(folder, sound));
+        await copyFile(output.path, join(folder, sound));
       }
       const chunks = plan.chunks.filter(({ track }) => track !== "audio");
       const { files, ...answer } = await ask({

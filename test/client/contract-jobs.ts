@@ -68,9 +68,9 @@ export const JOBS: ClientClauses = [
       const { message: never, param } = await refused(client.tasks.retry(behind?.id ?? ""));
       match(String(never), /which was never produced; create the task again with an input of its own\.$/);
       equal(param, "input");
-      const again = await client.tasks.wait(await client.tasks.retry(poster?.id ?? ""));
-      deepEqual([again.status, again.job, again.input], ["succeeded", undefined, done.tasks[0]?.input]);
-      await client.tasks.delete(again.id);
+      const retry = await client.tasks.wait(await client.tasks.retry(poster?.id ?? ""));
+      deepEqual([retry.status, retry.job, retry.input], ["succeeded", undefined, done.tasks[0]?.input]);
+      await client.tasks.delete(retry.id);
 
       await client.tasks.delete(late?.id ?? "");
       deepEqual(

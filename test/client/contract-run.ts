@@ -128,9 +128,9 @@ export const CALLS: ClientClauses = [
       const { task } = await client.run({
         ...{ input: inputs.video, kind: "video", options: { width: 32, end: 0.2, overlay, subtitles } },
       });
-      const again = await client.tasks.wait(await client.tasks.retry(task.id));
-      equal(again.status, "succeeded");
-      for (const record of [task, again]) {
+      const retry = await client.tasks.wait(await client.tasks.retry(task.id));
+      equal(retry.status, "succeeded");
+      for (const record of [task, retry]) {
         equal(typeof (record.options as { overlay?: { url?: unknown } }).overlay?.url, "string");
         const blob = await (await client.output(record)).blob();
         const { blob: pixel } = await client.run({

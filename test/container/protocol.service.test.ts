@@ -69,8 +69,8 @@ test("reports growing progress, turns away a second job, and keeps a place for i
   const short = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "mp3" });
   expect(await rig.run(short)).toMatchObject({ state: "done" });
 
-  const again = await rig.call("POST", "/jobs", job);
-  expect([again.status, await again.json()]).toMatchObject([200, { state: "running" }]);
+  const repeat = await rig.call("POST", "/jobs", job);
+  expect([repeat.status, await repeat.json()]).toMatchObject([200, { state: "running" }]);
   expect(await rig.ffmpegs()).toHaveLength(1);
 
   const shares: number[] = [];

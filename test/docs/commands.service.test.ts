@@ -23,8 +23,8 @@ test("the README has at most 150 lines, a picture and the two main commands", ()
 test("every npm command in the documents exists", () => {
   const named = [...everything.matchAll(/npm (?:run )?([a-z0-9:]+)/g)].map(([, name = ""]) => name);
   expect(named).toContain("demo");
-  const known = new Set([...Object.keys(scripts), "ci", "pack", "install"]);
-  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  const commands = new Set([...Object.keys(scripts), "ci", "pack", "install"]);
+  expect(named.filter((name) => !commands.has(name))).toEqual([]);
 });
 
 test("every file that an npm script runs exists", () => {
@@ -60,19 +60,19 @@ test("the API accepts every curl request in the documents", async () => {
   );
   expect(commands.length).toBeGreaterThan(5);
   const order = commands.toSorted((a, b) => Number(isTest(a.code)) - Number(isTest(b.code)));
-  const made: Record<string, string> = {};
+  const ids: Record<string, string> = {};
   for (const { path, code } of order) {
     const [, url = "", body] = /^curl (\S+).*?(?:-d '(.+)')?\s*$/s.exec(code) ?? [];
     expect([path, new URL(url).port, /Bearer \$KEY/.test(code)]).toEqual([path, "8787", true]);
     // Replace the ids of the examples with those of the records created here.
-    const at = new URL(url).pathname.replace(/\b(task|conn)_\w+/, (id, type: string) => made[type] ?? id);
+    const at = new URL(url).pathname.replace(/\b(task|conn)_\w+/, (id, type: string) => ids[type] ?? id);
     const headers = { ...KEY, "Content-Type": "application/json" };
     const init = body === undefined ? { headers } : { method: "POST", headers, body };
     const answer = await app.request(at, init);
-    const found = (await answer.json()) as { id?: string; kind?: string; message?: string };
-    expect([code, answer.status < 300, found.message]).toEqual([code, true, undefined]);
-    const [type = ""] = found.id?.split("_") ?? [];
-    if (found.id) made[type] = found.id;
+    const record = (await answer.json()) as { id?: string; kind?: string; message?: string };
+    expect([code, answer.status < 300, record.message]).toEqual([code, true, undefined]);
+    const [type = ""] = record.id?.split("_") ?? [];
+    if (record.id) ids[type] = record.id;
   }
 });
 

@@ -102,10 +102,10 @@ test.concurrent.for([
     for (const path of [gif.path, await decodedWebp(webp.path)])
       expect((await readFrames(path)).map(({ number }) => number)).toEqual(SHOWN);
     for (const { path, task } of [gif, webp]) {
-      const made = task.steps[2]?.output;
-      expect(made).toMatchObject({ encoder, kind: "image", animated: true, width: 160, height: 96 });
-      expect(made?.counts?.pictures).toEqual({ source: 30, output: 6 });
-      expect(await delaysOf(path, made?.format as "gif" | "webp")).toEqual(Array(6).fill(200));
+      const output = task.steps[2]?.output;
+      expect(output).toMatchObject({ encoder, kind: "image", animated: true, width: 160, height: 96 });
+      expect(output?.counts?.pictures).toEqual({ source: 30, output: 6 });
+      expect(await delaysOf(path, output?.format as "gif" | "webp")).toEqual(Array(6).fill(200));
     }
     expect([gif.mime, webp.mime]).toEqual(["image/gif", "image/webp"]);
     // A GIF is repeated twice after it has played.

@@ -75,10 +75,10 @@ test.each([
     const options = { format, quality, width: 320 } as const;
     const path = await draw(input, options);
     const native = await encode(input, "image", options);
-    const wanted = { ...RANGE, filter: "scale=320:240:flags=bicubic:out_range=tv:out_color_matrix=bt601" };
+    const expected = { ...RANGE, filter: "scale=320:240:flags=bicubic:out_range=tv:out_color_matrix=bt601" };
     const [got, peer] = [
-      await measureLikeness(path, input, wanted),
-      await measureLikeness(native.path, input, wanted),
+      await measureLikeness(path, input, expected),
+      await measureLikeness(native.path, input, expected),
     ];
     expect(Math.abs(got.mean - peer.mean)).toBeLessThan(0.02);
     const bytes = (await readFacts(path)).bytes / (await readFacts(native.path)).bytes;

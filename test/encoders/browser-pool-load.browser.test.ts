@@ -151,20 +151,20 @@ test("loads the core from the cache on the second visit and replaces a damaged c
   const url = "/files/kept.wasm.gz";
   await symlink(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"), join(home, "kept.wasm.gz"));
   expect((await load({ wasm: url, cache: "kept" })).error).toBeNull();
-  const kept = () =>
+  const cachedBytes = () =>
     lab.page.evaluate(async (url) => {
-      const found = await (await caches.open("kept")).match(url);
-      return (await found?.arrayBuffer())?.byteLength ?? 0;
+      const cached = await (await caches.open("kept")).match(url);
+      return (await cached?.arrayBuffer())?.byteLength ?? 0;
     }, url);
   // The cache keeps it uncompressed.
   const { size } = CORE_FILES.wasm;
-  await expect.poll(kept).toBe(size);
+  await expect.poll(cachedBytes).toBe(size);
 
   await lab.page.evaluate(async (url) => {
     await (await caches.open("kept")).put(url, new Response("damaged"));
   }, url);
   expect((await load({ wasm: url, cache: "kept" })).error).toBeNull();
-  await expect.poll(kept).toBe(size);
+  await expect.poll(cachedBytes).toBe(size);
 
   await rm(join(home, "kept.wasm.gz"));
   const { error, events } = await load({ wasm: url, cache: "kept" });

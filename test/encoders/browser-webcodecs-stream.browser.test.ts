@@ -118,9 +118,9 @@ test.for([
     ]);
     for (const [track, name] of ["audio", "audio_1"].entries()) {
       const as = { channels: 1, sample_rate: 8000 };
-      const made = await readSound(join(folder, name, "playlist.m3u8"), as);
+      const sound = await readSound(join(folder, name, "playlist.m3u8"), as);
       for (const other of [0, 1]) {
-        const [echo] = compareSound(made, await readSound(film, { ...as, after: ["-map", `0:a:${other}`] }));
+        const [echo] = compareSound(sound, await readSound(film, { ...as, after: ["-map", `0:a:${other}`] }));
         if (other === track) expect(echo?.correlation).toBeGreaterThan(0.9);
         else expect(echo?.correlation).toBeLessThan(0.4);
       }

@@ -81,11 +81,11 @@ test("makes non-square pixels square", async () => {
 /** Checks that an output has the same number of frames as the native encoder's, at the same times, with similar pictures. */
 async function expectNative(path: string, input: string, options: VideoOptions, like = LIKE) {
   const native = await encode(input, "video", options);
-  const [got, wanted] = [await readFacts(path), await readFacts(native.path)];
+  const [got, expected] = [await readFacts(path), await readFacts(native.path)];
   const times = got.picture?.times ?? [];
-  expect(times).toHaveLength(wanted.picture?.times.length ?? 0);
+  expect(times).toHaveLength(expected.picture?.times.length ?? 0);
   for (const [index, time] of times.entries()) {
-    expect(Math.abs(time - (wanted.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+    expect(Math.abs(time - (expected.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
   }
   expect((await measureLikeness(path, native.path)).worst).toBeGreaterThan(like);
 }
@@ -190,8 +190,8 @@ test.each(CODECS)(
     expect(seen).toEqual(seen.toSorted((a, b) => a.bytes - b.bytes));
     expect(seen).toEqual(seen.toSorted((a, b) => a.like - b.like));
     const native = await encode(input, "video", { format, codec, quality: "medium" });
-    const wanted = (await measureLikeness(native.path, input)).mean;
-    expect(Math.abs((seen[1]?.like ?? 0) - wanted)).toBeLessThan(NEAR[codec]);
+    const nativeLikeness = (await measureLikeness(native.path, input)).mean;
+    expect(Math.abs((seen[1]?.like ?? 0) - nativeLikeness)).toBeLessThan(NEAR[codec]);
   },
 );
 

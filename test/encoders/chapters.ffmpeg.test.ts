@@ -23,10 +23,10 @@ test.for([
 ] as const)(
   "chapters are also a track of titles, which players of Apple read: $format $options",
   async ({ format, options, changes }) => {
-    const made = await trial(await crowdedVideo("mp4"), "video", { format, ...options }, changes);
-    const source = { ...made.source, chapters: CHAPTERS };
-    const { key } = await runEncode({ ...made, source });
-    const path = await fetchStored(made.storage, key);
+    const run = await trial(await crowdedVideo("mp4"), "video", { format, ...options }, changes);
+    const source = { ...run.source, chapters: CHAPTERS };
+    const { key } = await runEncode({ ...run, source });
+    const path = await fetchStored(run.storage, key);
 
     const paths = listPaths(await readFile(path));
     expect(paths.filter((each) => each === "moov/trak/tref/chap")).toHaveLength(2);
@@ -52,12 +52,12 @@ test.for([
       `1.250 to 2.0 ${TITLES[1]}`,
       "2.000 to 3.0 End",
     ]);
-    const again = (await probeFile(path)).source;
-    expect(again.chapters).toEqual([
+    const output = (await probeFile(path)).source;
+    expect(output.chapters).toEqual([
       CHAPTERS[0],
       { ...CHAPTERS[1], end: 2 },
       { ...CHAPTERS[2], end: expect.closeTo(3, 1) },
     ]);
-    expect(again.streams?.map(({ kind }) => kind)).toEqual(["video", "audio", "subtitle"]);
+    expect(output.streams?.map(({ kind }) => kind)).toEqual(["video", "audio", "subtitle"]);
   },
 );

@@ -119,7 +119,7 @@ test.for([
   expect(counted(task)).toEqual({ source: 4, output: 4 });
 });
 
-let made = 0;
+let folders = 0;
 
 /** Runs a task in a page and resolves with its record and the path of its output. */
 async function inPage(
@@ -150,7 +150,7 @@ async function inPage(
     },
     [await page.serve(source), { kind, options }] as const,
   );
-  const folder = join(page.folder, "made", String(made++));
+  const folder = join(page.folder, "made", String(folders++));
   for (const { name, base64 } of files) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), Buffer.from(base64, "base64"));

@@ -33,11 +33,11 @@ async function expectPicturesUntil(
   until = end,
 ): Promise<void> {
   const { picture, duration } = await readFacts(path);
-  const wanted = times.filter((time) => time < until);
+  const expected = times.filter((time) => time < until);
   const actual = picture?.times ?? [];
-  expect(actual).toHaveLength(wanted.length);
+  expect(actual).toHaveLength(expected.length);
   for (const [index, time] of actual.entries())
-    expect(Math.abs(time - (wanted[index] ?? 0)), `picture ${index}`).toBeLessThanOrEqual(TICK);
+    expect(Math.abs(time - (expected[index] ?? 0)), `picture ${index}`).toBeLessThanOrEqual(TICK);
   expect(Math.abs(duration - until)).toBeLessThanOrEqual(TICK);
 }
 
@@ -93,8 +93,8 @@ test.each(["gif", "webp"] as const)(
     const count = String(shown.times.length);
     const drawn = ["-f", "lavfi", "-i", `testsrc2=s=64x64:r=${rate}`, "-frames:v", count];
     const path = await makeClip(format, [...drawn, ...args, "-loop", "0"]);
-    for (const made of ["mp4", "webm"] as const) {
-      const request = { input: service.serve(path), kind: "video", options: { format: made } } as const;
+    for (const target of ["mp4", "webm"] as const) {
+      const request = { input: service.serve(path), kind: "video", options: { format: target } } as const;
       await expectPicturesUntil((await service.door.encode(request)).path, shown);
     }
     const { folder, main } = await inPage(path, "video", { format: "mp4" }, "quality");
@@ -147,9 +147,9 @@ test.for(MADE_IN_PAGE)(
     const clip = await unevenClip("mixed", from);
     for (const end of [undefined, 5.3]) {
       const options = { format, quality: "low", ...(end && { end }) };
-      const made = await inPage(clip.path, "video", options, prefer);
-      expect(made.encoder).toBe(encoder);
-      await expectPicturesUntil(join(made.folder, made.main), clip, end);
+      const output = await inPage(clip.path, "video", options, prefer);
+      expect(output.encoder).toBe(encoder);
+      await expectPicturesUntil(join(output.folder, output.main), clip, end);
     }
   },
 );
@@ -161,9 +161,9 @@ test.for([
   { from: "fragmented", format: "mp4" },
 ] as const)("a copy of $from to $format keeps the end", async ({ from, format }) => {
   const clip = await unevenClip("mixed", from);
-  const made = await inPage(clip.path, "video", { format }, "quality");
-  expect(made.encoder).toBe("copy");
-  await expectPicturesUntil(join(made.folder, made.main), clip);
+  const local = await inPage(clip.path, "video", { format }, "quality");
+  expect(local.encoder).toBe("copy");
+  await expectPicturesUntil(join(local.folder, local.main), clip);
   const output = await service.door.encode({
     ...{ input: service.serve(clip.path), kind: "video" },
     options: { format },
@@ -193,7 +193,7 @@ test.for(["quality", "speed"] as const)(
   },
 );
 
-let made = 0;
+let folders = 0;
 let opened: "quality" | "speed" | undefined;
 
 // Every new client loads the core, so the current one is reused if possible.
@@ -229,7 +229,7 @@ async function inPage(
     },
     [url, { kind, options }] as const,
   );
-  const folder = join(page.folder, "made", String(made++));
+  const folder = join(page.folder, "made", String(folders++));
   for (const file of result.files) {
     await mkdir(dirname(join(folder, file.name)), { recursive: true });
     await writeFile(join(folder, file.name), Buffer.from(file.base64, "base64"));

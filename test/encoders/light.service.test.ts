@@ -31,7 +31,7 @@ async function lightAt(listener: RequestListener, limits: Partial<LightLimits> =
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   return createLightEncoder({
-    fetch: (asked, init) => fetch(url + new URL(asked).pathname.slice(1), init),
+    fetch: (target, init) => fetch(url + new URL(target).pathname.slice(1), init),
     limits,
   });
 }
@@ -88,10 +88,10 @@ test("an unreachable encoder fails with worker_lost", async () => {
 });
 
 test("awaits a lost encoder until it answers, and then fails, so that another attempt finds it", async () => {
-  let asked = 0;
+  let requests = 0;
   const light = await lightAt(
     (request, response) => {
-      if (request.method === "POST" || ++asked < 3) return void request.socket.destroy();
+      if (request.method === "POST" || ++requests < 3) return void request.socket.destroy();
       response.writeHead(200).end('{"status":"ok","fast":false}');
     },
     { awaySeconds: 600 },
@@ -99,7 +99,7 @@ test("awaits a lost encoder until it answers, and then fails, so that another at
   let waits = 0;
   const probed = light.probe(reader, signal(), () => waits++);
   await expect(probed).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
-  expect({ asked, waits }).toEqual({ asked: 3, waits: 2 });
+  expect({ requests, waits }).toEqual({ requests: 3, waits: 2 });
 });
 
 test("awaits an encoder that stays away no longer than its limit", async () => {
@@ -110,9 +110,9 @@ test("awaits an encoder that stays away no longer than its limit", async () => {
 });
 
 test("asks again for the core of an encoder that did not answer, and once only when it did", async () => {
-  let asked = 0;
+  let requests = 0;
   const light = await lightAt((request, response) => {
-    if (++asked === 1) return void request.socket.destroy();
+    if (++requests === 1) return void request.socket.destroy();
     response.writeHead(200).end('{"status":"ok","fast":true}');
   });
   const source: Source = {
@@ -136,7 +136,7 @@ test("asks again for the core of an encoder that did not answer, and once only w
   }
   const [stock = 0, fast = 0, kept] = spans;
   expect(fast).toBeGreaterThan(stock);
-  expect({ asked, kept }).toEqual({ asked: 2, kept: fast });
+  expect({ requests, kept }).toEqual({ requests: 2, kept: fast });
 });
 
 test("an abort ends the wait for a lost encoder at once", async () => {

@@ -29,10 +29,10 @@ test.concurrent.for(ROWS)(
   async ([, format, max_bytes, encoder, [narrow, wide], likeness], { task, expect }) => {
     const input = await photo();
     const options = { format, quality: "high", max_bytes };
-    const made = await rig.door.encode({ input: rig.serve(input), kind: "image", options });
-    const { bytes, picture } = await readFacts(made.path);
+    const output = await rig.door.encode({ input: rig.serve(input), kind: "image", options });
+    const { bytes, picture } = await readFacts(output.path);
     const { width = 0, height = 0 } = picture ?? {};
-    expect(made.task.steps[2]?.output).toMatchObject({ encoder, width, height, filesize: bytes });
+    expect(output.task.steps[2]?.output).toMatchObject({ encoder, width, height, filesize: bytes });
     expect(bytes).toBeLessThanOrEqual(max_bytes);
     expect(bytes / max_bytes).toBeGreaterThan(0.8);
     expect([width >= narrow, width <= wide, Math.abs(height - width * 0.75) <= 1]).toEqual([
@@ -40,7 +40,7 @@ test.concurrent.for(ROWS)(
       true,
       true,
     ]);
-    const { mean } = await measureLikeness(made.path, input, { filter: `scale=${width}:${height}` });
+    const { mean } = await measureLikeness(output.path, input, { filter: `scale=${width}:${height}` });
     note(task, { format, max_bytes, bytes, width, ssim: mean });
     expect(mean).toBeGreaterThan(likeness);
   },

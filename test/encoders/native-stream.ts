@@ -82,9 +82,11 @@ export async function chunkedStream(
   for (const chunk of chunks) {
     const { path, log } = await encodeChunk(input, source, plan, chunk);
     if (log !== "") throw new Error(log);
-    const made = await readFolder(dirname(path));
-    const files = content_key ? await Promise.all(made.map((file) => encrypted(file, content_key))) : made;
-    const part = partOf(chunk, made);
+    const encodedFiles = await readFolder(dirname(path));
+    const files = content_key
+      ? await Promise.all(encodedFiles.map((file) => encrypted(file, content_key)))
+      : encodedFiles;
+    const part = partOf(chunk, encodedFiles);
     const sizes = new Map(files.map(({ name, bytes }) => [name, bytes.length]));
     const written = part.written.map((file) => ({ ...file, size: sizes.get(file.name) ?? file.size }));
     parts.push({ ...part, written });

@@ -67,13 +67,13 @@ test.each([1, 2, 3, 4, 5, 8].flatMap((channels) => [true, false].map((split) => 
       const file = wave(samples, channels);
       for (let at = 0; at < file.length; at += piece) meter.add(file.subarray(at, at + piece));
       const peaks = meter.end() ?? new Uint8Array();
-      const wanted = peaksOf(samples, channels, size, split);
+      const expected = peaksOf(samples, channels, size, split);
       const rows = split ? channels : 1;
       expect(readPeaksHeader(peaks)).toEqual({
         ...{ channels: rows, sample_rate: RATE, samples_per_pixel: size },
-        ...{ samples: 5003, length: wanted.length / rows / 2 },
+        ...{ samples: 5003, length: expected.length / rows / 2 },
       });
-      expect([...new Int16Array(peaks.slice(PEAKS_HEADER).buffer)]).toEqual(wanted);
+      expect([...new Int16Array(peaks.slice(PEAKS_HEADER).buffer)]).toEqual(expected);
     }
   },
 );

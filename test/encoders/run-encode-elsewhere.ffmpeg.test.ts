@@ -43,9 +43,13 @@ test("stores chunks of adaptive video directly in the output and keeps durable r
     "video",
     "video",
   ]);
-  const kept = run.storage.keys.filter((each) => each.startsWith("out/"));
-  expect([key, kept.at(-1), kept.length]).toEqual(["out/run/master.m3u8", "out/run/master.m3u8", files]);
-  const sizes = await Promise.all(kept.map(async (each) => (await run.storage.head(each))?.size ?? 0));
+  const outputs = run.storage.keys.filter((each) => each.startsWith("out/"));
+  expect([key, outputs.at(-1), outputs.length]).toEqual([
+    "out/run/master.m3u8",
+    "out/run/master.m3u8",
+    files,
+  ]);
+  const sizes = await Promise.all(outputs.map(async (each) => (await run.storage.head(each))?.size ?? 0));
   expect(size).toBe(sizes.reduce((sum, each) => sum + each));
   for (const each of run.storage.keys.filter((each) => each.startsWith("work/"))) {
     expect(await run.storage.head(each)).toBeNull();

@@ -83,9 +83,9 @@ test("after a crash only unfinished chunks are encoded, under the same keys", as
   const path = await fetchStored(run.storage, result.key);
   expect((await readFacts(path)).picture?.times).toHaveLength(75);
   // Without durable results everything runs again and overwrites the output.
-  const again = await runEncode({ ...run, durably: createDurably().durably });
-  expect(again.key).toBe(result.key);
-  expect(again.size).toBe(result.size);
+  const repeat = await runEncode({ ...run, durably: createDurably().durably });
+  expect(repeat.key).toBe(result.key);
+  expect(repeat.size).toBe(result.size);
 });
 
 test("writes adaptive video with segments first and the master playlist last", async () => {

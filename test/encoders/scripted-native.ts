@@ -59,9 +59,9 @@ export async function startScripted(name: string, script: Script = {}): Promise<
   const tokens: (string | undefined)[] = [];
   const seen = new Map<string, PromiseWithResolvers<void>>();
   const arrivalOf = (method: string) => {
-    const known = seen.get(method) ?? Promise.withResolvers<void>();
-    seen.set(method, known);
-    return known;
+    const sight = seen.get(method) ?? Promise.withResolvers<void>();
+    seen.set(method, sight);
+    return sight;
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -73,9 +73,9 @@ export async function startScripted(name: string, script: Script = {}): Promise<
     if (method === "POST") jobs.push(JSON.parse(Buffer.concat(pieces).toString()));
     arrivalOf(method).resolve();
     if (!Object.hasOwn(replies, method)) return void response.destroy();
-    const known = method as keyof typeof replies;
-    const reply = replies[known][Math.min(counts[known]++, replies[known].length - 1)];
-    if (reply) sendReply(reply, known === "POST" ? 202 : 200, response);
+    const verb = method as keyof typeof replies;
+    const reply = replies[verb][Math.min(counts[verb]++, replies[verb].length - 1)];
+    if (reply) sendReply(reply, verb === "POST" ? 202 : 200, response);
   }
 
   const server = createServer((request, response) => {

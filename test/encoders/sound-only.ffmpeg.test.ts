@@ -19,7 +19,7 @@ async function extract(path: string) {
 }
 
 // The sound as played from the start of the file, as ffmpeg shifts the first stream to 0.
-const heard = async (path: string) =>
+const samplesOf = async (path: string) =>
   (await runNative(["-i", path, "-map", "0:a:0", "-af", "aresample=async=1:first_pts=0", "-f", "s16le", "-"]))
     .output;
 
@@ -40,7 +40,7 @@ test.for(FILES)("the sound extracted from $name is identical and in time", async
   const alone = join(tmpdir(), `framewright-sound-${process.pid}-${task.id}`);
   try {
     await writeFile(alone, extracted ?? "");
-    expect((await heard(alone)).equals(await heard(path))).toBe(true);
+    expect((await samplesOf(alone)).equals(await samplesOf(path))).toBe(true);
   } finally {
     await rm(alone, { force: true });
   }

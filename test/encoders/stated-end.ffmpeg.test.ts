@@ -54,11 +54,11 @@ test.for([
   async ({ options, make, count }) => {
     const input = await make();
     const { source } = await probeFile(input);
-    const held = await readFacts(input);
-    const last = held.picture?.times.at(-1) ?? 0;
-    const wanted = { format: "mp4", width: 80, ...options } as const;
-    const plan = createPlan(source, "video", wanted);
-    const run = await trial(input, "video", wanted, { source, plan });
+    const facts = await readFacts(input);
+    const last = facts.picture?.times.at(-1) ?? 0;
+    const request = { format: "mp4", width: 80, ...options } as const;
+    const plan = createPlan(source, "video", request);
+    const run = await trial(input, "video", request, { source, plan });
     const { picture, duration } = await readFacts(await fetchStored(run.storage, (await runEncode(run)).key));
     if (count !== null) expect(picture?.times).toHaveLength(count);
     expect(duration).toBeGreaterThan(last);
@@ -76,8 +76,8 @@ test("reordered pictures that lie further apart at the end than at the start are
   ]);
   const { source } = await probeFile(input);
   expect(source.duration).toBeCloseTo(3.96, 1);
-  const wanted = { format: "mp4", width: 80, fps: 25 } as const;
-  const run = await trial(input, "video", wanted, { source, plan: createPlan(source, "video", wanted) });
+  const request = { format: "mp4", width: 80, fps: 25 } as const;
+  const run = await trial(input, "video", request, { source, plan: createPlan(source, "video", request) });
   const { picture } = await readFacts(await fetchStored(run.storage, (await runEncode(run)).key));
   expect(picture?.times.at(-1)).toBeGreaterThan(3.85);
 });

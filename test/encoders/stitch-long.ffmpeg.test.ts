@@ -71,10 +71,10 @@ test("stitches 4 hours at 60 fps in a heap of 48 MiB", async ({ task }) => {
   expect(report.buffers).toBeLessThan(64);
   expect(steady(report.cpu)).toBeLessThan(3);
 
-  const [heard] = Header.parse(await runFfprobe(sound)).streams;
+  const [track] = Header.parse(await runFfprobe(sound)).streams;
   const { streams } = Header.parse(await runFfprobe(output));
-  expect(streams.map(({ nb_frames }) => nb_frames)).toEqual([minutes * MINUTE * 60, heard?.nb_frames]);
-  for (const { duration } of streams) expect(duration).toBeCloseTo(heard?.duration ?? 0, -1);
+  expect(streams.map(({ nb_frames }) => nb_frames)).toEqual([minutes * MINUTE * 60, track?.nb_frames]);
+  for (const { duration } of streams) expect(duration).toBeCloseTo(track?.duration ?? 0, -1);
   expect(streams[0]?.duration).toBe(minutes * MINUTE);
   // The last minute equals the first.
   const last = await picturesFrom(output, (minutes - 1) * MINUTE);

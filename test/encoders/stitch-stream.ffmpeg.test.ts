@@ -50,10 +50,10 @@ const sizeOf = async (url: string) => (await readFile(pathOf(url))).length;
 
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
 
-function expectSame(got: readonly number[], wanted: readonly number[], within: number): void {
-  expect(got).toHaveLength(wanted.length);
+function expectSame(got: readonly number[], expected: readonly number[], within: number): void {
+  expect(got).toHaveLength(expected.length);
   for (const [index, value] of got.entries()) {
-    expect(Math.abs(value - (wanted[index] ?? Number.NaN)), `at ${index}`).toBeLessThan(within);
+    expect(Math.abs(value - (expected[index] ?? Number.NaN)), `at ${index}`).toBeLessThan(within);
   }
 }
 
@@ -100,15 +100,15 @@ test.for(Object.keys(CASES))("chunks of %s make the same stream as one pass", as
   // With a variable rate, the encoder of a chunk cannot know how long its last frame lasts.
   const off = even ? 0.0006 : 0.11;
   expect(folders).toHaveLength(2);
-  const found = await Promise.all(
+  const streams = await Promise.all(
     folders.map(async (folder) => {
       const [one, parts] = [await media(whole, folder), await media(chunked, folder)];
-      const [wanted, got] = [
+      const [expected, got] = [
         await readPackets(join(whole.folder, folder, "playlist.m3u8")),
         await readPackets(join(chunked.folder, folder, "playlist.m3u8")),
       ];
       // No frame is lost, doubled or moved by more than half a millisecond, the rounding at a seam.
-      expectSame(got.times, wanted.times, 0.0006);
+      expectSame(got.times, expected.times, 0.0006);
       for (const [index, time] of got.decoded.entries()) {
         expect(time, `packet ${index}`).toBeGreaterThan(got.decoded[index - 1] ?? Number.NEGATIVE_INFINITY);
       }
@@ -127,7 +127,7 @@ test.for(Object.keys(CASES))("chunks of %s make the same stream as one pass", as
           one.segments.map((segment) => segment.seconds),
           0.0006,
         );
-        expectSame(got.keys, wanted.keys, 0.0006);
+        expectSame(got.keys, expected.keys, 0.0006);
       }
       // Every segment begins with a keyframe, and keyframes are two seconds apart.
       let at = got.times[0] ?? Number.NaN;
@@ -142,7 +142,7 @@ test.for(Object.keys(CASES))("chunks of %s make the same stream as one pass", as
       return { keys: got.keys, lengths };
     }),
   );
-  expect(found[1]).toEqual(found[0]);
+  expect(streams[1]).toEqual(streams[0]);
   // ffmpeg decodes everything without a warning.
   expect((await runNative(["-v", "warning", "-i", chunked.master, "-f", "null", "-"])).log).toBe("");
 });
@@ -191,12 +191,12 @@ test.for(["at once", "late"])("sound that begins %s stays in sync", async (begin
     after: ["-af", `asetpts=PTS-${start}/TB,aresample=async=1:first_pts=0`],
   });
   const got = await readSound(master, { ...as, ...steady(times[0] ?? Number.NaN) });
-  const wanted = await readSound(input, { ...as, ...steady(0) });
-  for (const echo of compareSound(got, wanted)) {
+  const expected = await readSound(input, { ...as, ...steady(0) });
+  for (const echo of compareSound(got, expected)) {
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(Math.abs(echo.lag)).toBeLessThan(0.001);
   }
-  expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.05);
+  expect(Math.abs(got.duration - expected.duration)).toBeLessThan(0.05);
 });
 
 test("makes a stream of sound alone from one part", async () => {

@@ -35,12 +35,12 @@ const SUBTITLES = [
 async function runWith(texts: readonly string[], path: string, options: object, changes: object = {}) {
   const bytes = texts.map((text) => new TextEncoder().encode(text));
   const subtitles = texts.map((_, at) => SUBTITLES[at] ?? { url });
-  const made = await trial(path, "video", { subtitles, ...options }, changes);
+  const run = await trial(path, "video", { subtitles, ...options }, changes);
   const { key } = await runEncode({
-    ...made,
+    ...run,
     text: async (file) => memoryReader([bytes[file] ?? new Uint8Array()]),
   });
-  return fetchStored(made.storage, key);
+  return fetchStored(run.storage, key);
 }
 
 test.for([

@@ -37,7 +37,7 @@ const FACTS = [
 async function outputOf(trial: Trial): Promise<string> {
   const { key } = await runEncode(trial);
   expect(trial.storage.keys.at(-1)).toBe(key);
-  for (const made of trial.storage.keys.slice(0, -1)) expect(await trial.storage.head(made)).toBeNull();
+  for (const partKey of trial.storage.keys.slice(0, -1)) expect(await trial.storage.head(partKey)).toBeNull();
   return fetchStored(trial.storage, key);
 }
 
@@ -102,9 +102,9 @@ test.for(["mp4", "webm"] as const)(
 );
 
 test("chapters of an MP3 with long titles are read by others", async () => {
-  const made = await trial(await chapteredSound("flac"), "audio", { format: "mp3" });
-  const chapters = made.source.chapters?.map((each) => ({ ...each, title: "語".repeat(255) }));
-  const path = await outputOf({ ...made, source: { ...made.source, chapters } });
+  const run = await trial(await chapteredSound("flac"), "audio", { format: "mp3" });
+  const chapters = run.source.chapters?.map((each) => ({ ...each, title: "語".repeat(255) }));
+  const path = await outputOf({ ...run, source: { ...run.source, chapters } });
   const title = "語".repeat(42);
   expect(await readChapters(path)).toEqual([`0.000 to 1.0 ${title}`, `1.000 to 3.0 ${title}`]);
   // Some players list only the chapters of a table of contents: its name, two flags, and the names of the chapters.
@@ -153,9 +153,9 @@ test("a track past what is read is lost, and the others are kept", async () => {
   );
   const huge = clusterAt(17_000, textBlock(3, "b".repeat(1_100_000), 1000));
   const file = matroska([1, 2, 3].map(textTrack), [...clusters, huge]);
-  const found = await readMatroskaCues(file, [0, 1, 2], { ...READING, until: Number.POSITIVE_INFINITY });
-  expect([...found.keys()]).toEqual([1]);
-  expect(found.get(1)?.length).toBe(17);
+  const cues = await readMatroskaCues(file, [0, 1, 2], { ...READING, until: Number.POSITIVE_INFINITY });
+  expect([...cues.keys()]).toEqual([1]);
+  expect(cues.get(1)?.length).toBe(17);
   // Nothing is read past the end of the output, though blocks may come before their cluster.
   const early = await readMatroskaCues(file, [1, 2], { ...READING, until: -20_000 });
   expect([...early].map(([stream, cues]) => [stream, cues.length])).toEqual([
@@ -176,8 +176,8 @@ test("text of no stated length is shown until the next, and for ten seconds at m
       clusterAt(4000, element(0xa0, block("last"))),
     ],
   );
-  const found = await readMatroskaCues(file, [0], { ...READING, until: Number.POSITIVE_INFINITY });
-  expect(found.get(0)?.map(({ start, end, text }) => [start, end, text])).toEqual([
+  const cues = await readMatroskaCues(file, [0], { ...READING, until: Number.POSITIVE_INFINITY });
+  expect(cues.get(0)?.map(({ start, end, text }) => [start, end, text])).toEqual([
     [0, 2000, "one"],
     [0, 2000, "beside"],
     [2000, 3000, "simple"],
@@ -194,7 +194,7 @@ test.for([
   async ({ count, lost }) => {
     const blocks = Array.from({ length: count }, (_, at) => textBlock(1, `${at} ${"ä".repeat(20)}`, 1000));
     const { plan, source } = await trial(await captionedVideo("mp4"), "video", { format: "mp4" });
-    const found = await readSubtitles(
+    const subtitles = await readSubtitles(
       {
         plan: { ...plan, subtitles: [{ stream: 0 }] },
         source: { ...source, format: "matroska" },
@@ -202,8 +202,8 @@ test.for([
       },
       matroska([textTrack(1)], [clusterAt(0, ...blocks)]),
     );
-    expect(found.lost.length).toBe(lost);
-    const [track] = found.tracks;
+    expect(subtitles.lost.length).toBe(lost);
+    const [track] = subtitles.tracks;
     if (!track) return;
     const [bytes] = textSamples(track, 1000).bytes;
     const lines = new TextDecoder().decode(bytes?.subarray(2)).split("\n");
@@ -221,12 +221,12 @@ test.for([
   );
   const { plan, source } = await trial(await captionedVideo("mp4"), "video", { format: "webm" });
   const whole = { ...plan, kind, duration: 21_600, end: 21_600, subtitles: [{ stream: 0 }, { stream: 1 }] };
-  const found = await readSubtitles(
+  const subtitles = await readSubtitles(
     { plan: whole, source: { ...source, format: "matroska" }, ...READING },
     file,
   );
-  expect(found.lost).toEqual(lost);
-  expect(found.tracks.at(-1)?.cues).toMatchObject([{ text: "Hi" }]);
+  expect(subtitles.lost).toEqual(lost);
+  expect(subtitles.tracks.at(-1)?.cues).toMatchObject([{ text: "Hi" }]);
 });
 
 test("an index of more samples than a call has arguments is written", () => {
@@ -295,7 +295,7 @@ test.for([
   const block = element(0xa1, Uint8Array.of(0x81, 0, 5, 0), bytes);
   const cluster = element(0x1f43b675, uint(0xe7, 100, 1), element(0xa0, block, uint(0x9b, 50, 1)));
   const file = matroska([track], [cluster, Uint8Array.of(0xff, 1, 2)]);
-  const found = await readMatroskaCues(file, [0], { ...READING, until: Number.POSITIVE_INFINITY });
+  const cues = await readMatroskaCues(file, [0], { ...READING, until: Number.POSITIVE_INFINITY });
   const cue = { start: 105, end: 155, text, settings: "" };
-  expect(found.get(0)).toEqual(text === undefined ? undefined : text === null ? [] : [cue]);
+  expect(cues.get(0)).toEqual(text === undefined ? undefined : text === null ? [] : [cue]);
 });

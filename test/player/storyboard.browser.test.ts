@@ -37,14 +37,14 @@ async function makeStoryboard(clip: string, options: Record<string, unknown>): P
   const output = task.steps.at(-1)?.output;
   if (!output?.files) throw new Error(`It did not succeed: ${JSON.stringify(task.error)}`);
   expect(output.url).toBe(task.output);
-  const found = output.files.map(async ({ url, mime, filesize }) => {
+  const files = output.files.map(async ({ url, mime, filesize }) => {
     // As a player finds it, beside the WebVTT.
     const name = basename(new URL(url).pathname);
     const fetched = await rig.door.fetchFile(new URL(name, output.url).href);
     expect([name, fetched.mime, (await readFile(fetched.path)).length]).toEqual([name, mime, filesize]);
     return [name, fetched.path] as const;
   });
-  const paths = new Map(await Promise.all(found));
+  const paths = new Map(await Promise.all(files));
   const layout = JSON.parse(await readFile(paths.get("storyboard.json") ?? "", "utf8"));
   const tiles: (number | null)[] = [];
   for (const sheet of layout.sheets) {
@@ -109,14 +109,14 @@ async function makeStills(clip: string, options: Record<string, unknown>) {
   if (!output?.files) throw new Error(`It did not succeed: ${JSON.stringify(task.error)}`);
   const { files } = output;
   expect([output.url, output.url]).toEqual([task.output, files[0]?.url]);
-  const made = [];
+  const frames = [];
   for (const { url, mime, filesize, time } of files) {
     const { path, ...fetched } = await rig.door.fetchFile(url);
     expect([fetched.mime, (await readFile(path)).length]).toEqual([mime, filesize]);
     const [frame] = await readFrames(path);
-    made.push([basename(new URL(url).pathname), time, frame?.number]);
+    frames.push([basename(new URL(url).pathname), time, frame?.number]);
   }
-  return { output, made };
+  return { output, frames };
 }
 
 test("several stills show the pictures at their times, on every host", LIMIT, async () => {
@@ -124,7 +124,7 @@ test("several stills show the pictures at their times, on every host", LIMIT, as
   const clip = await numberedClip({ container: "mp4", frames: 100, codec: h264 });
   const light = await makeStills(clip, { count: 4 });
   expect(light.output).toMatchObject({ encoder: "light", kind: "image", format: "jpeg", mime: "image/jpeg" });
-  expect(light.made).toEqual([
+  expect(light.frames).toEqual([
     ["still_0001.jpg", 0, 0],
     ["still_0002.jpg", 1, 25],
     ["still_0003.jpg", 2, 50],
@@ -133,7 +133,7 @@ test("several stills show the pictures at their times, on every host", LIMIT, as
   const av1 = await numberedClip({ container: "mp4", frames: 100, codec: "-c:v libsvtav1 -preset 10 -g 25" });
   const native = await makeStills(av1, { format: "png", start: 1.4, interval: 1.1 });
   expect(native.output).toMatchObject({ encoder: "native", format: "png", mime: "image/png" });
-  expect(native.made).toEqual([
+  expect(native.frames).toEqual([
     ["still_0001.png", 1.4, 35],
     ["still_0002.png", 2.5, 62],
     ["still_0003.png", 3.6, 90],

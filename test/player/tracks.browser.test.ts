@@ -31,9 +31,9 @@ test("players list, play and switch the sound tracks of a stream, and ffmpeg tel
   const { plan, source } = await planStream(input, { format: "hls_dash" });
   const { folder } = await chunkedStream(input, plan, source, [6]);
   for (const [player, manifest] of READERS) {
-    const heard = await listen(browser, folder, player, manifest, TONES);
+    const tracks = await listen(browser, folder, player, manifest, TONES);
     const none = player === "shaka" ? "und" : "";
-    expect(heard, `${player} ${manifest}`).toEqual({
+    expect(tracks, `${player} ${manifest}`).toEqual({
       first: 500,
       tracks: [
         { language: "fr", name: "français", tone: 1300 },

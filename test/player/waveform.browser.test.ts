@@ -68,7 +68,7 @@ test("JSON has the least and the greatest sample of each point", LIMIT, async ()
 });
 
 test("a .dat has the same in binary, of each channel and of a part", LIMIT, async () => {
-  const asked = {
+  const options = {
     format: "dat",
     bits: 8,
     split_channels: true,
@@ -76,7 +76,7 @@ test("a .dat has the same in binary, of each channel and of a part", LIMIT, asyn
     start: 0.5,
     end: 1.5,
   };
-  const { path, mime, output } = await makeWaveform(stereo, asked);
+  const { path, mime, output } = await makeWaveform(stereo, options);
   const part = ["-af", "atrim=start=0.5:end=1.5"];
   const wish = { channels: 2, samples_per_pixel: 441, split: true, after: part };
   const { samples, data } = await measurePeaks(stereo, wish);
@@ -150,10 +150,10 @@ test("the sound of a video, another track of it, and none at all", LIMIT, async 
     const wish = { channels: 1, samples_per_pixel: 500, after: ["-map", `0:a:${track}`] };
     const { data } = await measurePeaks(video, wish);
     expect(output.waveform).toMatchObject({ sample_rate: track === 0 ? 48_000 : 32_000 });
-    const made: number[] = JSON.parse(await readFile(path, "utf8")).data;
-    expect(made.length).toBe(data.length);
+    const peaks: number[] = JSON.parse(await readFile(path, "utf8")).data;
+    expect(peaks.length).toBe(data.length);
     // Decoders of lossy sound compute in floating point, in another order on another processor.
-    expect(Math.max(...made.map((value, at) => Math.abs(value - (data[at] ?? 0))))).toBeLessThanOrEqual(1);
+    expect(Math.max(...peaks.map((value, at) => Math.abs(value - (data[at] ?? 0))))).toBeLessThanOrEqual(1);
   }
   const silent = await make("silent.mp4", [
     ...["-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=1", "-c:v", "libx264", "-preset", "ultrafast"],
@@ -161,8 +161,8 @@ test("the sound of a video, another track of it, and none at all", LIMIT, async 
   const failed = await rig.door.runTask({ input: rig.serve(silent), kind: "waveform", options: {} });
   expect(failed.error).toMatchObject({ kind: "input_no_audio" });
   const close = { pixels_per_second: 24_000 };
-  const asked = await rig.door.runTask({ input: rig.serve(stereo), kind: "waveform", options: close });
-  expect(asked.error).toMatchObject({
+  const task = await rig.door.runTask({ input: rig.serve(stereo), kind: "waveform", options: close });
+  expect(task.error).toMatchObject({
     kind: "invalid_options",
     message:
       "options.pixels_per_second must be at most 22050 for this source, which has 44100 samples a second.",

@@ -100,8 +100,8 @@ async function start(): Promise<Ceph> {
     connection,
     ask,
     async createBucket(name, cors = false) {
-      const made = await ask(name, { method: "PUT", key: "" });
-      if (!made.ok) throw new Error(`The bucket was not made: ${await made.text()}`);
+      const answer = await ask(name, { method: "PUT", key: "" });
+      if (!answer.ok) throw new Error(`The bucket was not answer: ${await answer.text()}`);
       if (!cors) return;
       const body = new TextEncoder().encode(CORS);
       const ruled = await ask(name, { method: "PUT", key: "", query: { cors: "" }, body });

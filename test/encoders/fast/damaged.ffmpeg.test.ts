@@ -23,7 +23,7 @@ const clips: readonly ClipName[] = [
 ];
 const sound = (codec: string) => `-f lavfi -i sine=duration=1 -c:a ${codec}`;
 const pictures = (codec: string) => `-f lavfi -i testsrc2=size=96x64:duration=1 -c:v ${codec}`;
-const made = {
+const recipes = {
   mpg: pictures("mpeg2video -bf 2"),
   m1v: pictures("mpeg1video"),
   caf_alac: sound("alac"),
@@ -34,7 +34,7 @@ const made = {
 
 const sources: readonly (readonly [string, () => Promise<string>])[] = [
   ...clips.map((name) => [name, () => clip(name, { seconds: 1, size: "96x64" })] as const),
-  ...Object.entries(made).map(([name, args]) => {
+  ...Object.entries(recipes).map(([name, args]) => {
     return [name, () => makeClip(name === "caf_alac" ? "m4a" : name, args.split(" "))] as const;
   }),
 ];

@@ -54,8 +54,8 @@ const spill: Spill | undefined = task.spill
       block: task.spill,
       move(block) {
         moved++;
-        const kept = block.slice();
-        return { blob: new Blob([kept]), read: () => kept.slice() };
+        const copy = block.slice();
+        return { blob: new Blob([copy]), read: () => copy.slice() };
       },
     }
   : undefined;
@@ -68,7 +68,7 @@ async function hashed({ name, bytes, front }: WrittenFile): Promise<FastResult["
   return { name, bytes: whole, sha256: createHash("sha256").update(whole).digest("hex") };
 }
 
-const held = () => ({ heap: core.heap, resident: process.memoryUsage.rss() });
+const usage = () => ({ heap: core.heap, resident: process.memoryUsage.rss() });
 
 async function attempt(
   run: () => { files: WrittenFile[] } & Partial<Omit<FastResult, "files">>,
@@ -78,12 +78,12 @@ async function attempt(
   const none = { log: [], files: [] };
   try {
     const { files, ...done } = run();
-    return { ...none, ...done, files: await Promise.all(files.map(hashed)), lines, moved, ...held() };
+    return { ...none, ...done, files: await Promise.all(files.map(hashed)), lines, moved, ...usage() };
   } catch (thrown) {
     if (!(thrown instanceof MediaError || thrown instanceof PageMiss)) throw thrown;
     const kind = thrown instanceof MediaError ? { kind: thrown.kind } : {};
     const error = { name: thrown.name, message: thrown.message, ...kind };
-    return { ...none, error, lines, moved, ...held() };
+    return { ...none, error, lines, moved, ...usage() };
   }
 }
 

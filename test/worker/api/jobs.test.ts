@@ -242,6 +242,6 @@ test("a task that waited for an output that never came is not retried with the j
       message: `The input is the output of ${first?.id}, which was never produced; create the task again with an input of its own.`,
     }),
   ]);
-  const again = await call(`/tasks/${first?.id}/retry`);
-  expect([again.status, await again.json()]).toEqual([201, expect.objectContaining({ input })]);
+  const retry = await call(`/tasks/${first?.id}/retry`);
+  expect([retry.status, await retry.json()]).toEqual([201, expect.objectContaining({ input })]);
 });

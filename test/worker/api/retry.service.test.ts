@@ -87,8 +87,8 @@ test("retries a succeeded task without its managed output", async () => {
   }
   expect(tasks.find(task.id)).toMatchObject({ status: "succeeded", output: output.url });
   const answer = await app.request(`/tasks/${task.id}/retry`, { method: "POST", headers: KEY });
-  const again = (await answer.json()) as Task;
-  expect([answer.status, again.output, again.status]).toEqual([201, null, "queued"]);
+  const retry = (await answer.json()) as Task;
+  expect([answer.status, retry.output, retry.status]).toEqual([201, null, "queued"]);
 });
 
 test("a retry keeps the requested destination and checks access again", async () => {

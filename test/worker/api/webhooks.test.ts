@@ -54,8 +54,8 @@ test("creates, reads, updates, lists and deletes an endpoint, and shows its secr
 test("repeating a request with its Idempotency-Key returns the same endpoint and secret, and creates one", async () => {
   const key = { "Idempotency-Key": "once" };
   const first = await ask("POST", "/webhooks/endpoints", REQUEST, key);
-  const again = await ask("POST", "/webhooks/endpoints", REQUEST, key);
-  expect([first.status, again.status, again.body]).toEqual([201, 200, first.body]);
+  const repeat = await ask("POST", "/webhooks/endpoints", REQUEST, key);
+  expect([first.status, repeat.status, repeat.body]).toEqual([201, 200, first.body]);
   const theirs = { ...key, Authorization: "Bearer other-key" };
   expect((await ask("POST", "/webhooks/endpoints", REQUEST, theirs)).status).toBe(201);
   expect((await ask("GET", "/webhooks/endpoints")).body).toHaveLength(1);
@@ -141,9 +141,9 @@ test("a retry keeps the webhook URL of its task, which no task shows", async () 
   const webhook_url = "https://example.com/own";
   const task = (await ask("POST", "/tasks", { input: INPUT, kind: "audio", webhook_url })).body;
   await ask("POST", `/tasks/${task.id}/cancel`);
-  const again = (await ask("POST", `/tasks/${task.id}/retry`)).body;
-  expect(JSON.stringify([task, again])).not.toContain(webhook_url);
-  expect(await api.tasks.webhookUrl("mine", again.id)).toBe(webhook_url);
+  const retry = (await ask("POST", `/tasks/${task.id}/retry`)).body;
+  expect(JSON.stringify([task, retry])).not.toContain(webhook_url);
+  expect(await api.tasks.webhookUrl("mine", retry.id)).toBe(webhook_url);
 });
 
 test.each([

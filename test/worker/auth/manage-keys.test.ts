@@ -205,8 +205,8 @@ test("repeating a request with its Idempotency-Key creates no second key and hid
   const first = await ask<NewApiKey>("POST", "/keys", { name: "Once" }, "good-key", once);
   const { secret, ...key } = first.answer;
   expect([first.status, secret?.length]).toEqual([201, 73]);
-  const again = await ask("POST", "/keys", { name: "Once" }, "good-key", once);
-  expect(again).toEqual({ status: 200, answer: key });
+  const repeat = await ask("POST", "/keys", { name: "Once" }, "good-key", once);
+  expect(repeat).toEqual({ status: 200, answer: key });
   expect((await ask("GET", "/keys")).answer).toHaveLength(1);
 });
 

@@ -35,9 +35,9 @@ test("after a key change the old key still opens and the new one seals", async (
   const both = createSeal([NEW, OLD]);
   expect(await both.open(sealed, "owner")).toBe("secret");
   expect(await both.isCurrent(sealed)).toBe(false);
-  const again = await both.seal("secret", "owner");
-  expect(await both.isCurrent(again)).toBe(true);
-  expect(await createSeal([NEW]).open(again, "owner")).toBe("secret");
+  const current = await both.seal("secret", "owner");
+  expect(await both.isCurrent(current)).toBe(true);
+  expect(await createSeal([NEW]).open(current, "owner")).toBe("secret");
   const opened = createSeal([NEW]).open(sealed, "owner");
   await expect(opened).rejects.toThrow("No key in CONNECTION_KEYS opens this.");
 });

@@ -100,14 +100,14 @@ test("rejects jobs beyond the queue with Retry-After, and accepts them later", a
   for (const answer of answers) expect(answer).toEqual(answer.status === 503 ? busy : accepted);
   await long;
 
-  const again = run();
+  const second = run();
   const reader = { size: text.length, read: async () => text };
   const probes = Array.from({ length: 80 }, () => rig.light.probe(reader, AbortSignal.timeout(120_000)));
   const ends = await Promise.allSettled(probes);
   expect(new Set(ends.map((end) => end.status === "rejected" && end.reason.kind))).toEqual(
     new Set(["input_unsupported"]),
   );
-  await again;
+  await second;
 });
 
 test("a waiting caller that leaves gives up its place", async () => {

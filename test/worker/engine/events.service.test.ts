@@ -62,8 +62,8 @@ test("follows a task to its end, resumes after a break and answers 204 after the
   const choice = { encoder, reason, ...(refusals && { refusals }) };
   expect(events.at(-1)?.update).toEqual({ record: done, progress: 100, speed: null, eta: null, choice });
   expect([done.status, events[0]?.update.record.id]).toEqual(["succeeded", id]);
-  const again = await ask(id, { "Last-Event-ID": String(ids.at(-1)) });
-  expect([again.status, await again.text()]).toEqual([204, ""]);
+  const reconnect = await ask(id, { "Last-Event-ID": String(ids.at(-1)) });
+  expect([reconnect.status, await reconnect.text()]).toEqual([204, ""]);
 });
 
 test("rejects another project's task, an unknown task and a malformed event id", async () => {

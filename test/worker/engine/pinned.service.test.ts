@@ -224,8 +224,8 @@ test("a standalone ingest copies its source whole", async () => {
   expect((await copy.arrayBuffer()).byteLength).toBe(bytes);
   origin.forget();
   // Read to its end: the harness does not close while a body is open.
-  const again = await rig.server.fetch(new URL(step.output?.url ?? "").pathname);
-  expect((await again.arrayBuffer()).byteLength).toBe(bytes);
+  const answer = await rig.server.fetch(new URL(step.output?.url ?? "").pathname);
+  expect((await answer.arrayBuffer()).byteLength).toBe(bytes);
   expect(origin.log).toEqual([]);
 });
 

@@ -162,8 +162,8 @@ test("sends nothing more to an endpoint that answers 410 until it is enabled aga
   const refused = await rig.call(`/webhooks/deliveries/${delivery.id}/replay`, { method: "POST" });
   expect([refused.status, refused.json.kind]).toEqual([409, "endpoint_disabled"]);
   expect((await ask<WebhookEndpoint>("PATCH", path, { status: "active" })).status).toBe("active");
-  const again = await ask<WebhookDelivery>("POST", `/webhooks/deliveries/${delivery.id}/replay`);
-  expect([again.id, again.status]).toEqual([delivery.id, "pending"]);
+  const replay = await ask<WebhookDelivery>("POST", `/webhooks/deliveries/${delivery.id}/replay`);
+  expect([replay.id, replay.status]).toEqual([delivery.id, "pending"]);
   const replayed = await deliveryTo("/gone", isOver);
   expect([replayed.id, replayed.status, replayed.attempts.length]).toEqual([delivery.id, "succeeded", 2]);
   expect(receiver.requests("/gone").map(({ headers }) => headers["webhook-id"])).toEqual([
@@ -207,11 +207,11 @@ test("posts to the webhook URL of a task or step too, signed with the project's 
     { kind: "probe", input: { url: missing }, webhook_url },
     201,
   );
-  const again = await ask<Task>("POST", `/tasks/${task.id}/retry`, undefined, 201);
+  const retry = await ask<Task>("POST", `/tasks/${task.id}/retry`, undefined, 201);
   const got = await arrived("/own?token=mine", 9);
   const ids = Map.groupBy(got, ({ event }) => event.data.id);
   expect([...ids].map(([id, { length }]) => [id, length]).toSorted()).toEqual(
-    [task.id, step.id, again.id].map((id) => [id, 3]).toSorted(),
+    [task.id, step.id, retry.id].map((id) => [id, 3]).toSorted(),
   );
   for (const { body, headers } of got) new Webhook(secret).verify(body, headers);
   const { endpoint_id, url } = await deliveryTo("/own?token=mine", isOver);

@@ -181,9 +181,9 @@ test("tasks that wait for another output of their job count as waiting", async (
     () => exec("SELECT run_id FROM turn"),
     (rows) => rows.length === 0,
   );
-  const again = await post("/jobs", body, secret);
-  expect(again.status).toBe(201);
-  expect((await post(`/jobs/${again.json.id}/cancel`, undefined, secret)).status).toBe(200);
+  const second = await post("/jobs", body, secret);
+  expect(second.status).toBe(201);
+  expect((await post(`/jobs/${second.json.id}/cancel`, undefined, secret)).status).toBe(200);
 });
 
 test("limits how many tasks of a project may wait", async () => {

@@ -118,15 +118,15 @@ test("an event stored but not handed over before a crash is handed over after it
   await after.handOver();
   expect(receiver.requests("/crash")).toHaveLength(1);
   // A crash before the event is removed hands it over again.
-  const again = run.boot();
-  again.outbox.add(CHANGE);
-  await again.handOver();
-  while (await again.next());
+  const restarted = run.boot();
+  restarted.outbox.add(CHANGE);
+  await restarted.handOver();
+  while (await restarted.next());
   expect(receiver.requests("/crash")).toHaveLength(1);
   // The next event arrives, and nothing in between.
-  again.outbox.add({ ...CHANGE, version: 2 });
-  await again.handOver();
-  while (await again.next());
+  restarted.outbox.add({ ...CHANGE, version: 2 });
+  await restarted.handOver();
+  while (await restarted.next());
   const ids = receiver.requests("/crash").map(({ headers }) => headers["webhook-id"]);
   expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
 });

@@ -44,7 +44,7 @@ test("reencrypt reseals all secrets after a key change, and lists those that no 
   const { queue, open } = createProject();
   const lost = await open("a key that is gone by now").create("mine", endpoint());
   const one = await open(OLD).create("mine", endpoint());
-  const again = await open(OLD).rotate("mine", one.id, 60);
+  const second = await open(OLD).rotate("mine", one.id, 60);
   expect(await open(BOTH).reencrypt("mine")).toEqual({
     webhook_secrets: 3,
     reencrypted: 2,
@@ -58,5 +58,5 @@ test("reencrypt reseals all secrets after a key change, and lists those that no 
   const opened = queue.secrets
     .of(one.id, Date.now())
     .map(async (sealed) => (await openSecret(createSeal([NEW]), ownerOf("mine", one.id), sealed)).secret);
-  expect(await Promise.all(opened)).toEqual([again.secret, one.secret]);
+  expect(await Promise.all(opened)).toEqual([second.secret, one.secret]);
 });
