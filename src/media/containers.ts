@@ -24,6 +24,8 @@ export interface Container {
   lead: number;
   /** Returns the seconds to which ffmpeg rounds a seek, from the seconds of a frame. */
   tick(frame: number): number;
+  /** Ticks a second in which ffmpeg counts its packets; absent where files differ. */
+  clock?: number;
   /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";
   /** Whether the fast core has its demuxer (core/recipe.ts). */
@@ -54,7 +56,7 @@ const ISOBMFF = {
   fast: true,
   demuxers: "mov",
 } as const satisfies Partial<Container>;
-const MATROSKA = { ...ISOBMFF, demuxers: "matroska" } as const;
+const MATROSKA = { ...ISOBMFF, demuxers: "matroska", clock: 1000 } as const;
 const SOUND = { seeks: "sound", fast: true } as const;
 
 /** The containers of sources, by Framewright's names. */
@@ -63,7 +65,14 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   mov: row({ ...ISOBMFF, label: "QuickTime", mime: ["video/quicktime"] }),
   webm: row({ ...MATROSKA, label: "WebM", mime: ["video/webm", "audio/webm"] }),
   matroska: row({ ...MATROSKA, label: "Matroska", mime: ["video/x-matroska", "audio/x-matroska"] }),
-  flv: row({ label: "Flash Video", mime: ["video/x-flv"], copies: "always", mediabunny: "none", fast: true }),
+  flv: row({
+    label: "Flash Video",
+    mime: ["video/x-flv"],
+    copies: "always",
+    clock: 1000,
+    mediabunny: "none",
+    fast: true,
+  }),
   // Times may jump, wrap after 26 hours, and precede the first keyframe. ffmpeg corrects all three; mediabunny does not, and its muxers
   // cannot write them.
   mpegts: row({
@@ -72,6 +81,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "mpegts,mpeg",
     copies: "requested",
     entries: /^h26[45]$/,
+    clock: 90_000,
     transport: true,
     restarts: true,
     even: true,
@@ -124,9 +134,20 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
 
 const UNKNOWN = row({ mime: ["application/octet-stream"], mediabunny: "none" });
 
+// Only ffmpeg follows an edit list of several parts, from the beginning, and only when it decodes.
+const EDITED = {
+  copies: "never",
+  copies_sound: false,
+  seeks: "beginning",
+  entries: null,
+  lead: Number.POSITIVE_INFINITY,
+  mediabunny: "none",
+} as const satisfies Partial<Container>;
+
 /** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */
-export function containerOf({ format }: { format: string }): Container {
-  return Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
+export function containerOf({ format, edited }: { format: string; edited?: true | undefined }): Container {
+  const known = Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
+  return edited ? { ...known, ...EDITED } : known;
 }
 
 /** Returns the names of the containers for which a predicate holds. */

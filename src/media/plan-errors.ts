@@ -132,6 +132,7 @@ export const errors = {
   copyPicturesUntimed: ({ format }: { format: string }) =>
     copy(`${format} does not say when its pictures are shown`),
   copySoundUntimed: ({ format }: { format: string }) => copy(`${format} does not say when its sound plays`),
+  copyEdited: () => copy("its edit list shows several parts, which only an encode can follow"),
   copyCutAtStart: ({ format }: { format: string }) => copy(`${format} can only be cut at its end`),
   copyCodecDiffers: ({ own, codec }: { own: Codec; codec: string }) =>
     copy(`the pictures are ${own}, not ${codec}`),

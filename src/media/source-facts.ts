@@ -83,6 +83,10 @@ export const SourceFacts = z.object({
     description:
       "True for a fragmented MP4 or MOV, whose packets are listed throughout the file; else absent.",
   }),
+  edited: z.literal(true).optional().meta({
+    description:
+      "True where the edit list of an MP4 or MOV shows several parts, which a copy cannot follow; else absent.",
+  }),
   priming: z.number().min(0).optional().meta({
     description:
       "Seconds of sound before the start of the file that only prime its decoder (Opus in Matroska and WebM); absent when there are none.",

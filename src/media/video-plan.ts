@@ -138,6 +138,7 @@ export function copyPictures(
 ): VideoPlan {
   const own = source.codecs?.video;
   const { copies, seeks } = containerOf(source);
+  if (source.edited) throw errors.copyEdited();
   if (copies === "never") throw errors.copyPicturesUntimed(source);
   if (start > 0 && seeks !== "pictures") throw errors.copyCutAtStart(source);
   if (codec !== undefined && codec !== own) throw errors.copyCodecDiffers({ own, codec });
@@ -172,6 +173,7 @@ export function soundFormat({ format, mode }: AudioOptions, source: Source): Aud
 export function copySoundOnly(source: Source, format: AudioFormat, { start, end }: Span): AudioPlan {
   const own = source.codecs?.audio;
   if (!holdsSound(format, source)) throw errors.copySoundNotInFormat({ format, codec: own });
+  if (source.edited) throw errors.copyEdited();
   if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);
   const { codec } = FORMATS.audio[format];
   const isPart = start > 0 || end !== null;

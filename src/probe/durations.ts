@@ -1,5 +1,5 @@
 import { EncodedPacketSink, type Input, type InputTrack } from "mediabunny";
-import type { SourceStream } from "../media/source.ts";
+import type { Source, SourceStream } from "../media/source.ts";
 import { MIB } from "../util/bytes.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { type FileStart, withinBounds } from "./reader.ts";
@@ -32,7 +32,7 @@ export async function durationOf(
   { size, start, measure }: Measures,
   packets: Packets | null,
 ): Promise<number | null> {
-  const stated = await withinBounds(() => input.getDurationFromMetadata());
+  const stated = await statedDuration(input, format, { start, measure });
   const rate = packets?.bitrate ?? 0;
   const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
   if (stated && average && Math.abs(average / stated - 1) > TOLERANCE) return microseconds(average);
@@ -42,6 +42,50 @@ export async function durationOf(
   const estimate = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
   const seconds = measured ? await withinBounds(measure) : estimate;
   return seconds && seconds > 0 ? microseconds(seconds) : null;
+}
+
+// Seconds after which a file that starts late may count its duration from 0.
+const LATE = 0.5;
+
+// Matroska's duration is that of its packets; ffmpeg writes the end of the last one instead.
+async function statedDuration(
+  input: Input,
+  format: string,
+  { start, measure }: Pick<Measures, "start" | "measure">,
+): Promise<number | null> {
+  const stated = await withinBounds(() => input.getDurationFromMetadata());
+  const origin = format === "matroska" || format === "webm" ? await input.getFirstTimestamp() : 0;
+  if (!stated || origin < LATE) return stated;
+  const ends = [...(start?.ends.values() ?? [])];
+  const end = ends.length > 0 ? Math.max(...ends) : ((await withinBounds(measure)) ?? origin + stated);
+  return end > origin ? end - origin : stated;
+}
+
+// Seconds by which headers may exceed the packets; beyond them, the packets decide.
+const MAX_EXCESS = 1;
+const PLAYS: ReadonlySet<SourceStream["kind"]> = new Set(["video", "audio"]);
+
+/** Corrects durations that headers state beyond the last packets of a source, as unknown ones (all bits set) are. */
+export function boundDurations(source: Source): Source {
+  const { streams = [], duration, filesize } = source;
+  const playing = streams.filter(({ kind }) => PLAYS.has(kind));
+  const ends = playing.flatMap(({ end }) => end ?? []);
+  if (duration === undefined) return source;
+  const last = ends.length > 0 ? Math.max(...ends) : duration;
+  // A stream whose end is not known may be the longest.
+  const excess = ends.length === playing.length ? MAX_EXCESS : MAX_EXCESS + last;
+  const bound = (stated: number, end: number) => (stated > end + excess ? end : stated);
+  const bounded = bound(duration, last);
+  return {
+    ...source,
+    ...(bounded !== duration && { duration: bounded }),
+    ...(bounded !== duration && filesize && { bitrate: Math.round((filesize * 8) / bounded) }),
+    streams: streams.map((stream) =>
+      stream.duration === undefined
+        ? stream
+        : { ...stream, duration: bound(stream.duration, stream.end ?? last) },
+    ),
+  };
 }
 
 /** Adds durations and bitrates, which only the whole file shows, to streams read from their start alone. */

@@ -18,6 +18,8 @@ export const errors = {
   // Media that cannot be processed.
   notProbed: ({ cause }: { cause: unknown }) =>
     new MediaError("probe_failed", "The file could not be probed.", { cause }),
+  editRate: () =>
+    unsupported("The file's edit list plays a part faster or slower, or freezes it; that is not supported."),
   emptyStreams: () => unsupported("The file's streams are empty."),
   indexMissing: () => unsupported("The file is incomplete; its index (moov) is missing or cut off."),
   indexCutOff: ({ bytes, minBytes }: { bytes: number; minBytes: number }) =>

@@ -1,4 +1,5 @@
 import type { Size } from "../media/picture-geometry.ts";
+import type { ByteRange } from "../runs/ports.ts";
 import { latinText, viewOf } from "../util/bytes.ts";
 import {
   type Box,
@@ -429,20 +430,27 @@ function nibbles(byte: number): [number, number] {
   return [byte >> 4, byte & 15];
 }
 
+type ReadBytes = (start: number, end: number) => Uint8Array;
+
+/** Returns whether an AVIF or HEIC holds a sequence: has an index of packets, as the brand `hevc` alone does not prove. */
+export function holdsSequence(read: ReadBytes, fileSize: number): boolean {
+  return findIndex(read, fileSize) !== null;
+}
+
 /** Reads the number of pictures and the duration in seconds of an AVIF or HEIC sequence; null when its index does not state them. */
-export function readSequence(
-  read: (start: number, end: number) => Uint8Array,
-  fileSize: number,
-): { frames: number; seconds: number } | null {
+export function readSequence(read: ReadBytes, fileSize: number): { frames: number; seconds: number } | null {
+  const index = findIndex(read, fileSize);
+  if (!index || index.end > fileSize || index.end - index.start > MAX_INDEX) return null;
+  return readMoov(viewOf(read(index.start, index.end)));
+}
+
+function findIndex(read: ReadBytes, fileSize: number): ByteRange | null {
   let at = 0;
   for (let count = 0; count < MAX_TOP_BOXES && at + 8 <= fileSize; count++) {
-    const { kind, size, header } = readBoxHeader(
-      viewOf(read(at, Math.min(fileSize, at + 16))),
-      0,
-      fileSize - at,
-    );
-    if (size < header || at + size > fileSize) return null;
-    if (kind === "moov") return size > MAX_INDEX ? null : readMoov(viewOf(read(at + header, at + size)));
+    const bytes = read(at, Math.min(fileSize, at + 16));
+    const { kind, size, header } = readBoxHeader(viewOf(bytes), 0, fileSize - at);
+    if (size < header) return null;
+    if (kind === "moov") return { start: at + header, end: at + size };
     at += size;
   }
   return null;

@@ -130,6 +130,8 @@ export interface TrackIndex {
   end: number | null;
   /** How players rotate and mirror its pictures. */
   orientation: Orientation;
+  /** Whether its edit list shows several parts of its pictures or sound, or one at another rate than 1. */
+  edits: "none" | "parts" | "rate";
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
 }
@@ -176,6 +178,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       seconds,
       end: null,
       orientation: readOrientation(view, tkhd),
+      edits: plays ? editsOf(view, trak) : "none",
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
       consistent:
         times.count === sizes.count &&
@@ -189,6 +192,17 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
   }
   return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
+}
+
+function editsOf(view: DataView, trak: Box): TrackIndex["edits"] {
+  const elst = findBox(view, trak, "edts", "elst");
+  let parts = 0;
+  for (const { from, plain } of elst ? readEdits(view, elst) : []) {
+    if (from < 0) continue;
+    if (!plain) return "rate";
+    parts++;
+  }
+  return parts > 1 ? "parts" : "none";
 }
 
 // The matrix precedes width and height; its first two columns are in fixed point of 16 bits.

@@ -6,7 +6,7 @@ import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
-import { microseconds } from "./durations.ts";
+import { boundDurations, microseconds } from "./durations.ts";
 import { errors } from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { hideDamage } from "./matroska.ts";
@@ -47,7 +47,7 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented } = await tryDemux(readable, formats, input.url, signal);
+  const { demuxed, ends, fragmented, edited } = await tryDemux(readable, formats, input.url, signal);
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
   if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
@@ -67,6 +67,7 @@ export async function probeMedia(
   const source: Source = {
     ...reported,
     ...(fragmented && { fragmented }),
+    ...(edited && { edited }),
     ...(gray && { has_alpha: true, transparent_color: gray }),
   };
   checkFrames(source, report);
@@ -89,7 +90,8 @@ const ORIENTED = /^(tiff|png|webp)_pipe$|^apng$|^image2$/;
 // Both mediabunny and ffprobe guess their duration from a bitrate.
 const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
-async function withExactDuration(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
+async function withExactDuration(stated: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
+  const source = boundDurations(stated);
   const length = await measureFrames(reader, source.format, signal);
   if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
   const estimated = ESTIMATED.has(source.format) || (length !== null && source.kind === "audio");
@@ -155,9 +157,11 @@ interface DemuxResult {
   demuxed: Demuxed | null;
   ends: TrackEnds;
   fragmented: boolean;
+  /** Whether edits show several parts of a track. */
+  edited: boolean;
 }
 
-const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false };
+const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false, edited: false };
 
 // If mediabunny fails on a file, ffprobe takes over; a failed read ends the probe.
 async function tryDemux(
@@ -177,11 +181,16 @@ async function tryDemux(
     if (!formats.includes(MP4)) return result(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
     if (!index || [...index.tracks.values()].some(({ consistent }) => !consistent)) return NOTHING;
+    const edits = [...index.tracks.values()].map((track) => track.edits);
+    if (edits.includes("rate")) throw errors.editRate();
+    const edited = edits.includes("parts");
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
-      return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true };
+      return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true, edited };
     }
-    return result(await demux(indexed, formats, index, url));
+    const demuxed = await demux(indexed, formats, index, url);
+    if (!edited || !demuxed) return { ...result(demuxed), edited };
+    return { ...result({ ...demuxed, source: { ...demuxed.source, edited } }), edited };
   } catch (thrown) {
     signal.throwIfAborted();
     const failure = bounded.failure();

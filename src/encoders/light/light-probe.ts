@@ -1,5 +1,5 @@
 import { ffprobeArgs } from "../../media/ffmpeg/ffprobe.ts";
-import { type PictureFacts, readHeif, readSequence } from "../../probe/heif.ts";
+import { holdsSequence, type PictureFacts, readHeif, readSequence } from "../../probe/heif.ts";
 import { latinText, viewOf } from "../../util/bytes.ts";
 import { errors } from "../errors.ts";
 import { shownFor, uint24 } from "../images/animation.ts";
@@ -29,9 +29,11 @@ export function runProbe(
 ): FfprobeReport {
   // The stock core cannot decode these, and mistakes one tile of a HEIC for the whole picture.
   if (facts && /^(avif|heic)$/.test(facts.format_name)) {
-    const sequence = facts.frames > 1 ? readSequence((start, end) => file.read(start, end), file.size) : null;
+    const read = (start: number, end: number) => file.read(start, end);
+    const moves = facts.frames > 1 && holdsSequence(read, file.size);
+    const sequence = moves ? readSequence(read, file.size) : null;
     // An animation's index may count fewer pictures than it has.
-    const frames = Math.max(facts.frames, sequence?.frames ?? 0);
+    const frames = moves ? Math.max(facts.frames, sequence?.frames ?? 0) : 1;
     const report = reportOf({ ...facts, frames }, file.size);
     return sequence ? withMotion(report, { ...sequence, frames }) : report;
   }

@@ -1,3 +1,4 @@
+import { containerOf } from "../containers.ts";
 import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { Filter } from "../feature.ts";
 import type { Gain } from "../features/audio-filters-graph.ts";
@@ -143,7 +144,10 @@ function lastDurationArgs(plan: Plan, source: Source, until: number | null): str
   // When only a part is copied, its last packet's own duration applies.
   const isPart = plan.start > 0 || plan.end !== null;
   if (until === null || indexed || isPart) return [];
-  return ["-bsf:v", lastFrameDuration(plan, source, until), ...timescaleArgs(plan)];
+  // Until sound that is encoded has started, packets reach the filter in the source's ticks (5.1), so the output must have the same.
+  const { clock } = containerOf(source);
+  if (clock === undefined && plan.audio?.mode === "encode") return [];
+  return ["-bsf:v", lastFrameDuration(plan, source, until, clock), ...timescaleArgs(plan, clock)];
 }
 
 function audioTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset, gain: Gain | null): string[] {

@@ -311,7 +311,8 @@ function soundOf(
     // A packet across an edge counts only for the part inside.
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
     if (edges[1] <= edges[0]) continue;
-    seconds += edges[1] - edges[0];
+    // A clock coarser than a packet (TrueHD in Matroska) and some AVIs overstate durations, so that packets overlap.
+    seconds += Math.max(0, edges[1] - Math.max(edges[0], until));
     from = Math.min(from, edges[0]);
     until = Math.max(until, edges[1]);
   }

@@ -155,7 +155,6 @@ const KEYFRAME_SECONDS = 5;
 export const TICKS = 120_000;
 const TIME_BASE = `1:${TICKS}`;
 const WEBM_TICKS = 1000;
-const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
 /** Returns the filter graph of a video, from `[0:V:0]` to `[video]`; the filters of `over` come last. */
 export function videoGraph(
@@ -281,11 +280,11 @@ export function timingArgs(
  * Returns the bitstream filter that makes the last picture end after `until` seconds. ffmpeg 5.1 passes no durations to
  * encoders, so muxers repeat the duration of the previous frame. In an MP4 the duration belongs to the packet decoded last,
  * which may be a B-frame shown before the last picture; the filter then sets its decoding time to its presentation time, so that
- * the times add up.
+ * the times add up. `clock` is the ticks a second of the packets.
  */
-export function lastFrameDuration(plan: Plan, source: Source, until: number): string {
+export function lastFrameDuration(plan: Plan, source: Source, until: number, clock = TICKS): string {
   // The filter's TB constant is the encoder's time base, but its packets are in the muxer's (5.1).
-  const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
+  const ticks = plan.format === "webm" ? WEBM_TICKS : clock;
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
   // A regular last frame keeps the repeated duration, except as the second of two, where ffmpeg gives it a single tick (5.1). An
@@ -301,9 +300,10 @@ export function lastFrameDuration(plan: Plan, source: Source, until: number): st
 
 const SAME_SECONDS = 0.0002;
 
-/** Returns the arguments that make an MP4 or MOV count in {@link TICKS}; none for other formats. */
-export function timescaleArgs({ format }: Plan): readonly string[] {
-  return format === "webm" ? [] : TIMESCALES;
+/** Returns the arguments that make the pictures of an MP4 or MOV count in ticks of `clock`; none for other formats. */
+export function timescaleArgs({ format }: Plan, clock = TICKS): readonly string[] {
+  if (format === "webm") return [];
+  return ["-video_track_timescale", String(clock), "-movie_timescale", String(TICKS)];
 }
 
 /** Returns the rate arguments of a codec; `stream` is a specifier such as `:v:0`. */

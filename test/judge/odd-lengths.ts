@@ -1,0 +1,140 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
+
+const SECONDS = 6;
+const PICTURES = ["-f", "lavfi", "-i", `testsrc2=size=320x240:rate=25:duration=${SECONDS}`];
+const SOUND = ["-f", "lavfi", "-i", `sine=frequency=440:sample_rate=48000:duration=${SECONDS}`];
+const SURROUND = [
+  "-f",
+  "lavfi",
+  "-i",
+  "aevalsrc=sin(440*t)|sin(550*t)|sin(660*t)|0|sin(880*t)|sin(990*t):c=5.1(side):s=48000:d=2",
+];
+const TRUEHD = ["-c:a", "truehd", "-strict", "-2"];
+const H264 = ["-c:v", "libx264", "-preset", "veryfast", "-g", "50", "-bf", "0", "-c:a", "aac"];
+
+/** TrueHD, whose packets of 0.83 ms are shorter than a tick of Matroska, alone or with pictures. */
+export const truehd = () => makeClip("mkv", [...SURROUND, ...TRUEHD]);
+export const truehdFilm = () =>
+  makeClip("mkv", [...SURROUND, ...PICTURES, "-t", "2", "-c:v", "libx264", "-preset", "veryfast", ...TRUEHD]);
+
+/** A clip of 6 s. */
+export const film = (extension: "mp4" | "mkv" | "mov") =>
+  makeClip(extension, [...PICTURES, ...SOUND, ...H264]);
+
+/** A film of 2 s in Matroska or fragmented MP4 whose sound must be encoded for an MP4, while its pictures can be copied. */
+export async function filmWithAc3(extension: "mkv" | "mp4"): Promise<string> {
+  const short = ["-i", await film("mkv"), "-t", "2", "-c:v", "copy", "-c:a", "ac3"];
+  return makeClip(extension, [...short, "-movflags", "+frag_keyframe+empty_moov+delay_moov"]);
+}
+
+/** Matroska whose first packet is at 100 s; some writers state no end of each track. */
+export async function lateMatroska(tagged: boolean): Promise<string> {
+  const late = ["-i", await film("mkv"), "-c", "copy", "-output_ts_offset", "100", "-copyts"];
+  const path = await makeClip("mkv", late);
+  if (tagged) return path;
+  return rewritten(path, "mkv", "without-ends", (file) => replaceAll(file, "DURATION", "XURATION"));
+}
+
+/** A fragmented MP4 with unknown durations, which ISO/IEC 14496-12 writes as all ones. */
+export async function unknownDurations(): Promise<string> {
+  const fragmented = ["-i", await film("mp4"), "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"];
+  return rewritten(await makeClip("mp4", fragmented), "mp4", "all-ones", (file) => {
+    for (let at = file.indexOf("mdhd"); at >= 0; at = file.indexOf("mdhd", at + 4))
+      file.fill(0xff, at + 20, at + 24);
+    return file;
+  });
+}
+
+/** An MP3 of 6 s whose first frame counts so many times its frames. */
+export async function miscounted(times: number, ...rate: string[]): Promise<string> {
+  const path = await makeClip("mp3", [...SOUND, "-c:a", "libmp3lame", ...rate]);
+  return rewritten(path, "mp3", `times-${times}`, (file) => {
+    const at = Math.max(file.indexOf("Xing"), file.indexOf("Info")) + 8;
+    file.writeUInt32BE(Math.round(file.readUInt32BE(at) * times), at);
+    return file;
+  });
+}
+
+/** An edit: what it shows of the media, in seconds. */
+export interface Shown {
+  from: number;
+  seconds: number;
+}
+
+/** A MOV of 6 s with PCM sound whose tracks show only these parts, in this order. */
+export async function editedMovie(edits: readonly Shown[]): Promise<string> {
+  const sound = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "5", "-c:a", "pcm_s16le"];
+  const path = await makeClip("mov", [...PICTURES, ...SOUND, ...sound]);
+  return rewritten(path, "mov", JSON.stringify(edits), (file) => withEdits(file, edits));
+}
+
+function rewritten(
+  path: string,
+  extension: string,
+  name: string,
+  change: (file: Buffer) => Buffer,
+): Promise<string> {
+  return keepClip(extension, JSON.stringify([path, name]), async (to) =>
+    writeFile(to, change(await readFile(path))),
+  );
+}
+
+function replaceAll(file: Buffer, from: string, to: string): Buffer {
+  for (let at = file.indexOf(from); at >= 0; at = file.indexOf(from, at + 1)) file.write(to, at, "latin1");
+  return file;
+}
+
+// The index is the last box, so that it may grow.
+function withEdits(file: Buffer, edits: readonly Shown[]): Buffer {
+  const moov = boxes(file, 0, file.length).find(({ kind }) => kind === "moov");
+  if (!moov || moov.end !== file.length) throw new Error("The index is not the last box.");
+  const inside = boxes(file, moov.start + 8, moov.end);
+  const mvhd = inside.find(({ kind }) => kind === "mvhd");
+  const ticks = file.readUInt32BE((mvhd?.start ?? 0) + 20);
+  const total = ticks * edits.reduce((sum, { seconds }) => sum + seconds, 0);
+  const parts = inside.map(({ kind, start, end }) => {
+    const own = Buffer.from(file.subarray(start, end));
+    if (kind === "mvhd") own.writeUInt32BE(total, 24);
+    return kind === "trak" ? withTrackEdits(own, edits, ticks, total) : own;
+  });
+  return Buffer.concat([file.subarray(0, moov.start), boxOf("moov", ...parts)]);
+}
+
+function withTrackEdits(trak: Buffer, edits: readonly Shown[], ticks: number, total: number): Buffer {
+  const scale = trak.readUInt32BE(trak.indexOf("mdhd") + 16);
+  const entries = edits.map(({ from, seconds }) => {
+    const entry = Buffer.alloc(12);
+    entry.writeUInt32BE(seconds * ticks, 0);
+    entry.writeInt32BE(from * scale, 4);
+    entry.writeUInt32BE(0x10000, 8);
+    return entry;
+  });
+  const count = Buffer.alloc(8);
+  count.writeUInt32BE(edits.length, 4);
+  const edts = boxOf("edts", boxOf("elst", count, ...entries));
+  const parts = boxes(trak, 8, trak.length).flatMap(({ kind, start, end }) => {
+    const own = trak.subarray(start, end);
+    if (kind === "tkhd") own.writeUInt32BE(total, 28);
+    return kind === "edts" ? [] : kind === "tkhd" ? [own, edts] : [own];
+  });
+  return boxOf("trak", ...parts);
+}
+
+function boxes(file: Buffer, from: number, to: number): { kind: string; start: number; end: number }[] {
+  const found: { kind: string; start: number; end: number }[] = [];
+  for (let at = from; at + 8 <= to; ) {
+    const size = file.readUInt32BE(at);
+    found.push({ kind: file.toString("latin1", at + 4, at + 8), start: at, end: at + size });
+    at += size;
+  }
+  return found;
+}
+
+function boxOf(kind: string, ...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(body.length + 8, 0);
+  head.write(kind, 4, "latin1");
+  return Buffer.concat([head, body]);
+}

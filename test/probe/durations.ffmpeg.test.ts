@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { lateMatroska, miscounted, truehd, unknownDurations } from "../judge/odd-lengths.ts";
+import { probeFile } from "./probe-file.ts";
+
+const FILES = [
+  { name: "Matroska that starts at 100 s", make: () => lateMatroska(true), seconds: 6 },
+  { name: "Matroska that starts at 100 s and states no ends", make: () => lateMatroska(false), seconds: 6 },
+  { name: "fragmented MP4 with unknown durations", make: unknownDurations, seconds: 6 },
+  { name: "MP3 that counts 10 times its frames", make: () => miscounted(10, "-b:a", "128k"), seconds: 6.05 },
+  { name: "MP3 that counts a tenth of its frames", make: () => miscounted(0.1, "-q:a", "4"), seconds: 6.05 },
+  { name: "TrueHD in Matroska", make: truehd, seconds: 2 },
+] as const;
+
+test.for(FILES)("the packets of a $name decide its duration", async ({ make, seconds }) => {
+  const { source } = await probeFile(await make());
+  expect(Math.abs((source.duration ?? 0) - seconds)).toBeLessThan(0.1);
+  for (const { duration = seconds } of source.streams ?? [])
+    expect(Math.abs(duration - seconds)).toBeLessThan(0.1);
+});
+
+test("a tag that counts an MP3's frames right stays exact", async () => {
+  const { source } = await probeFile(await miscounted(1, "-q:a", "4"));
+  expect(source.duration).toBe(6.024);
+});
