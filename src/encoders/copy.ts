@@ -18,6 +18,7 @@ import { readCover, readMetadata } from "../mux/file-metadata.ts";
 import { createOpener, openSound, readStart } from "../mux/packets.ts";
 import { stitch } from "../mux/stitch.ts";
 import { openSource } from "../probe/open-source.ts";
+import { pictureTrack, type TrackPlaces, trackPlaces } from "../probe/tracks.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";
 
@@ -32,7 +33,7 @@ export function createCopyEncoder(): Encoder {
       if (plan.kind !== "video") return { code: "other_work" };
       if (plan.video?.mode !== "copy") return { code: "needs_encoding", track: "video" };
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
-      const isPart = plan.start > 0 || plan.end !== null || plan.sound_track !== undefined;
+      const isPart = plan.start > 0 || plan.end !== null;
       if (isPart) return { code: "other_work" };
       return containerOf(source).mediabunny !== "copies"
         ? { code: "input_format", format: source.format }
@@ -41,7 +42,8 @@ export function createCopyEncoder(): Encoder {
     async encode({ plan, source, input, signal, onCounts, onWait }) {
       const from = await readStart(input, signal).catch(() => deferFailure(signal, 0));
       const audio = plan.audio ? input : null;
-      const video = [{ input, at: -from }];
+      const places = trackPlaces(source, plan.sound_track ?? 0);
+      const video = [{ input, at: -from, place: places.video }];
       const until = picturesEnd(source, plan);
       const metadata = await readMetadata(plan, () => input, signal);
       const format = plan.format as VideoFormat;
@@ -49,6 +51,7 @@ export function createCopyEncoder(): Encoder {
         format,
         video,
         audio,
+        audioPlace: places.audio,
         audioFrom: from,
         until,
         metadata,
@@ -56,7 +59,7 @@ export function createCopyEncoder(): Encoder {
         signal,
         onWait,
       });
-      onCounts?.(await countSource(plan, input, signal));
+      onCounts?.(await countSource(plan, input, places, signal));
       return body;
     },
   };
@@ -68,9 +71,14 @@ function deferFailure<T>(signal: AbortSignal, fallback: T): T {
   return fallback;
 }
 
-async function countSource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<PacketCounts> {
+async function countSource(
+  plan: Plan,
+  input: ByteReader,
+  places: TrackPlaces,
+  signal: AbortSignal,
+): Promise<PacketCounts> {
   try {
-    const { pictures, sound } = await countContents(input, signal);
+    const { pictures, sound } = await countContents(input, signal, places);
     const none = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
     return {
       ...(plan.video && { pictures: { ...none, decoded: pictures ?? 0 } }),
@@ -82,7 +90,7 @@ async function countSource(plan: Plan, input: ByteReader, signal: AbortSignal): 
 }
 
 /**
- * Remuxes the first audio track of a file, with packets and times unchanged. Keeps the first picture, so that times from the start of
+ * Remuxes an audio track of a file, with packets and times unchanged. Keeps the first picture, so that times from the start of
  * the file do not shift. A cover, if any, becomes the third stream. Null when there is no such track or the container does not
  * support it.
  */
@@ -90,7 +98,7 @@ export async function takeSound(
   input: ByteReader,
   source: Source,
   signal: AbortSignal,
-  withCover = false,
+  { withCover = false, track: sound_track = 0 } = {},
 ): Promise<Uint8Array | null> {
   const readable = await openSource(input, source.format, signal);
   if (!readable) return null;
@@ -103,8 +111,8 @@ export async function takeSound(
   const output = new Output({ format, target });
   try {
     const file = open(readable);
-    const sound = await openSound(file);
-    const track = await file.getPrimaryVideoTrack();
+    const sound = await openSound(file, 0, trackPlaces(source, sound_track).audio);
+    const track = await pictureTrack(file, source);
     const codec = await track?.getCodec();
     const decoderConfig = await track?.getDecoderConfig();
     const picture = track && (await new EncodedPacketSink(track).getFirstPacket());

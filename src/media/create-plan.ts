@@ -103,7 +103,12 @@ export function createPlan<K extends EncodeKind>(
   hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
-  return PLANS[kind](source, options, hints);
+  const plan = PLANS[kind](source, options, hints);
+  const sources = [source, ...(plan.concat ?? []).map((part) => part.source)];
+  const plain = sources.every(
+    ({ video_track, sound_track }) => video_track === undefined && sound_track === undefined,
+  );
+  return plain ? plan : { ...plan, main_tracks: true };
 }
 
 const PLANS: {

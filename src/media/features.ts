@@ -15,6 +15,7 @@ import {
 import { concat } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
+import { main_tracks } from "./features/main-tracks.ts";
 import { overlay } from "./features/overlay.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
@@ -22,7 +23,16 @@ import { tone_map } from "./features/tone-map.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** The features that engines carry out, by the names of parts of the plan; within a stage, filters have this order. */
-export const FEATURES = { speed, deinterlace, denoise, tone_map, overlay, burn, concat } as const;
+export const FEATURES = {
+  speed,
+  deinterlace,
+  denoise,
+  tone_map,
+  overlay,
+  burn,
+  concat,
+  main_tracks,
+} as const;
 
 type Features = typeof FEATURES;
 export type FeatureName = keyof Features;

@@ -2,6 +2,7 @@ import { createPlan } from "./create-plan.ts";
 import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
 import type { EncodeKind, Quality } from "./formats.ts";
+import { mainStream } from "./main-tracks.ts";
 import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
 import { type Geometry, type Plan, soundsOf } from "./plan.ts";
@@ -146,10 +147,10 @@ function planOfPart({ tags, cover, subtitles, sound_track, ...plan }: Plan, part
 }
 
 function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
-  const streams = source.streams ?? [];
+  const { streams = [] } = source;
   return [
     ...streams.flatMap((stream): Dropped[] => {
-      const reason = reasonOf(stream, plan, streams, metadata);
+      const reason = reasonOf(stream, plan, source, metadata);
       const { kind, index, language } = stream;
       return reason === null ? [] : [{ kind, index, ...(language && { language }), reason }];
     }),
@@ -162,7 +163,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
 function reasonOf(
   stream: SourceStream,
   plan: Plan,
-  streams: readonly SourceStream[],
+  { streams = [], video_track = 0 }: Source,
   metadata: MetadataMode,
 ): Dropped["reason"] | null {
   const { kind, index, codec } = stream;
@@ -170,7 +171,7 @@ function reasonOf(
     case "video":
     case "audio": {
       const hasKind = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
-      const tracks = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [0];
+      const tracks = kind === "audio" ? soundsOf(plan).map(({ track }) => track) : [video_track];
       const isUsed =
         hasKind && tracks.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
       // The audio of joined videos may come from another part only.
@@ -210,7 +211,7 @@ function mixedChannels(plan: Plan, source: Source): Dropped[] {
   if (plan.waveform) return [];
   return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
     const own = sourceForTrack(source, { sound_track: track });
-    const stream = own.streams?.find(({ kind }) => kind === "audio");
+    const stream = mainStream(own, "audio");
     if (audio.mode !== "encode" || audio.channels >= (own.audio?.channels ?? 0)) return [];
     return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
   });

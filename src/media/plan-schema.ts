@@ -4,6 +4,7 @@ import { Motion } from "./features/animation.ts";
 import { AudioFilters } from "./features/audio-filters.ts";
 import { concatFields } from "./features/concat.ts";
 import { EncryptionPlan } from "./features/encryption.ts";
+import { main_tracks } from "./features/main-tracks.ts";
 import { METADATA_FIELDS } from "./features/metadata.ts";
 import { speed } from "./features/speed.ts";
 import { Sprite } from "./features/storyboard.ts";
@@ -163,6 +164,7 @@ export const Plan = z.strictObject({
     .string()
     .regex(/^[a-z]{3}$/)
     .exactOptional(),
+  ...main_tracks.fields,
   sounds: z
     .array(z.strictObject({ track: index, audio: AudioPlan }))
     .max(100)

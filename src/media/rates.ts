@@ -1,6 +1,7 @@
 import { DEFAULT_FPS } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { type AudioCodec, type ImageFormat, QUALITIES, type Quality, type VideoCodec } from "./formats.ts";
+import { mainStream } from "./main-tracks.ts";
 import {
   createView,
   geometryFor,
@@ -181,7 +182,7 @@ export function streamBits(source: Source, kind: "video" | "audio"): number | nu
 }
 
 function ownBits(source: Source, kind: "video" | "audio"): number {
-  return source.streams?.find((stream) => stream.kind === kind)?.bitrate ?? 0;
+  return mainStream(source, kind)?.bitrate ?? 0;
 }
 
 /** Interpolates between the two nearest anchors; extrapolates beyond the last. */

@@ -3,7 +3,14 @@ import { hasVideo } from "./decoded-pictures.ts";
 import { changesDefault } from "./feature.ts";
 import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
 import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES } from "./features/audio-format.ts";
-import { findTrack, MAX_TRACKS, sourceForTrack, track, tracksWithCodec } from "./features/track.ts";
+import {
+  findTrack,
+  MAX_TRACKS,
+  sourceForTrack,
+  track,
+  tracksInOrder,
+  tracksWithCodec,
+} from "./features/track.ts";
 import { type AudioCodec, BOUNDS } from "./formats.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
@@ -177,8 +184,7 @@ export function soundPlan(
   const own = sourceForTrack(source, { sound_track });
   if (!hasAudio(own)) return { audio: null };
   const shape = planAudioFilters(options, own, spanAtSpeed(span, speed), speed);
-  // A copy would take the first track.
-  const needs = { quality, bitrate, channels, sample_rate, shape, trimmed: trimmed || sound_track > 0 };
+  const needs = { quality, bitrate, channels, sample_rate, shape, trimmed };
   return { audio: createAudioPlan(own, codec, needs), ...(sound_track > 0 && { sound_track }) };
 }
 
@@ -190,7 +196,7 @@ export function streamSounds(
 ): Pick<Plan, "audio" | "sound_track" | "sounds"> {
   const planTrack = (name: AdaptiveVideoOptions["track"]) =>
     soundPlan(source, "aac", { ...options, track: name }, span, true);
-  const tracks = options.track === undefined && hasVideo(source) ? tracksWithCodec(source) : [];
+  const tracks = options.track === undefined && hasVideo(source) ? tracksInOrder(source) : [];
   if (options.mute || tracks.length < 2) return planTrack(options.track);
   const all = tracks.slice(0, MAX_TRACKS).map(planTrack);
   const sounds = all.flatMap(({ audio, sound_track = 0 }) => (audio ? [{ track: sound_track, audio }] : []));

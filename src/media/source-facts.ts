@@ -32,11 +32,15 @@ const stream = z
     default: z.literal(true).optional().meta({
       description: "Whether players show a subtitle track by default; else absent.",
     }),
+    disabled: z.literal(true).optional().meta({
+      description:
+        "Whether the file switches off a video or sound track, which players then ignore; else absent.",
+    }),
     forced: z.literal(true).optional().meta({
       description: "Whether a subtitle track holds only what every viewer needs; else absent.",
     }),
     channels: z.int().min(1).optional().meta({
-      description: "Of a sound track after the first; those of the first are in audio.",
+      description: "Of a sound track other than the one that `audio` describes.",
     }),
     sample_rate: z.int().min(1).optional().meta({ description: "The same, in hertz." }),
   })
@@ -132,6 +136,14 @@ export const SourceFacts = z.object({
   audio: audio.optional(),
   color: color.optional(),
   streams: z.array(stream).optional(),
+  video_track: z.int().min(0).optional().meta({
+    description:
+      "Which of the video tracks in streams the source describes, and its outputs show: its index from 0; absent for the first.",
+  }),
+  sound_track: z.int().min(0).optional().meta({
+    description:
+      "Which of the sound tracks in streams the source describes, and its outputs play: its index from 0; absent for the first.",
+  }),
   tags: z
     .record(z.string(), z.string())
     .optional()

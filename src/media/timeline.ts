@@ -1,4 +1,5 @@
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
+import { mainStream } from "./main-tracks.ts";
 import { type Chunk, type Plan, soundsOf, sourceSeconds } from "./plan.ts";
 import { errors } from "./plan-errors.ts";
 import type { Source } from "./source.ts";
@@ -181,7 +182,7 @@ export function picturesEnd(
   source: Source,
   { start, end }: { start: number; end: number | null },
 ): number | null {
-  const last = source.streams?.find(({ kind }) => kind === "video")?.end ?? animationEnd(source);
+  const last = mainStream(source, "video")?.end ?? animationEnd(source);
   if (last === undefined) return null;
   const until = Math.min(end ?? last, last) - start;
   return until > 0 ? until : null;
@@ -221,9 +222,15 @@ export function planFreeze(
   return until > from + SLACK ? { from, until } : null;
 }
 
-/** Returns when a track of a source ends, in seconds; undefined when its headers do not state it. */
-export function trackEnd({ streams = [] }: Source, kind: "video" | "audio", index = 0): number | undefined {
-  const stream = streams.filter((each) => each.kind === kind)[index];
+/**
+ * Returns when a track of a source ends, by default that which the source describes, in seconds; undefined when its headers do not
+ * state it.
+ */
+export function trackEnd(source: Source, kind: "video" | "audio", index?: number): number | undefined {
+  const stream =
+    index === undefined
+      ? mainStream(source, kind)
+      : source.streams?.filter((each) => each.kind === kind)[index];
   return stream?.end ?? stream?.duration;
 }
 

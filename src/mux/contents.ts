@@ -2,6 +2,7 @@ import { FLAC, type InputAudioTrack, type InputTrack, MP4, QTFF } from "mediabun
 import { readMovieIndex } from "../probe/mp4.ts";
 import { type Box, listBoxes } from "../probe/mp4-boxes.ts";
 import { measureFlac } from "../probe/sound-frames.ts";
+import type { TrackPlaces } from "../probe/tracks.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { createOpener, packetsOf } from "./packets.ts";
@@ -17,14 +18,22 @@ export interface Contents {
   played?: number;
 }
 
-/** Counts the packets of an encoded file, from its index if it has one, otherwise by reading the whole file. */
-export async function countContents(reader: ByteReader, signal?: AbortSignal): Promise<Contents> {
+/**
+ * Counts the packets of an encoded file, from its index if it has one, otherwise by reading the whole file; of a source, those of the
+ * tracks at `places`.
+ */
+export async function countContents(
+  reader: ByteReader,
+  signal?: AbortSignal,
+  places: TrackPlaces = { video: 0, audio: 0 },
+): Promise<Contents> {
   const opener = createOpener(signal);
   try {
     const input = opener.open(reader);
     const format = await input.getFormat();
     if (format === FLAC) return { pictures: 0, sound: (await measureFlac(reader, signal)) ?? 0 };
-    const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+    const video = (await input.getVideoTracks())[places.video] ?? null;
+    const audio = (await input.getAudioTracks())[places.audio] ?? null;
     const index = format === MP4 || format === QTFF ? await readMovieIndex(reader) : null;
     const indexed = (track: InputTrack) => (index?.fragmented ? undefined : index?.tracks.get(track.id));
     const sound = audio && (indexed(audio) ?? (await countPackets(audio)));

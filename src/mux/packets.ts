@@ -19,6 +19,8 @@ import { errors } from "./errors.ts";
 export interface VideoPart {
   input: ByteReader;
   at: number;
+  /** Index of the track among those of pictures that mediabunny lists. Default 0. */
+  place?: number;
 }
 
 /** A track to copy into a muxer. */
@@ -101,12 +103,12 @@ export async function openPictures(
       let latest = Number.NEGATIVE_INFINITY;
       // The picture with the latest timestamp so far, and those decoded after it.
       let pending: EncodedPacket[] = [];
-      for (const { input, at } of withPictures) {
+      for (const part of withPictures) {
         const before = latest;
-        const file = opener.open(input);
-        const track = await file.getPrimaryVideoTrack();
+        const file = opener.open(part.input);
+        const track = await trackOf(file, part);
         if (!track) throw errors.partsDamaged();
-        for await (const packet of copies(track, at, rehearsing)) {
+        for await (const packet of copies(track, part.at, rehearsing)) {
           if (packet.timestamp <= before) throw errors.partsOverlap();
           if (packet.timestamp > latest) {
             yield* pending;
@@ -134,16 +136,20 @@ function withEnd(pending: readonly EncodedPacket[], until: number | null): reado
 
 // Releases each part after use, because an open one keeps its cache.
 async function withTrack<T>(
-  { input }: VideoPart,
+  part: VideoPart,
   opener: Opener,
   use: (track: InputVideoTrack | null) => T | Promise<T>,
 ): Promise<T> {
-  const file = opener.open(input);
+  const file = opener.open(part.input);
   try {
-    return await use(await file.getPrimaryVideoTrack());
+    return await use(await trackOf(file, part));
   } finally {
     opener.release(file);
   }
+}
+
+async function trackOf(file: Input, { place = 0 }: VideoPart): Promise<InputVideoTrack | null> {
+  return (await file.getVideoTracks())[place] ?? null;
 }
 
 async function readKind(track: InputVideoTrack | null) {
@@ -168,11 +174,11 @@ export async function readStart(source: ByteReader, signal: AbortSignal): Promis
 }
 
 /**
- * Opens the sound of a file as a track that plays from `from` seconds of its clock; earlier packets, the encoder's priming, get
+ * Opens an audio track of a file, by its index, to play from `from` seconds of its clock; earlier packets, the encoder's priming, get
  * negative times.
  */
-export async function openSound(input: Input, from = 0): Promise<CopiedSound> {
-  const track: InputAudioTrack | null = await input.getPrimaryAudioTrack();
+export async function openSound(input: Input, from = 0, place = 0): Promise<CopiedSound> {
+  const track: InputAudioTrack | null = (await input.getAudioTracks())[place] ?? null;
   const codec = await track?.getCodec();
   const config = await track?.getDecoderConfig();
   if (!track || !codec || !config) throw errors.soundMissing();

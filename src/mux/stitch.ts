@@ -26,6 +26,8 @@ export interface StitchOptions {
   /** Parts in order of time. */
   video: readonly VideoPart[];
   audio: ByteReader | null;
+  /** Index of the track among those of sound that mediabunny lists. Default 0. */
+  audioPlace?: number;
   /** Time of the output's start in seconds of the sound's clock. Default 0. */
   audioFrom?: number;
   /** End of the last picture in seconds; by default from its packet's duration. */
@@ -93,14 +95,14 @@ async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise
 }
 
 async function mux(
-  { format, video, audio, audioFrom, until, metadata, signal, onWait }: StitchOptions,
+  { format, video, audio, audioPlace, audioFrom, until, metadata, signal, onWait }: StitchOptions,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
   const opener = createOpener(signal);
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
-    const sound = audio && (await openSound(opener.open(audio), audioFrom));
+    const sound = audio && (await openSound(opener.open(audio), audioFrom, audioPlace));
     // WebM has no negative times for the priming, so delay the pictures instead.
     const delay = sound?.delay ?? 0;
     const pictures = await openPictures(

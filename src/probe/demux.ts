@@ -18,6 +18,7 @@ import {
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
+import { mainTrack, type TrackFacts } from "../media/main-tracks.ts";
 import { displayedSize, type Orientation } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
 import { COVER_CODECS, readTags, type Tags } from "../media/tags.ts";
@@ -84,23 +85,30 @@ export async function demux(
       measure,
       extras: { reader, movie, matroska: matroska?.extras ?? null },
       delays: matroska?.delays ?? new Map(),
+      // mediabunny (1.61) leaves out disabled tracks.
+      hidden: (matroska?.disabled.size ?? 0) > 0,
     }),
   );
 }
 
-/** End in seconds of the last packet of the first track of each kind, from the start of the file's first stream. */
-export type TrackEnds = ReadonlyMap<SourceStream["kind"], number>;
+/** End in seconds of the last packet of each track, from the start of the file's first stream, by the stream's index. */
+export type TrackEnds = ReadonlyMap<number, number>;
 
 /** Reads the ends of the tracks of a fragmented MP4, whose index lists no packets; empty when that takes too many reads. */
-export async function readFragmentEnds(reader: ByteReader, formats: InputFormat[]): Promise<TrackEnds> {
+export async function readFragmentEnds(
+  movie: MovieIndex,
+  formats: InputFormat[],
+  reader: ByteReader,
+): Promise<TrackEnds> {
+  const { places } = readMovieExtras(movie);
   const read = () =>
     withInput(reader, formats, async (input) => {
-      const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
-      const tracks = [video, audio].filter((track) => track !== null);
       const origin = Math.max(0, await input.getFirstTimestamp());
-      const ends = new Map<SourceStream["kind"], number>();
-      for (const track of tracks)
-        ends.set(track.type, microseconds((await track.computeDuration()) - origin));
+      const ends = new Map<number, number>();
+      for (const track of await input.getTracks()) {
+        const index = places.get(track.id);
+        if (index !== undefined) ends.set(index, microseconds((await track.computeDuration()) - origin));
+      }
       return ends;
     });
   return (await withinBounds(read)) ?? new Map();
@@ -111,6 +119,8 @@ interface DemuxContext extends Measures {
   url: string;
   extras: ExtrasSource;
   delays: ReadonlyMap<number, number>;
+  /** Whether mediabunny does not list all tracks. */
+  hidden: boolean;
 }
 
 async function withInput<T>(
@@ -130,32 +140,49 @@ interface Track {
   track: InputTrack;
   stream: SourceStream;
   packets: Packets | null;
+  facts: TrackFacts;
+  /** Channels and sample rate of an audio track. */
+  sound: { channels: number; sample_rate: number } | null;
+}
+
+function hasPackets({ packets }: Track): boolean {
+  return packets?.any !== false;
 }
 
 async function readInput(input: Input, context: DemuxContext): Promise<Demuxed | null> {
   const { index, size, url } = context;
   if (!(await input.canRead())) return null;
   const format = FORMATS.get(await input.getFormat()) ?? "";
-  const tracks: Track[] = [];
+  const all: Track[] = [];
   const inputTracks = await input.getTracks();
   for (const track of inputTracks) {
-    const isExtraSound = tracks.some((other) => other.track.isAudioTrack() && track.isAudioTrack());
-    const read = await readTrack(track, format, tracks.length, context, isExtraSound);
+    const read = await readTrack(track, format, all.length, context);
     // Only an index proves that there are no packets; otherwise mediabunny may have missed them.
     if (read.packets?.any === false && !index) return null;
-    if (read.packets?.any !== false) tracks.push(read);
+    all.push(read);
   }
-  const video = tracks.find(({ track }) => track.isVideoTrack());
-  const audio = tracks.find(({ track }) => track.isAudioTrack());
-  const [first] = tracks;
+  const first = all.find(hasPackets);
   if (!first && inputTracks.length > 0) throw errors.emptyStreams();
+  // ffmpeg counts an empty track before another of its kind.
+  const tracks = all.filter(({ track }, at) =>
+    all.slice(at).some((other) => hasPackets(other) && other.track.type === track.type),
+  );
+  const main = (type: "video" | "audio") => {
+    const own = tracks.filter(({ track }) => track.type === type);
+    const place = mainTrack(
+      type,
+      own.map(({ facts }) => facts),
+    );
+    return [own[place], place] as const;
+  };
+  const [[video, video_track], [audio, sound_track]] = [main("video"), main("audio")];
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
   const orientation = video && index?.get(video.track.id)?.orientation;
   const picture = video?.track.isVideoTrack()
     ? await pictureFacts(video.track, video.packets?.rate, orientation)
     : null;
-  const sound = audio?.track.isAudioTrack() ? await soundFacts(audio.track) : null;
+  const sound = audio?.sound ?? null;
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, context.extras);
   // Last, because it may exceed the bounds.
@@ -176,10 +203,17 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     codecs: { video: video?.stream.codec ?? null, audio: audio?.stream.codec ?? null },
     ...(sound ? { audio: sound } : {}),
     streams: completeStreams(
-      tracks.map(({ track, stream }) => ({ ...stream, index: extras.places.get(track.id) ?? stream.index })),
+      tracks.map((each) => ({
+        ...each.stream,
+        index: extras.places.get(each.track.id) ?? each.stream.index,
+        // The source itself states those of the first track.
+        ...(each === audio && sound_track === 0 ? {} : each.sound),
+      })),
       context.start,
       duration,
     ),
+    ...(video_track > 0 && { video_track }),
+    ...(sound_track > 0 && { sound_track }),
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || format !== "flac";
@@ -187,7 +221,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   const origin = context.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
   return {
     source: withExtras(source, extras, origin),
-    complete: named && timed && (picture?.complete ?? true),
+    complete: named && timed && !context.hidden && (picture?.complete ?? true),
     implicit: (
       await Promise.all(tracks.map(({ track }) => track.isAudioTrack() && isImplicit(track)))
     ).includes(true),
@@ -199,7 +233,6 @@ async function readTrack(
   format: string,
   place: number,
   context: DemuxContext,
-  isExtraSound: boolean,
 ): Promise<Track> {
   const index = context.index?.get(track.id);
   const codec = await track.getCodec();
@@ -209,6 +242,9 @@ async function readTrack(
   const duration = index ? index.shown : await track.getDurationFromMetadata();
   const language = await track.getLanguageCode();
   const end = index ? index.end : await endOf(track, context.start);
+  const flags = await track.getDisposition();
+  // mediabunny (1.61) takes an enabled track of an MP4 for a default one.
+  const disabled = (format === "mp4" || format === "mov") && !flags.default;
   const stream: SourceStream = {
     index: place,
     kind: track.type,
@@ -217,10 +253,18 @@ async function readTrack(
     ...(end ? { end } : {}),
     ...(bitrate ? { bitrate: Math.round(bitrate) } : {}),
     ...(language === "und" ? {} : { language }),
-    // The source itself states the first track's.
-    ...(isExtraSound && track.isAudioTrack() ? await soundFacts(track) : {}),
+    ...(disabled && { disabled }),
   };
-  return { track, stream, packets };
+  const pixels = track.isVideoTrack() ? (await track.getCodedWidth()) * (await track.getCodedHeight()) : 0;
+  const facts = {
+    codec: stream.codec,
+    empty: packets?.any === false,
+    ...(disabled && { disabled }),
+    default: flags.default,
+    pixels,
+    seconds: stream.duration,
+  };
+  return { track, stream, packets, facts, sound: track.isAudioTrack() ? await soundFacts(track) : null };
 }
 
 // Times count from the file's first stream.

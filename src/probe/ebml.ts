@@ -56,6 +56,7 @@ export const EBML = {
   track_name: 0x536e,
   by_default: 0x88,
   forced: 0x55aa,
+  enabled: 0xb9,
   lacing: 0x9c,
   encodings: 0x6d80,
   encoding: 0x6240,

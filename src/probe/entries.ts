@@ -10,6 +10,7 @@ import { readMp3Delay } from "./mp3.ts";
 import { readMovieIndex, readSyncTimes } from "./mp4.ts";
 import { openSource, openUncached } from "./open-source.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
+import { pictureTrack, soundTrack } from "./tracks.ts";
 
 /** Finds a position in a source by a time, both in seconds; null when unknown. */
 export type Find = (time: number) => Promise<number | null>;
@@ -53,12 +54,12 @@ export async function withEntries<T>(
     if (!readable) return null;
     const bounded = boundReader(blockReader(readable), BOUNDS, signal);
     input = openUncached(bounded);
-    const track = await input.getPrimaryVideoTrack();
+    const track = await pictureTrack(input, source);
     const origin = Math.max(0, await input.getFirstTimestamp());
     const pictures = track && (await createFinder(track, origin, source));
     return {
       ...(pictures ?? { entry: unknown, shown: unknown }),
-      heard: createSoundFinder(input, origin, await delayOf(readable, source)),
+      heard: createSoundFinder(input, source, origin, await delayOf(readable, source)),
     };
   };
   const quietly = async <R>(work: () => Promise<R | null>) => {
@@ -89,9 +90,9 @@ async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Sourc
   return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
 }
 
-function createSoundFinder(input: Input, origin: number, delay: number): Finder["heard"] {
+function createSoundFinder(input: Input, source: Source, origin: number, delay: number): Finder["heard"] {
   return async (time, track = 0) => {
-    const sound = (await input.getAudioTracks())[track];
+    const sound = await soundTrack(input, source, track);
     const at = origin + delay + time + EPSILON_SOUND;
     const packet = sound && (await new EncodedPacketSink(sound).getPacket(at, { metadataOnly: true }));
     if (!packet) return null;
@@ -195,13 +196,13 @@ const MAX_KEYFRAMES = 100_000;
  */
 export async function readKeyframes(
   reader: ByteReader,
-  { format }: Source,
+  { format, video_track = 0 }: Source,
   signal: AbortSignal,
 ): Promise<number[]> {
   const read = READERS[format];
   if (!read) return [];
   try {
-    const times = await read(boundReader(reader, INDEX_BOUNDS, signal), signal);
+    const times = await read(boundReader(reader, INDEX_BOUNDS, signal), video_track, signal);
     const rounded = times.filter((time) => time >= 0).map((time) => Math.round(time * 1e6) / 1e6);
     return rounded.length > MAX_KEYFRAMES ? [] : [...new Set(rounded)].sort((a, b) => a - b);
   } catch {
@@ -210,12 +211,14 @@ export async function readKeyframes(
   }
 }
 
-async function readMovie(reader: ByteReader): Promise<number[]> {
+async function readMovie(reader: ByteReader, track: number): Promise<number[]> {
   const index = await readMovieIndex(reader);
-  return index && !index.fragmented ? readSyncTimes(index.moov, MAX_KEYFRAMES) : [];
+  return index && !index.fragmented ? readSyncTimes(index.moov, track, MAX_KEYFRAMES) : [];
 }
 
-const READERS: Readonly<Record<string, (reader: ByteReader, signal: AbortSignal) => Promise<number[]>>> = {
+type ReadTimes = (reader: ByteReader, track: number, signal: AbortSignal) => Promise<number[]>;
+
+const READERS: Readonly<Record<string, ReadTimes>> = {
   mp4: readMovie,
   mov: readMovie,
   matroska: readCueTimes,

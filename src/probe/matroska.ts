@@ -35,6 +35,8 @@ export interface MatroskaStart {
   extras: MatroskaExtras;
   /** Codec delay in seconds, by track number. */
   delays: ReadonlyMap<number, number>;
+  /** Indexes of the tracks that are disabled. */
+  disabled: ReadonlySet<number>;
 }
 
 /**
@@ -49,8 +51,10 @@ export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaSta
   const extras = await readMatroskaExtras(reader, segment, { info, tracks }, places);
   const entries = readTracks(tracks);
   const delays = readDelays(info, entries);
+  const disabled = disabledTracks(tracks);
   const { parts, packets, whole } = await readClusters(reader, clusters, end, entries);
-  if (!whole && !entries.every(({ number }) => packets.has(number))) return { start: null, extras, delays };
+  if (!whole && !entries.every(({ number }) => packets.has(number)))
+    return { start: null, extras, delays, disabled };
   const content = [info, tracks, ...parts];
   const size = content.reduce((sum, { length }) => sum + length, 0);
   const start: FileStart = {
@@ -62,7 +66,24 @@ export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaSta
     // A truncated file may lack the stated end.
     ends: cut ? new Map() : readEnds(info, tags, entries),
   };
-  return { start, extras, delays };
+  return { start, extras, delays, disabled };
+}
+
+/** Returns the indexes of the disabled tracks of a Matroska or WebM file; none when its layout is unusual. */
+export async function readDisabledTracks(reader: ByteReader): Promise<ReadonlySet<number>> {
+  const layout = await readLayout(reader);
+  return disabledTracks(layout?.tracks ?? new Uint8Array());
+}
+
+function disabledTracks(bytes: Uint8Array): ReadonlySet<number> {
+  const tracks = readElement(bytes, 0);
+  const entries = tracks ? listElements(bytes, tracks.data, bytes.length) : [];
+  const disabled = new Set<number>();
+  for (const [index, { data, end }] of entries.filter(({ id }) => id === EBML.track).entries()) {
+    const flag = listElements(bytes, data, end).find(({ id }) => id === EBML.enabled);
+    if (flag && readUint(bytes, flag.data, flag.end) === 0) disabled.add(index);
+  }
+  return disabled;
 }
 
 interface Layout {
@@ -325,19 +346,22 @@ interface Part {
 }
 
 /**
- * Returns the times in seconds that the cues of a Matroska or WebM file list for the first video track; empty when there are
+ * Returns the times in seconds that the cues of a Matroska or WebM file list for a video track, by its index; empty when there are
  * none.
  */
-export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Promise<number[]> {
+export async function readCueTimes(
+  reader: ByteReader,
+  track: number,
+  signal: AbortSignal,
+): Promise<number[]> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
   const segment = children(head, 0, head.length).find(({ id }) => id === EBML.segment);
   if (!segment) return [];
   const top = children(head, segment.start, head.length, EBML.cluster);
   const scale = unsigned(head, find(head, find(head, top, EBML.info), EBML.timestamp_scale)) ?? DEFAULT_TICK;
   const tracks = inside(head, find(head, top, EBML.tracks)).filter(({ id }) => id === EBML.track);
-  const pictures = tracks.find(
-    (track) => unsigned(head, find(head, track, EBML.track_type)) === TRACK_TYPES.video,
-  );
+  const isVideo = (entry: Part) => unsigned(head, find(head, entry, EBML.track_type)) === TRACK_TYPES.video;
+  const pictures = tracks.filter(isVideo)[track];
   const number = pictures && unsigned(head, find(head, pictures, EBML.track_number));
   const seeks = inside(head, find(head, top, EBML.seek_head));
   const seek = seeks.find((each) => unsigned(head, find(head, each, EBML.seek_id)) === EBML.cues);

@@ -87,14 +87,14 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
 }
 
 /**
- * Returns the presentation times in seconds of the first video track's sync samples (ISO/IEC 14496-12, 8.6), with edits
- * applied. Empty when there are more than `max`, or no table, which means that all are sync samples.
+ * Returns the presentation times in seconds of a video track's sync samples (ISO/IEC 14496-12, 8.6), with edits
+ * applied; `track` is its index among the video tracks. Empty when there are more than `max`, or no table, which means that all are sync samples.
  */
-export function readSyncTimes(moov: DataView, max: number): number[] {
+export function readSyncTimes(moov: DataView, track: number, max: number): number[] {
   const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
-  const trak = listBoxes(moov, movie.start, movie.end).find(
+  const trak = listBoxes(moov, movie.start, movie.end).filter(
     (box) => box.kind === "trak" && readHandler(moov, box) === "vide",
-  );
+  )[track];
   const stbl = trak && findBox(moov, trak, "mdia", "minf", "stbl");
   const stss = stbl && findBox(moov, stbl, "stss");
   const stts = stbl && findBox(moov, stbl, "stts");

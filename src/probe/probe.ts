@@ -2,6 +2,7 @@ import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { MediaError } from "../media/errors.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
 import { BOUNDS } from "../media/formats.ts";
+import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
@@ -9,7 +10,7 @@ import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.t
 import { boundDurations, microseconds } from "./durations.ts";
 import { errors } from "./errors.ts";
 import { readOrientation } from "./exif.ts";
-import { hideDamage } from "./matroska.ts";
+import { hideDamage, readDisabledTracks } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
@@ -60,7 +61,8 @@ export async function probeMedia(
   });
   if (complete && report === null) return withExactDuration(complete.source, reader, signal);
   const oriented = await withOrientation(report, readable, signal);
-  const parsed = parseFfprobe(oriented, { url: input.url, filesize: reader.size });
+  const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
+  const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const reported = withEnds(parsed, ends);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
@@ -86,6 +88,20 @@ async function withOrientation(report: unknown, reader: ByteReader, signal: Abor
 }
 
 const ORIENTED = /^(tiff|png|webp)_pipe$|^apng$|^image2$/;
+
+// ffmpeg (5.1) ignores that a track of Matroska is disabled.
+async function withDisabled(report: unknown, reader: ByteReader, signal: AbortSignal): Promise<unknown> {
+  const { streams } = report as { streams?: unknown };
+  const disabled = await readDisabledTracks(boundReader(reader, READ_BOUNDS, signal)).catch(() => {
+    signal.throwIfAborted();
+    return new Set<number>();
+  });
+  if (disabled.size === 0 || !Array.isArray(streams)) return report;
+  const flagged = streams.map((stream) =>
+    disabled.has(stream.index) ? { ...stream, disposition: { ...stream.disposition, disabled: 1 } } : stream,
+  );
+  return { ...(report as object), streams: flagged };
+}
 
 // Both mediabunny and ffprobe guess their duration from a bitrate.
 const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
@@ -119,11 +135,11 @@ function withDuration(source: Source, seconds: number): Source {
 function withEnds(source: Source, ends: TrackEnds): Source {
   const { kind, streams } = source;
   if (kind === "image" || !streams) return source;
-  const first = new Set(["video", "audio"].map((each) => streams.find((stream) => stream.kind === each)));
   return {
     ...source,
     streams: streams.map((stream) => {
-      const end = first.has(stream) ? ends.get(stream.kind) : undefined;
+      const plays = stream.kind === "video" || stream.kind === "audio";
+      const end = plays ? ends.get(stream.index) : undefined;
       return end === undefined ? stream : { ...stream, end };
     }),
   };
@@ -132,7 +148,8 @@ function withEnds(source: Source, ends: TrackEnds): Source {
 // Takes rate and channels from the packets; the headers state the rest, some of it more exactly.
 function withSound(source: Source, reported: Source): Source {
   const sounds = ({ streams = [] }: Source) => streams.filter(({ kind }) => kind === "audio");
-  const [[own], [first]] = [sounds(source), sounds(reported)];
+  const own = mainStream(source, "audio");
+  const first = mainStream(reported, "audio");
   const decoded = (at: number) => {
     const stream = sounds(reported).find(({ index }) => index === at);
     const { channels, sample_rate } = (stream === first ? reported.audio : stream) ?? {};
@@ -186,7 +203,8 @@ async function tryDemux(
     const edited = edits.includes("parts");
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
-      return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true, edited };
+      const ends = await readFragmentEnds(index, formats, indexed);
+      return { demuxed: null, ends, fragmented: true, edited };
     }
     const demuxed = await demux(indexed, formats, index, url);
     if (!edited || !demuxed) return { ...result(demuxed), edited };
@@ -201,8 +219,8 @@ async function tryDemux(
 }
 
 function endsOf(source: Source | undefined): TrackEnds {
-  const streams = source?.streams?.toReversed() ?? [];
-  return new Map(streams.flatMap(({ kind, end }) => (end === undefined ? [] : [[kind, end]])));
+  const streams = source?.streams ?? [];
+  return new Map(streams.flatMap(({ index, end }) => (end === undefined ? [] : [[index, end]])));
 }
 
 /** Throws `input_unsupported` for sound or moving pictures without any frame in ffprobe's report. */

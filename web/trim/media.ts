@@ -39,13 +39,13 @@ export function useMedia(input: MediaInput, source: Source): Media {
     const controller = new AbortController();
     setTimes(null);
     if (kind !== "audio")
-      readFrameTimes(input, controller.signal).then(
+      readFrameTimes(input, source, controller.signal).then(
         (read) => controller.signal.aborted || setTimes(read),
         // The average rate serves instead.
         () => {},
       );
     return () => controller.abort();
-  }, [input, kind]);
+  }, [input, kind, source]);
   const timeline = useMemo(
     () => (duration ? timelineOf({ kind, ...(fps !== undefined && { fps }) }, duration, times) : null),
     [kind, fps, duration, times],
@@ -84,7 +84,11 @@ const WITHIN_MS = 5_000;
  * Returns the start times of the pictures in a visitor's file, in seconds and in order, so that a step is one picture even
  * at a variable frame rate. Null for a URL, and when reading takes more than a few seconds.
  */
-async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<number[] | null> {
+async function readFrameTimes(
+  input: MediaInput,
+  source: Source,
+  signal: AbortSignal,
+): Promise<number[] | null> {
   if (typeof input === "string") return null;
   const { ALL_FORMATS, BlobSource, EncodedPacketSink, Input } = await import("mediabunny");
   const limit = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
@@ -93,7 +97,8 @@ async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<n
     source: new BlobSource("getFile" in input ? await input.getFile() : input),
   });
   try {
-    const track = await file.getPrimaryVideoTrack();
+    const track =
+      (await file.getVideoTracks())[source.video_track ?? 0] ?? (await file.getPrimaryVideoTrack());
     if (!track) return null;
     const starts = await Promise.all((await file.getTracks()).map((each) => each.getFirstTimestamp()));
     const origin = Math.min(...starts);

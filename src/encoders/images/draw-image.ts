@@ -23,7 +23,7 @@ export async function drawImage(
   signal: AbortSignal,
 ): Promise<Drawn> {
   const still = source.kind === "image";
-  return still ? drawStill(image, source, reader, signal) : drawFrame(plan, image, reader, signal);
+  return still ? drawStill(image, source, reader, signal) : drawFrame(plan, image, source, reader, signal);
 }
 
 async function drawStill(
@@ -65,6 +65,7 @@ async function withoutOrientation(
 async function drawFrame(
   plan: Plan,
   image: ImagePlan,
+  source: Source,
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Drawn> {
@@ -72,7 +73,7 @@ async function drawFrame(
   const stop = () => input.dispose();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    const { track, origin } = await openPicturesOf(input);
+    const { track, origin } = await openPicturesOf(input, source);
     const sample = await sampleAt(track, origin + plan.start + MOMENT);
     const frame = sample.toVideoFrame();
     sample.close();

@@ -1,8 +1,10 @@
 import { estimateWork } from "../../media/estimate.ts";
 import { extraBytes } from "../../media/extra-files.ts";
+import { sourceForTrack } from "../../media/features/track.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { FAST_TOOLS, refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
+import { mainStream } from "../../media/main-tracks.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
@@ -220,19 +222,21 @@ function inputMemory(size: number, plan: Plan, chunk: Chunk, source: Source): nu
  * extraction a core would have to hold the whole file, because pictures and sound are interleaved.
  */
 export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number | null {
-  const { audio, duration, codecs, format } = source;
-  // Extraction takes only the first track.
-  if (plan.sound_track || chunk.sound || plan.concat) return null;
+  const own = sourceForTrack(source, plan);
+  const { audio, duration, codecs, format } = own;
+  // Extraction takes only one track.
+  if (chunk.sound || plan.concat) return null;
   const isSound = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!isSound || !codecs?.video || !audio || !duration || size <= SMALL) return null;
   if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;
-  const bytes = Math.ceil((soundRate(source) * duration * 1.1) / 8);
+  const bytes = Math.ceil((soundRate(own) * duration * 1.1) / 8);
   return bytes <= MAX_SOUND_BYTES && bytes < size ? bytes : null;
 }
 
 /** Bits per second of a source's sound; an estimate where the source does not state it. */
-function soundRate({ audio, codecs, streams }: Source): number {
-  const stated = streams?.find(({ kind }) => kind === "audio")?.bitrate;
+function soundRate(source: Source): number {
+  const { audio, codecs } = source;
+  const stated = mainStream(source, "audio")?.bitrate;
   if (stated !== undefined || !audio) return stated ?? 0;
   return /^(pcm|flac|alac)/.test(codecs?.audio ?? "")
     ? audio.channels * audio.sample_rate * 32

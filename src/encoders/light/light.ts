@@ -1,4 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
+import { sourceForTrack } from "../../media/features/track.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { hideDamage } from "../../probe/matroska.ts";
@@ -170,13 +171,13 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       const matroska = source.format === "matroska" || source.format === "webm";
       // The core would otherwise hold the damaged bytes in memory.
       const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
-      const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
+      const own = sound ? planForSound(plan, chunk) : plan;
       const job: LightJob = {
         kind: "encode",
         size: file.size,
         plan: own,
         chunk,
-        source,
+        source: sound ? sourceForTrack(source, plan) : source,
         ...(extra && { further: extra.map(({ size }) => size) }),
       };
       const { done, files } = await run(job, { input: file, ...(extra && { extra }), signal, onWait });
@@ -202,13 +203,19 @@ async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]
   return fits ? [index] : [];
 }
 
-function needsCover({ cover }: Plan, { track }: Chunk): boolean {
+function needsCover({ cover }: Pick<Plan, "cover">, { track }: Chunk): boolean {
   return cover !== undefined && track === "all";
+}
+
+// The extracted file has one audio track.
+function planForSound({ sound_track: _, ...plan }: Plan, chunk: Chunk): Plan {
+  return needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
 }
 
 async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
   if (soundBytes(input.size, plan, chunk, source) === null) return null;
-  const bytes = await takeSound(input, source, signal, needsCover(plan, chunk)).catch((thrown: unknown) => {
+  const options = { withCover: needsCover(plan, chunk), track: plan.sound_track ?? 0 };
+  const bytes = await takeSound(input, source, signal, options).catch((thrown: unknown) => {
     if (signal.aborted || thrown instanceof MediaError) throw thrown;
     // Leave files with an unusual layout to the core.
     return null;

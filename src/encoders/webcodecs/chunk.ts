@@ -137,7 +137,7 @@ async function feed(
 ): Promise<void> {
   const [first] = outputs;
   if (!first) return;
-  const { track, origin } = await openPicturesOf(input);
+  const { track, origin } = await openPicturesOf(input, source);
   const painters = outputs.map(({ video, ability }) =>
     createPainter({ ...video, scales: ability.scales, assumesBt601: assumesBt601(source) }),
   );

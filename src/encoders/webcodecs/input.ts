@@ -3,6 +3,7 @@ import { containerOf } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
+import { pictureTrack } from "../../probe/tracks.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { errors } from "./errors.ts";
 
@@ -34,8 +35,8 @@ export function openInput(reader: ByteReader, signal: AbortSignal): Input {
 /**
  * Opens the pictures of a source. Rejects with `input_no_video` or `input_unsupported` when it has none that this browser can decode.
  */
-export async function openPicturesOf(input: Input): Promise<OpenPictures> {
-  const track = await input.getPrimaryVideoTrack();
+export async function openPicturesOf(input: Input, source: Source): Promise<OpenPictures> {
+  const track = await pictureTrack(input, source);
   if (!track) throw errors.noPictures();
   if (!(await track.canDecode())) throw errors.codecUnsupported();
   // Priming before 0 is inaudible; a source that starts later begins with its first stream.

@@ -11,6 +11,7 @@ import { shownEnd } from "../../media/timeline.ts";
 import { readMetadata } from "../../mux/file-metadata.ts";
 import { readStart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
+import { trackPlaces } from "../../probe/tracks.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { readAll } from "../../storage/storage.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
@@ -77,6 +78,7 @@ export async function encodeAll(
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
     audio: sounds ? readerOf(sounds) : copied,
+    audioPlace: copied ? trackPlaces(job.source, plan.sound_track ?? 0).audio : 0,
     audioFrom: copied ? await readStart(copied, job.signal) : 0,
     until: video.fps === null ? shownEnd(job.source, plan, job.chunk) : null,
     ofSource: copied !== null,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { changesDefault, type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, type Report, within } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
+import { mainStream } from "../main-tracks.ts";
 import { errors } from "../plan-errors.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { audioCodec, audioFormat, SOUND_KINDS } from "./audio-format.ts";
@@ -165,7 +166,7 @@ export function planAudioFilters(
 function planFadeOut(seconds: number, source: SourceFacts, { start, duration }: Range, speed: number) {
   if (duration === null) throw errors.fadeEndUnknown();
   // The sound may end before the pictures do.
-  const stream = source.streams?.find(({ kind }) => kind === "audio");
+  const stream = mainStream(source, "audio");
   const end = Math.min(duration, ((stream?.end ?? Number.POSITIVE_INFINITY) - start) / speed);
   return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
 }

@@ -6,6 +6,7 @@ import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import { createTrim, formatSeconds, inputArgs, type Trim } from "../ffmpeg/trim.ts";
+import { videoStream } from "../main-tracks.ts";
 import type { Chunk, ConcatPart, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { audioFilterChain } from "./audio-filters-graph.ts";
@@ -48,7 +49,7 @@ export function concatArgs(
   });
   const pictures = parts.flatMap((part) => {
     const filters = part.video && pictureFilters(plan, { ...part, video: part.video }, first, lists, toolset);
-    return filters ? [`[${part.input}:V:0]${filters}[v${part.input}]`] : [];
+    return filters ? [`[${videoStream(part.source, part.input)}]${filters}[v${part.input}]`] : [];
   });
   const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
   // A part of a single picture may have no duration, so times follow from the count.
@@ -139,7 +140,7 @@ function codecArgs(
 function listPart(part: PlacedPart, folder: string): string[] {
   const own = folder + listPrefix(part);
   const packets = listInput(part.source, own, {
-    pictures: part.video && `${part.input}:V:0`,
+    pictures: part.video && videoStream(part.source, part.input),
     sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
   });
   return [...packets, ...listDecodedSound(part, own)];

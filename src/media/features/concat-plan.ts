@@ -2,6 +2,7 @@ import { movingPicture } from "../decoded-pictures.ts";
 import { MediaError } from "../errors.ts";
 import { extraInputs } from "../extra-inputs.ts";
 import { FORMATS, type VideoFormat } from "../formats.ts";
+import { mainStream } from "../main-tracks.ts";
 import type { VideoOptions } from "../options.ts";
 import { createGeometry } from "../picture-geometry.ts";
 import type { ConcatPart, Plan, VideoPlan } from "../plan.ts";
@@ -157,8 +158,7 @@ function copyParts(
 function shownSeconds({ pictures, seconds }: CopiedPart, source: Source): number {
   const track = audibleTrack(source);
   if (track === null) return seconds;
-  const { streams } = sourceForTrack(source, { sound_track: track });
-  const { end = 0 } = streams?.find(({ kind }) => kind === "audio") ?? {};
+  const { end = 0 } = mainStream(sourceForTrack(source, { sound_track: track }), "audio") ?? {};
   const picture = seconds / Math.max(1, pictures);
   return seconds + Math.max(0, Math.round((end - seconds) / picture)) * picture;
 }

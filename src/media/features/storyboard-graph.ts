@@ -6,6 +6,7 @@ import { spriteName, spritePattern } from "../ffmpeg/output-files.ts";
 import { chain, cleanupFilters } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import type { Trim } from "../ffmpeg/trim.ts";
+import { videoStream } from "../main-tracks.ts";
 import type { Chunk, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import type { Sprite } from "./storyboard.ts";
@@ -33,7 +34,7 @@ export function storyboardArgs(
   ];
   return [
     "-filter_complex",
-    `[0:V:0]${chain(filters)}[video]`,
+    `[${videoStream(source)}]${chain(filters)}[video]`,
     "-map",
     "[video]",
     ...imageArgs(plan, image, toolset),

@@ -48,11 +48,11 @@ type Track = OptionValues<typeof track.options>["track"];
 export const MAX_TRACKS = 16;
 
 /**
- * Returns the index of the audio track that the options select; by default the first with a known codec.
+ * Returns the index of the audio track that the options select; by default the one that the source describes, if its codec is known.
  *
  * @throws `invalid_options` when there is no track with that index or language.
  */
-export function findTrack(source: SourceFacts, name: Track = tracksWithCodec(source)[0] ?? 0): number {
+export function findTrack(source: SourceFacts, name: Track = defaultTrack(source)): number {
   const tracks = soundTracks(source);
   // A handwritten source may list no streams.
   if (name === 0) return 0;
@@ -68,15 +68,33 @@ export function sourceForTrack<S extends SourceFacts>(
   source: S,
   { sound_track = 0 }: { sound_track?: number | undefined },
 ): S {
-  const stream = sound_track === 0 ? undefined : soundTracks(source)[sound_track];
-  if (!stream) return source;
+  const main = source.sound_track ?? 0;
+  const stream = soundTracks(source)[sound_track];
+  if (!stream || (sound_track === 0 && main === 0)) return source;
   const { channels, sample_rate, codec } = stream;
-  return {
-    ...source,
+  const facts = sound_track !== main && {
     codecs: { video: source.codecs?.video ?? null, audio: codec },
     audio: channels && sample_rate ? { channels, sample_rate } : undefined,
+  };
+  return {
+    ...source,
+    ...facts,
+    sound_track: undefined,
     streams: source.streams?.filter((each) => each === stream || each.kind !== "audio"),
   };
+}
+
+/** Returns the indexes of the audio tracks with a known codec, the one that the source describes first. */
+export function tracksInOrder(source: SourceFacts): number[] {
+  const main = defaultTrack(source);
+  const tracks = tracksWithCodec(source);
+  return tracks.includes(main) ? [main, ...tracks.filter((index) => index !== main)] : tracks;
+}
+
+function defaultTrack(source: SourceFacts): number {
+  const { sound_track = 0 } = source;
+  const tracks = tracksWithCodec(source);
+  return tracks.includes(sound_track) ? sound_track : (tracks[0] ?? 0);
 }
 
 /** Returns the indexes of the audio tracks with a known codec. */

@@ -7,6 +7,7 @@ import { placedParts } from "../features/concat-plan.ts";
 import { metadataArgs } from "../features/metadata.ts";
 import { storyboardArgs } from "../features/storyboard-graph.ts";
 import { sourceForTrack } from "../features/track.ts";
+import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { shownEnd } from "../timeline.ts";
@@ -132,7 +133,7 @@ function videoTrack(
   const until = shownEnd(source, plan, chunk);
   if (video.mode === "copy") {
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
-    return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastDurationArgs(plan, source, until)];
+    return ["-map", videoStream(source), "-c:v", "copy", ...tag, ...lastDurationArgs(plan, source, until)];
   }
   const graph = videoGraph(source, video, trim, toolset, over);
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];

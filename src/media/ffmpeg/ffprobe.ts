@@ -1,5 +1,6 @@
 import { type Chapter, readChapters } from "../chapters.ts";
 import { CONTAINERS, containerOf } from "../containers.ts";
+import { mainTrack, type TrackFacts } from "../main-tracks.ts";
 import {
   displayedSize,
   matrixOrientation,
@@ -33,7 +34,7 @@ export function ffprobeArgs(input: string): string[] {
     "-read_intervals",
     "%+#1",
     "-show_entries",
-    "frame=media_type,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation",
+    "frame=media_type,stream_index,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation",
     input,
   ];
 }
@@ -44,14 +45,18 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
   const format = asRecord(report.format);
   const all = asList(report.streams).map(asRecord);
   const streams = all.filter((stream) => !isCover(stream));
-  const video = streams.find((stream) => stream.codec_type === "video");
-  const audio = streams.find((stream) => stream.codec_type === "audio");
-  const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
-  const name = nameFormat(
-    asText(format.format_name) ?? "",
-    asText(asRecord(format.tags).major_brand),
-    codecs,
+  const demuxer = asText(format.format_name) ?? "";
+  const brand = asText(asRecord(format.tags).major_brand);
+  const [pictures, sounds] = [ofKind(streams, "video"), ofKind(streams, "audio")];
+  const image = nameFormat(demuxer, brand, [])?.image === true;
+  const video_track = mainPictures(pictures, demuxer, image);
+  const sound_track = mainTrack(
+    "audio",
+    sounds.map((stream) => trackFacts(stream, demuxer)),
   );
+  const [video, audio] = [pictures[video_track], sounds[sound_track]];
+  const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
+  const name = nameFormat(demuxer, brand, codecs);
   if (!name || (!video && !audio)) throw errors.noStreams();
 
   const animated = name.image && isAnimated(format, video);
@@ -66,7 +71,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
     format: name.format,
     mime: mimeOf(name.format, kind),
     filesize: file.filesize,
-    ...(video ? pictureFacts(video, asList(report.frames).map(asRecord), still, name.image) : {}),
+    ...(video ? pictureFacts(video, framesOf(report, video, pictures), still, name.image) : {}),
     duration: still || duration === undefined || duration <= 0 ? undefined : duration,
     priming: primingOf(name.format, asNumber(format.start_time)),
     codecs: { video: codecOf(video), audio: codecOf(audio) },
@@ -77,8 +82,75 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
     chapters,
     streams: all
       .filter((stream) => !isChapterTrack(stream, chapters !== undefined))
-      .map((stream) => streamFacts(stream, audio)),
+      .map((stream) => streamFacts(stream, sound_track === 0 ? audio : undefined, demuxer)),
+    video_track: video_track || undefined,
+    sound_track: sound_track || undefined,
   });
+}
+
+function ofKind(streams: readonly Report[], kind: string): Report[] {
+  return streams.filter((stream) => stream.codec_type === kind);
+}
+
+function mainPictures(pictures: readonly Report[], demuxer: string, image: boolean): number {
+  // An animated AVIF keeps its transparency in a second track; an icon has a picture of each size.
+  if (image && demuxer !== "ico") return 0;
+  return mainTrack(
+    image ? "image" : "video",
+    pictures.map((stream) => trackFacts(stream, demuxer)),
+  );
+}
+
+function trackFacts(stream: Report, demuxer: string): TrackFacts {
+  // The programs of a transport stream are channels, and the first streams belong together.
+  const compared = demuxer !== "mpegts";
+  return {
+    codec: codecOf(stream),
+    empty: asNumber(stream.nb_frames) === 0,
+    still: SINGLE_PICTURES.has(asText(stream.codec_name) ?? "") && countFrames(stream) <= 1,
+    disabled: isDisabled(stream, demuxer),
+    default: asRecord(stream.disposition).default === 1,
+    ...(compared && {
+      pixels: (asNumber(stream.width) ?? 0) * (asNumber(stream.height) ?? 0),
+      seconds: secondsOf(stream),
+    }),
+  };
+}
+
+// ffmpeg reports an enabled track of an MP4 as a default one, and ignores that a track of Matroska is disabled: the probe adds that.
+function isDisabled({ disposition }: Report, demuxer: string): boolean {
+  const flags = asRecord(disposition);
+  return demuxer.split(",").includes("mp4") ? flags.default === 0 : flags.disabled === 1;
+}
+
+const SINGLE_PICTURES: ReadonlySet<string> = new Set([
+  ...["mjpeg", "mjpegb", "ljpeg", "jpegls", "jpeg2000", "jpegxl", "webp", "png", "apng", "gif"],
+  ...["bmp", "tiff", "targa", "ppm", "pgm", "pbm", "pam", "pcx", "psd", "sgi", "dds", "svg", "qoi"],
+]);
+
+// Matroska states no count, but most of its muxers write one, or the track's end, as a tag.
+function countFrames(stream: Report): number {
+  const listed = asNumber(stream.nb_frames) ?? asNumber(trackTag(stream, "NUMBER_OF_FRAMES"));
+  return listed ?? Math.round((secondsOf(stream) ?? 0) * (asRatio(stream.avg_frame_rate) ?? 0));
+}
+
+function secondsOf(stream: Report): number | undefined {
+  const [, hours = "", minutes = "", seconds = ""] =
+    /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(asText(trackTag(stream, "DURATION")) ?? "") ?? [];
+  const end = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return asNumber(stream.duration) ?? (end > 0 ? end - (asNumber(stream.start_time) ?? 0) : undefined);
+}
+
+// mkvmerge adds a language to the name.
+function trackTag({ tags }: Report, name: string): unknown {
+  return Object.entries(asRecord(tags)).find(([key]) => key === name || key.startsWith(`${name}-`))?.[1];
+}
+
+function framesOf(report: Report, video: Report, [first]: readonly Report[]): Report[] {
+  const frames = asList(report.frames).map(asRecord);
+  return video === first
+    ? frames.filter(({ stream_index }) => stream_index === undefined || stream_index === video.index)
+    : frames.filter(({ stream_index }) => stream_index === video.index);
 }
 
 function pictureFacts(video: Report, frames: Report[], still: boolean, image: boolean): Partial<Source> {
@@ -154,7 +226,8 @@ function isChapterTrack(stream: Report, chapters: boolean): boolean {
   return chapters && stream.codec_type === "data" && stream.codec_tag_string === "text";
 }
 
-function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
+// `described` is the audio track whose channels and rate the Source itself states.
+function streamFacts(stream: Report, described: Report | undefined, demuxer: string): SourceStream {
   const kind = asText(stream.codec_type);
   const cover = isCover(stream);
   const language = asText(asRecord(stream.tags).language);
@@ -166,8 +239,11 @@ function streamFacts(stream: Report, audio: Report | undefined): SourceStream {
     bitrate: cover ? undefined : asNumber(stream.bit_rate),
     language: language === "und" ? undefined : language,
     ...(kind === "subtitle" && subtitleFacts(stream)),
-    // The Source itself describes the first audio track.
-    ...(kind === "audio" && stream !== audio ? soundFacts(stream) : {}),
+    ...(kind === "audio" && stream !== described ? soundFacts(stream) : {}),
+    disabled:
+      !cover && (kind === "video" || kind === "audio") && isDisabled(stream, demuxer)
+        ? (true as const)
+        : undefined,
   });
 }
 

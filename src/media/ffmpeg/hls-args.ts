@@ -2,6 +2,7 @@ import type { Filter } from "../feature.ts";
 import type { Gain } from "../features/audio-filters-graph.ts";
 import { DEFAULT_FPS, isEven } from "../features/fps.ts";
 import { sourceForTrack } from "../features/track.ts";
+import { videoStream } from "../main-tracks.ts";
 import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { freezePictures, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../timeline.ts";
@@ -221,7 +222,7 @@ function hlsOutput(
   ];
 }
 
-/** Returns the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on; `over` follows the scaling. */
+/** Returns the filter graph of all renditions, from the source's stream to `[v0]`, `[v1]` and so on; `over` follows the scaling. */
 function hlsGraph(
   plan: Plan,
   chunk: Chunk,
@@ -237,8 +238,8 @@ function hlsGraph(
   const sizes = plan.renditions.map(({ geometry }) => geometry);
   const scaling = (geometry: Geometry) => [...videoScaling(source, video, geometry, toolset), ...over];
   return sizes.some(({ pad }) => pad !== null)
-    ? scaleEach(cleanup, sizes.map(scaling))
-    : scaleInTurn([...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
+    ? scaleEach(source, cleanup, sizes.map(scaling))
+    : scaleInTurn(source, [...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
 }
 
 // Seconds. In ticks this long, frames are less than half a tick apart at any frame rate that ffmpeg may assume.
@@ -257,19 +258,24 @@ function freezeFilters({ count, seconds }: { count: number; seconds: number }): 
 }
 
 // Padding differs between renditions, so each is scaled from the source.
-function scaleEach(cleanup: readonly string[], scalings: readonly Filter[][]): string {
+function scaleEach(source: Source, cleanup: readonly string[], scalings: readonly Filter[][]): string {
   const split = [...cleanup, `split=${scalings.length}`].join(",");
   const pads = scalings.map((_, index) => `[s${index}]`).join("");
   const sized = scalings.map((filters, index) => `[s${index}]${chain(filters)}[v${index}]`);
-  return [`[0:V:0]${split}${pads}`, ...sized].join(";");
+  return [`[${videoStream(source)}]${split}${pads}`, ...sized].join(";");
 }
 
 // Scaling each from the next larger one is cheaper than from the source, and converts the pictures only once. For 360 and 240 lines
 // from 720, SSIM drops by at most 0.001, at 3 to 7 % fewer bytes.
-function scaleInTurn(first: readonly Filter[], sizes: readonly Geometry[], scaler: string): string {
+function scaleInTurn(
+  source: Source,
+  first: readonly Filter[],
+  sizes: readonly Geometry[],
+  scaler: string,
+): string {
   const links = sizes.map(({ width, height }, index) => {
     const filters = index === 0 ? first : [`scale=${width}:${height}:flags=${scaler}`, "setsar=1"];
-    const from = index === 0 ? "[0:V:0]" : `[s${index}]`;
+    const from = index === 0 ? `[${videoStream(source)}]` : `[s${index}]`;
     return index === sizes.length - 1
       ? `${from}${chain(filters)}[v${index}]`
       : `${from}${chain([...filters, "split=2"])}[v${index}][s${index + 1}]`;

@@ -2,6 +2,7 @@ import type { Filter } from "../feature.ts";
 import { paletteFilter } from "../features/animation-graph.ts";
 import { overFilters, pictureFilters } from "../features.ts";
 import type { ImageFormat } from "../formats.ts";
+import { videoStream } from "../main-tracks.ts";
 import { storedPicture } from "../picture-geometry.ts";
 import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -17,7 +18,7 @@ const FULL_CHROMA = 90;
 // Scaler flags for full-resolution chroma and exact rounding, too slow for video.
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
-/** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
+/** Returns the filter graph of an image, from its stream to `[video]`. */
 export function imageGraph(
   plan: Plan,
   source: Source,
@@ -37,7 +38,7 @@ export function imageGraph(
     ...gamutFilters(source, image),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
-  return `[0:V:0]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
+  return `[${videoStream(source)}]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
 }
 
 // Viewers assume sRGB for an image without a profile. RGB tagged with wider primaries comes only from a host's decoder.

@@ -1,5 +1,6 @@
 import { EPSILON_SECONDS } from "../clock.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
+import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { createTrim, formatSeconds, soundStream, type Trim } from "./trim.ts";
@@ -164,7 +165,7 @@ export function listPictures(folder: string): string {
 export function listPackets(plan: Plan, chunk: Chunk, source: Source, trim: Trim, folder: string): string[] {
   const pictured = hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only;
   const streams = {
-    pictures: pictured ? "0:V:0" : null,
+    pictures: pictured ? videoStream(source) : null,
     sound: plan.audio && chunk.track !== "video" ? soundStream(plan) : null,
   };
   return listInput(source, folder, streams, chunk.end === null ? null : trim.lead + chunk.end - chunk.start);

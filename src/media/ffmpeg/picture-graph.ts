@@ -3,6 +3,7 @@ import type { Filter } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
 import { overFilters, pictureFilters } from "../features.ts";
 import type { VideoCodec } from "../formats.ts";
+import { videoStream } from "../main-tracks.ts";
 import type { Size } from "../picture-geometry.ts";
 import type { Chunk, Geometry, Plan, Rate, VideoPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -156,7 +157,7 @@ export const TICKS = 120_000;
 const TIME_BASE = `1:${TICKS}`;
 const WEBM_TICKS = 1000;
 
-/** Returns the filter graph of a video, from `[0:V:0]` to `[video]`; the filters of `over` come last. */
+/** Returns the filter graph of a video, from its stream to `[video]`; the filters of `over` come last. */
 export function videoGraph(
   source: Source,
   video: VideoEncode,
@@ -168,7 +169,7 @@ export function videoGraph(
     ...videoCleanup(source, video, trim, toolset),
     ...videoScaling(source, video, video.geometry, toolset),
   ];
-  return `[0:V:0]${chain([...filters, ...over])}[video]`;
+  return `[${videoStream(source)}]${chain([...filters, ...over])}[video]`;
 }
 
 /** Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. */

@@ -1,5 +1,6 @@
 import type { MediaError } from "../errors.ts";
 import { sourceForTrack } from "../features/track.ts";
+import { mainStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { errors } from "./errors.ts";
@@ -92,9 +93,7 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
   // The last picture may freeze for long, so only the audio shows how far the input goes.
-  const sound =
-    sourceForTrack(source, plan).streams?.find(({ kind }) => kind === "audio")?.end ??
-    Number.POSITIVE_INFINITY;
+  const sound = mainStream(sourceForTrack(source, plan), "audio")?.end ?? Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
   throw errors.inputEndsEarly();
 }

@@ -1,5 +1,6 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf } from "../containers.ts";
+import { mainStream } from "../main-tracks.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { picturesEnd } from "../timeline.ts";
@@ -172,7 +173,7 @@ function trimFilter(name: string, start: number | null, end: number | null): str
 function frameSeek(start: number, source: Source): number {
   const frame = 1 / (source.fps ?? 25);
   const moment = 0.001 + containerOf(source).tick(frame) / 2;
-  const pictures = source.streams?.find((stream) => stream.kind === "video")?.duration;
+  const pictures = mainStream(source, "video")?.duration;
   const last = (pictures ?? source.duration ?? Number.POSITIVE_INFINITY) - frame;
   return Math.max(0, Math.min(start, last) - Math.max(0, frame - moment));
 }

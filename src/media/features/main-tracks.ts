@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { feature } from "../feature.ts";
+
+/** Reads a source whose facts describe another track than the first of its kind, by the names of `mainTrack`. */
+export const main_tracks = feature({
+  options: {},
+  fields: { main_tracks: z.literal(true).exactOptional() },
+  needed: (plan) => plan.main_tracks === true,
+  doneBy: { native: true, stock: true, fast: true, webcodecs: true, canvas: true, avif: true },
+  refusal: { code: "main_tracks", clause: () => "it reads only the first track of each kind" },
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { dropped } from "../../src/media/forecast.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
+import { probeFile } from "./probe-file.ts";
+
+test.for(Object.entries(FILM_SECOND))("describes the film behind %s", async ([, make]) => {
+  const { source } = await probeFile(await make());
+  const { width, height, fps, codecs, video_track, sound_track } = source;
+  expect({ width, height, codecs, video_track, sound_track }).toEqual({
+    width: 160,
+    height: 120,
+    codecs: { video: "h264", audio: "aac" },
+    video_track: 1,
+    sound_track: undefined,
+  });
+  expect(fps).toBeCloseTo(25, 0);
+  expect(dropped("video", { width: 80 }, source)).toEqual([{ kind: "video", index: 0, reason: "one_track" }]);
+});
+
+test.for(Object.entries(SOUND_SECOND))("describes the sound of %s", async ([, make]) => {
+  const { source } = await probeFile(await make());
+  expect(source).toMatchObject({ sound_track: 1, audio: { channels: 2, sample_rate: 48_000 } });
+  expect(source.streams?.[1]).toMatchObject({ kind: "audio", channels: 1 });
+  const lost = (options: object) =>
+    dropped("video", options, source).map(({ kind, index }) => ({ kind, index }));
+  for (const options of [{}, { track: 1 }]) expect(lost(options)).toEqual([{ kind: "audio", index: 1 }]);
+  expect(lost({ track: 0 })).toEqual([{ kind: "audio", index: 2 }]);
+});
+
+test("describes the only film, even a disabled or a still one", async () => {
+  const lone = ["-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=1", "-c:v", "mjpeg"];
+  for (const more of [
+    ["-disposition:v:0", "0"],
+    ["-frames:v", "1"],
+  ]) {
+    const { source } = await probeFile(await makeClip("mp4", [...lone, ...more]));
+    expect(source).toMatchObject({ width: 64, codecs: { video: "mjpeg" } });
+    expect(source.video_track).toBeUndefined();
+  }
+});
+
+test("describes the largest picture of an icon", async () => {
+  const { source } = await probeFile(await twoSizes());
+  expect(source).toMatchObject({ kind: "image", width: 160, height: 120, video_track: 1 });
+});
