@@ -119,9 +119,7 @@ export type VideoOptions = (
    */
   audio_bitrate?: number | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
-   *
-   * @default 0
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.
    */
   track?: number | string | undefined;
   /**
@@ -233,9 +231,7 @@ export type AudioOptions = {
    */
   bitrate?: number | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
-   *
-   * @default 0
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.
    */
   track?: number | string | undefined;
   /**
@@ -525,9 +521,7 @@ export type WaveformOptions = {
    */
   split_channels?: boolean | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng.
-   *
-   * @default 0
+   * Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.
    */
   track?: number | string | undefined;
   /**

@@ -220,7 +220,7 @@ export function TrackField({ form: { source, settings, options, change, faultAt 
             change({ track: value === "" ? undefined : Number(value) })
           }
         >
-          <option value="">{settings.kind === "adaptive_video" ? strings.all : strings.first}</option>
+          <option value="">{settings.kind === "adaptive_video" ? strings.all : strings.defaultTrack}</option>
           {tracks.map(({ index, language, codec }, track) => (
             <option key={index} value={track}>
               {track + 1} – {language ? languageName(language) : codecName(codec ?? "unknown")}

@@ -148,7 +148,7 @@ export const strings = {
   louderOrSofter: "Louder or softer",
   noSound: "No sound",
   all: "All",
-  first: "The first",
+  defaultTrack: "The default",
   kinds: {
     video: "Video",
     audio: "Audio",

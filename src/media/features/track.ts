@@ -22,8 +22,8 @@ export const track = optionGroup({
     track: option({
       kinds: ["video", "audio", "waveform", "adaptive_video"],
       schema: schema.meta({
-        description: "Which of the source's sound tracks: its index from 0, or a language such as en or eng.",
-        default: 0,
+        description:
+          "Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.",
         example: "en",
       }),
       schemas: {

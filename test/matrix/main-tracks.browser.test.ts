@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { readFacts } from "../judge/facts.ts";
+import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { compareSound, readSound, recallSound } from "../judge/sound.ts";
+
+type Kind = "image" | "video" | "audio";
+type Encode = (kind: Kind, input: string, options: object) => Promise<string>;
+
+const LIMIT = { timeout: 240_000 };
+const AS = { channels: 1, sample_rate: 8000 };
+
+const folder = await mkdtemp(join(tmpdir(), "framewright-main-tracks-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Asserts that a file sounds like the second sound track of a source, and not like the first. */
+async function expectSecond(output: string, source: string): Promise<void> {
+  const sound = await readSound(output, AS);
+  const likeness = async (track: number) => {
+    const own = await recallSound(source, { ...AS, after: ["-map", `0:a:${track}`] });
+    return compareSound(sound, own)[0]?.correlation;
+  };
+  expect(await likeness(1)).toBeGreaterThan(0.9);
+  expect(await likeness(0)).toBeLessThan(0.4);
+}
+
+// The other track has another size, shape or number of pictures.
+async function judgeFilm(encode: Encode, make: () => Promise<string>) {
+  const input = await make();
+  const film = await encode("video", input, { format: "mp4", width: 80 });
+  const { picture } = await readFacts(film);
+  expect(picture?.times).toHaveLength(75);
+  expect(picture).toMatchObject({ width: 80, height: 60 });
+  const still = await encode("image", input, { format: "png", start: 1 });
+  expect((await readFacts(still)).picture).toMatchObject({ width: 160, height: 120 });
+}
+
+async function judgeSound(encode: Encode, make: () => Promise<string>) {
+  const input = await make();
+  for (const [kind, options] of [
+    ["audio", { format: "mp3" }],
+    ["video", { width: 80 }],
+    ["video", { format: "mov" }],
+  ] as const)
+    await expectSecond(await encode(kind, input, options), input);
+}
+
+async function judgeIcon(encode: Encode) {
+  const output = await encode("image", await twoSizes(), { format: "png" });
+  expect((await readFacts(output)).picture).toMatchObject({ width: 160, height: 120 });
+}
+
+describe("by a service", () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig?.close());
+
+  const encode: Encode = async (kind, input, options) => {
+    const request = { input: rig.serve(input), kind, options };
+    return (await rig.door.encode(request as Parameters<typeof rig.door.encode>[0])).path;
+  };
+
+  test.concurrent.for(Object.entries(FILM_SECOND))("takes the film behind %s", LIMIT, ([, make]) =>
+    judgeFilm(encode, make),
+  );
+  test.concurrent.for(Object.entries(SOUND_SECOND))("takes the sound of %s", LIMIT, ([, make]) =>
+    judgeSound(encode, make),
+  );
+  test.concurrent("takes the largest picture of an icon", LIMIT, () => judgeIcon(encode));
+
+  test.concurrent("streams with the default sound as the default", LIMIT, async () => {
+    const input = await SOUND_SECOND["the default second in Matroska"]();
+    const task = await rig.door.runTask({
+      input: rig.serve(input),
+      kind: "adaptive_video",
+      options: { width: 80 },
+    });
+    const playlist = await (await fetch(task.output ?? "")).text();
+    const languages = [...playlist.matchAll(/LANGUAGE="(\w+)",DEFAULT=(\w+)/g)].map(([, ...named]) => named);
+    expect(languages).toEqual([
+      ["en", "YES"],
+      ["ja", "NO"],
+    ]);
+  });
+});
+
+describe("by a page", () => {
+  let page: ClientLab;
+  beforeAll(async () => {
+    page = await openClientLab();
+    await openKit(page.lab.page, { name: "main-tracks" });
+  });
+  afterAll(() => page?.close());
+
+  let outputs = 0;
+  const encode: Encode = async (kind, input, options) => {
+    const base64 = await page.lab.page.evaluate(
+      async (request) => {
+        const file = await kit.file(request.path);
+        const { blob } = await kit.client.run({
+          input: file,
+          kind: request.kind,
+          options: request.options,
+        } as Parameters<typeof kit.client.run>[0]);
+        return kit.base64(blob);
+      },
+      { path: await page.serve(input), kind, options },
+    );
+    const path = join(folder, `page-${outputs++}`);
+    await writeFile(path, Buffer.from(base64, "base64"));
+    return path;
+  };
+
+  test.for(Object.entries(FILM_SECOND))("takes the film behind %s", LIMIT, ([, make]) =>
+    judgeFilm(encode, make),
+  );
+  test.for(Object.entries(SOUND_SECOND))("takes the sound of %s", LIMIT, ([, make]) =>
+    judgeSound(encode, make),
+  );
+  test("takes the largest picture of an icon", LIMIT, () => judgeIcon(encode));
+});
