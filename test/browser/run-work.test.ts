@@ -29,7 +29,7 @@ test("an input that another output of the job has copied takes no more room", as
   const task = { ...createTask(request, createIds(Math.random), 1), job: { id: "job_a" } };
   const shared = {
     id: "job_a",
-    alone: async (work: (known: { source: typeof source; whole: true }) => Promise<never>) =>
+    withLock: async (work: (known: { source: typeof source; whole: true }) => Promise<never>) =>
       work({ source, whole: true }),
     keep: nothing,
   };
