@@ -1,30 +1,11 @@
+import { containerOf } from "../../src/media/containers.ts";
+
+// Formats of outputs that are not containers of sources.
 const FORMATS: Readonly<Record<string, string>> = {
-  mp4: "MP4",
-  mov: "QuickTime",
-  webm: "WebM",
-  matroska: "Matroska",
-  mpegts: "MPEG-TS",
-  flv: "Flash Video",
-  asf: "Windows Media",
   hls: "HLS",
   dash: "DASH",
   hls_dash: "HLS and DASH",
-  mp3: "MP3",
-  aac: "AAC",
-  ogg: "Ogg",
   opus: "Opus",
-  wav: "WAV",
-  flac: "FLAC",
-  aiff: "AIFF",
-  jpeg: "JPEG",
-  png: "PNG",
-  webp: "WebP",
-  gif: "GIF",
-  avif: "AVIF",
-  heic: "HEIC",
-  svg: "SVG",
-  bmp: "BMP",
-  tiff: "TIFF",
 };
 
 const CODECS: Readonly<Record<string, string>> = {
@@ -53,7 +34,7 @@ const CODECS: Readonly<Record<string, string>> = {
 
 /** Returns the common spelling of a container format, such as `matroska`. */
 export function formatName(format: string): string {
-  return FORMATS[format] ?? format.toUpperCase();
+  return FORMATS[format] ?? containerOf({ format }).label ?? format.toUpperCase();
 }
 
 /** Returns the common spelling of a codec, such as `h264`; all variants of PCM share one. */
