@@ -4,11 +4,14 @@ export interface Container {
   label?: string;
   /** MIME types of a file with video, and of an audio-only file. */
   mime: readonly [pictures: string, sound?: string];
-  /** ffmpeg's demuxers that may open it; ffmpeg may choose among similar formats by the first bytes alone. */
+  /**
+   * ffmpeg's demuxers that may open it; ffmpeg may choose among similar formats by the first bytes alone. When absent, the
+   * demuxer of the format's name, and that of its still pictures.
+   */
   demuxers?: string;
   /** Whether its video packets have usable presentation times, so that they can be copied: by default, only on request, or never. */
   copies: "always" | "requested" | "never";
-  /** Whether its audio packets can be copied; AVI's have no times at all. */
+  /** Whether its audio packets have usable times, so that they can be copied. */
   copies_sound: boolean;
   /** Where ffmpeg can start: at any keyframe by its presentation time, at an audio packet, or only at the beginning. */
   seeks: "pictures" | "sound" | "beginning";

@@ -149,12 +149,14 @@ export function copyPictures(
 /**
  * Plans a copy of the audio of a video.
  *
- * @throws `invalid_options` when the format cannot hold it.
+ * @throws `invalid_options` when the format cannot hold it, or the source's container does not time it.
  */
-export function copySound({ codecs }: Source, format: VideoFormat): AudioPlan {
-  const codec = SOUND_CODECS[format].find((each) => each === codecs?.audio);
+export function copySound(source: Source, format: VideoFormat): AudioPlan {
+  if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);
+  const own = source.codecs?.audio;
+  const codec = SOUND_CODECS[format].find((each) => each === own);
   if (codec) return { mode: "copy", codec };
-  throw errors.copySoundNotInVideo({ format, codec: codecs?.audio });
+  throw errors.copySoundNotInVideo({ format, codec: own });
 }
 
 /** Returns the format of sound: the requested one, or for a copy the first that holds the codec of `source`. */

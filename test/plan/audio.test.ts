@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { SAMPLE_RATES } from "../../src/media/features/audio-format.ts";
 import type { AudioCodec } from "../../src/media/formats.ts";
 import { createAudioPlan, maxBitrate, sampleRate } from "../../src/media/sound-plan.ts";
+import { copySound, copySoundOnly } from "../../src/media/video-plan.ts";
 import { audioSource } from "./source.ts";
 
 const source = (codec: string, channels = 2, sample_rate = 48_000, format = "mp4") =>
@@ -32,6 +33,13 @@ test("a trim, a quality, a bitrate or an AVI source requires an encode", () => {
     expect(createAudioPlan(source("aac"), "aac", needs).mode).toBe("encode");
   }
   expect(createAudioPlan(source("mp3", 2, 48_000, "avi"), "mp3", plain).mode).toBe("encode");
+});
+
+test("sound without times is never copied, not even on request", () => {
+  const avi = source("mp3", 2, 48_000, "avi");
+  const refusal = "avi does not say when its sound plays";
+  expect(() => copySound(avi, "mp4")).toThrow(refusal);
+  expect(() => copySoundOnly(avi, "mp3", { start: 0, end: null, duration: 4 })).toThrow(refusal);
 });
 
 const encode = (codec: AudioCodec, changes: object) => ({
