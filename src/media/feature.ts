@@ -6,8 +6,9 @@ import type { SourceFacts } from "./source-facts.ts";
 export type Engine = "native" | "stock" | "fast" | "webcodecs" | "canvas" | "avif";
 
 /**
- * The stages of a picture's or a sound's filters, in this order. The geometry (rotate, crop, scale, pad) and the
- * frame rate are not stages: everything else depends on them.
+ * The stages of a picture's or a sound's filters, in this order. `retime` and `clean` precede the frame rate and the geometry
+ * (rotate, crop, scale, pad), which are not stages, because everything else depends on them. `tone` follows scaling and is for
+ * opaque pictures. Filters of finished pictures have no stage: see `over`.
  */
 export const STAGES = ["retime", "clean", "tone"] as const;
 export type Stage = (typeof STAGES)[number];
@@ -145,7 +146,7 @@ export interface Feature<
   stage?: Stage;
   pictures?(fields: Partial<FieldValues<F>>, context: FilterContext): readonly string[];
   sound?(fields: Partial<FieldValues<F>>): readonly string[];
-  /** Its filters after all others, on finished pictures. */
+  /** Its filters after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
   over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
