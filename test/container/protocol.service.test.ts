@@ -8,6 +8,7 @@ import { frameHead } from "../../src/encoders/wire-frame.ts";
 import { FEATURES } from "../../src/media/features.ts";
 import type { VideoEncode } from "../../src/media/ffmpeg/picture-graph.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
+import { COMPILED } from "../../worker/local/programs.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -214,13 +215,13 @@ test.for([
   { env: { NATIVE_ENCODER_TOKEN: token }, words: "SERVICE_ORIGINS must be set" },
   { env: { SERVICE_ORIGINS: "https://media.example" }, words: "NATIVE_ENCODER_TOKEN must be set" },
 ] as const)("does not start where other machines reach it with only $env", async ({ env, words }) => {
-  for (const HOST of ["0.0.0.0", "::", "192.0.2.1"]) {
-    const run = promisify(execFile)(process.execPath, [MAIN], {
-      env: { PATH: process.env.PATH, PORT: "0", HOST, ...env },
-    });
-    const stderr = `error: ${words}, because other machines can reach HOST ${HOST}.\n`;
-    await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr });
-  }
+  const reason = (HOST: string) => `${words}, because other machines can reach HOST ${HOST}.`;
+  for (const HOST of ["0.0.0.0", "::", "192.0.2.1"])
+    expect(() => parseSettings({ HOST, ...env })).toThrow(reason(HOST));
+  const run = promisify(execFile)(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, PORT: "0", HOST: "0.0.0.0", ...env },
+  });
+  await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr: `error: ${reason("0.0.0.0")}\n` });
 });
 
 test("starts where other machines reach it with a token and origins", async () => {

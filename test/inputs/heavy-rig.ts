@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../../src/runs/task.ts";
+import { COMPILED } from "../../worker/local/programs.ts";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
@@ -59,7 +60,14 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
     child = fork(MAIN, [], {
       execArgv: [],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
-      env: { PATH: process.env.PATH, NATIVE_ENCODER_TOKEN: HEAVY_TOKEN, TMPDIR: home, ...env, PORT: port },
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: COMPILED,
+        NATIVE_ENCODER_TOKEN: HEAVY_TOKEN,
+        TMPDIR: home,
+        ...env,
+        PORT: port,
+      },
     });
     const [message] = (await once(child, "message")) as [{ url: string }];
     return message.url;
