@@ -186,7 +186,8 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
-  const sound = soundPlan(source, codec, options, span, isTrimmed(span) || speed !== 1);
+  const target = format === "wav" ? format : codec;
+  const sound = soundPlan(source, target, options, span, isTrimmed(span) || speed !== 1);
   if (!sound.audio) throw errors.noSound();
   if (copies) sound.audio = copySoundOnly(own, format, span);
   const plan = blank("audio", format, span, speed);

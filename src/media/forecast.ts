@@ -1,4 +1,5 @@
 import { createPlan } from "./create-plan.ts";
+import { losesDepth } from "./features/audio-format.ts";
 import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
 import type { EncodeKind, Quality } from "./formats.ts";
@@ -9,7 +10,14 @@ import { type Geometry, type Plan, soundsOf } from "./plan.ts";
 import { CONTAINER_BYTES, packetBits, streamBits, typicalQuality } from "./rates.ts";
 import { audibleTrack } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
-import { CHAPTER_PLACES, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "./tags.ts";
+import {
+  CHAPTER_PLACES,
+  holdsCover,
+  holdsTag,
+  holdsTagValues,
+  isPrivate,
+  type MetadataMode,
+} from "./tags.ts";
 
 /** The facts of an output that are certain before the work starts. */
 export interface Forecast {
@@ -110,7 +118,8 @@ function trackBits(
 ): number | null {
   if (track.mode === "copy") return streamBits(source, kind);
   if ("rate" in track) return "bitrate" in track.rate ? track.rate.bitrate : null;
-  if (track.codec === "pcm_s16le") return 16 * track.channels * track.sample_rate;
+  const [, bits] = /^pcm_[sf](\d+)/.exec(track.codec) ?? [];
+  if (bits) return Number(bits) * track.channels * track.sample_rate;
   return track.bitrate;
 }
 
@@ -155,6 +164,8 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
       return reason === null ? [] : [{ kind, index, ...(language && { language }), reason }];
     }),
     ...mixedChannels(plan, source),
+    ...lostDepth(plan, source),
+    ...lostAlpha(plan, source),
     ...lostChapters(plan, source, metadata),
     ...lostTags(plan, source, metadata),
   ];
@@ -217,6 +228,37 @@ function mixedChannels(plan: Plan, source: Source): Dropped[] {
   });
 }
 
+function lostDepth(plan: Plan, source: Source): Dropped[] {
+  if (plan.waveform || plan.audio?.mode !== "encode") return [];
+  const own = sourceForTrack(source, plan);
+  const stream = own.streams?.find(({ kind }) => kind === "audio");
+  if (!losesDepth(plan.audio.codec, own)) return [];
+  return [{ kind: "bit_depth", ...(stream && { index: stream.index }), reason: "no_place_in_format" }];
+}
+
+function lostAlpha({ kind, format, video, image }: Plan, source: Source): Dropped[] {
+  if (source.has_alpha !== true) return [];
+  const isFlattened = image ? !image.alpha : video?.mode === "encode";
+  if (!isFlattened) return [];
+  const stream = source.streams?.find((each) => each.kind === "video");
+  const index = stream && { index: stream.index };
+  return [
+    {
+      kind: "alpha",
+      ...index,
+      reason: ALPHA_FORMATS[kind]?.includes(format) ? "not_supported" : "no_place_in_format",
+    },
+  ];
+}
+
+// Formats that could hold transparency.
+const ALPHA_FORMATS: Partial<Record<EncodeKind, readonly string[]>> = {
+  video: ["webm"],
+  image: ["png", "webp", "gif", "avif"],
+  animation: ["gif", "webp", "avif"],
+  storyboard: ["webp"],
+};
+
 function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
   if (!source.chapters) return [];
   if (plan.kind !== "video" && plan.kind !== "audio")
@@ -227,14 +269,18 @@ function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropp
 }
 
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
-  const names = Object.keys(source.tags ?? {}).filter((name) => plan.tags?.[name] === undefined);
-  if (names.length === 0) return [];
+  const { tags = {}, tag_values = {}, long_tags = [] } = source;
+  const names = Object.keys(tags).filter((name) => plan.tags?.[name] === undefined);
+  const isJoined = Object.keys(tag_values).some((name) => plan.tags?.[name] !== undefined);
+  if (names.length + long_tags.length === 0 && !isJoined) return [];
   if (isAlone(plan) || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
-  const isIncluded = (name: string) => metadata === "keep" || isDescriptive(name);
-  const reasons = names.map((name) => {
+  const isIncluded = (name: string) => metadata === "keep" || !isPrivate(name);
+  const reasons = names.map((name): Dropped["reason"] => {
     if (!isIncluded(name)) return "private";
     // Only tags of the later parts of a joined video are omitted although the format could hold them.
     return holdsTag(plan.format, name) ? "not_supported" : "no_place_in_format";
   });
+  if (long_tags.some(isIncluded)) reasons.push("too_long");
+  if (isJoined && !holdsTagValues(plan.format)) reasons.push("joined");
   return [...new Set(reasons)].sort().map((reason) => ({ kind: "tags", reason }));
 }

@@ -46,6 +46,9 @@ export const FORMATS = {
   },
 } as const;
 
+/** The codecs that a WAV can hold, the default first. */
+export const WAV_CODECS = ["pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"] as const;
+
 /** The kinds of a task, which are also the kinds of its encode step. */
 export const ENCODE_KINDS = [
   "video",
@@ -80,7 +83,7 @@ export type AdaptiveFormat = keyof (typeof FORMATS)["adaptive_video"];
 /** A video codec that Framewright writes. */
 export type VideoCodec = (typeof FORMATS)["video"][VideoFormat]["codecs"][number];
 /** An audio codec that Framewright writes. */
-export type AudioCodec = (typeof FORMATS)["audio"][AudioFormat]["codec"];
+export type AudioCodec = (typeof FORMATS)["audio"][AudioFormat]["codec"] | (typeof WAV_CODECS)[number];
 
 /** The video codecs that Framewright writes. */
 export const VIDEO_CODECS = ["h264", "h265", "vp9", "av1"] as const satisfies readonly VideoCodec[];

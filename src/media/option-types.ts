@@ -199,7 +199,7 @@ export type VideoOptions = (
    */
   subtitles?: SubtitleOption[] | undefined;
   /**
-   * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
+   * Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.
    *
    * @default "clean"
    */
@@ -289,7 +289,7 @@ export type AudioOptions = {
    */
   speed?: number | undefined;
   /**
-   * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
+   * Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.
    *
    * @default "clean"
    */

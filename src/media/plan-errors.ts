@@ -215,7 +215,9 @@ const UNITS = [
 function sizeText(bytes: number, round: (value: number) => number): string {
   const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
   const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));
-  return `${round((bytes / unit) * figures) / figures} ${name}`;
+  const value = round((bytes / unit) * figures) / figures;
+  // 999.95 kB would otherwise become 1000 kB.
+  return value >= 1000 && unit < UNITS[0][0] ? sizeText(1000 * unit, round) : `${value} ${name}`;
 }
 
 function clockText(seconds: number): string {

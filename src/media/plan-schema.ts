@@ -12,7 +12,7 @@ import { SUBTITLE_FIELDS } from "./features/subtitles.ts";
 import { WaveformPlan } from "./features/waveform.ts";
 import { PICTURE_FIELDS, VIDEO_FIELDS } from "./features.ts";
 import { plainName } from "./fields.ts";
-import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "./formats.ts";
+import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS, WAV_CODECS } from "./formats.ts";
 import { Source } from "./source.ts";
 
 // A plan crosses a trust boundary: a container accepts it from anyone with its key. Every object is strict, and every text that becomes
@@ -81,7 +81,7 @@ export const AudioPlan = z.discriminatedUnion("mode", [
   z.strictObject({ mode: z.literal("copy"), codec: plainName }),
   z.strictObject({
     mode: z.literal("encode"),
-    codec: z.enum(["aac", "mp3", "opus", "vorbis", "flac", "pcm_s16le"] satisfies AudioCodec[]),
+    codec: z.enum(["aac", "mp3", "opus", "vorbis", "flac", ...WAV_CODECS] satisfies AudioCodec[]),
     /** Bits per second; null for lossless codecs. */
     bitrate: bits.nullable(),
     /** FLAC compression level; null for other codecs. */

@@ -2,7 +2,7 @@ import { containerOf } from "./containers.ts";
 import { hasVideo } from "./decoded-pictures.ts";
 import { changesDefault } from "./feature.ts";
 import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
-import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES } from "./features/audio-format.ts";
+import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES, wavCodec } from "./features/audio-format.ts";
 import {
   findTrack,
   MAX_TRACKS,
@@ -166,10 +166,10 @@ type SoundOptions = Omit<AudioOptions, "format" | "mode" | "metadata" | "start" 
   mute?: boolean | undefined;
 };
 
-/** Plans the audio track that the options select. */
+/** Plans the audio track that the options select; in a WAV, in a codec that keeps its samples as they are. */
 export function soundPlan(
   source: Source,
-  codec: AudioCodec,
+  codec: AudioCodec | "wav",
   options: SoundOptions,
   span: Span,
   trimmed: boolean,
@@ -185,7 +185,10 @@ export function soundPlan(
   if (!hasAudio(own)) return { audio: null };
   const shape = planAudioFilters(options, own, spanAtSpeed(span, speed), speed);
   const needs = { quality, bitrate, channels, sample_rate, shape, trimmed };
-  return { audio: createAudioPlan(own, codec, needs), ...(sound_track > 0 && { sound_track }) };
+  return {
+    audio: createAudioPlan(own, codec === "wav" ? wavCodec(own) : codec, needs),
+    ...(sound_track > 0 && { sound_track }),
+  };
 }
 
 /** Plans all audio tracks of a stream, unless the options select one. An audio-only stream has one. */

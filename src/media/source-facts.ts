@@ -43,11 +43,19 @@ const stream = z
       description: "Of a sound track other than the one that `audio` describes.",
     }),
     sample_rate: z.int().min(1).optional().meta({ description: "The same, in hertz." }),
+    bit_depth: z.int().min(1).optional().meta({ description: "The same, in bits." }),
   })
   .meta({ id: "Stream" });
 
 const audio = z
-  .object({ channels: z.int().min(1), sample_rate: z.int().min(1).meta({ description: "Hertz." }) })
+  .object({
+    channels: z.int().min(1),
+    sample_rate: z.int().min(1).meta({ description: "Hertz." }),
+    bit_depth: z.int().min(1).optional().meta({
+      description:
+        "Bits of a sample of lossless sound, where they are more than 16; absent where the codec names them.",
+    }),
+  })
   .meta({ id: "SourceAudio" });
 
 // A Source written by hand may omit the codec that it does not have.
@@ -148,6 +156,17 @@ export const SourceFacts = z.object({
     .record(z.string(), z.string())
     .optional()
     .meta({ description: "Tags of the file, by the names that ffmpeg uses.", example: { title: "Dawn" } }),
+  tag_values: z
+    .record(z.string(), z.array(z.string()))
+    .optional()
+    .meta({
+      description: "The values of the tags that have several, which tags joins with semicolons; else absent.",
+      example: { artist: ["Ada", "Ben"] },
+    }),
+  long_tags: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "Names of tags whose texts are too long to carry; else absent." }),
   chapters: Chapters.optional().meta({ description: "In order of time; absent when the file has none." }),
 });
 /** The facts of media, as a probe reads them. */

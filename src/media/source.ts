@@ -36,19 +36,40 @@ const counts = z
 
 const dropped = z
   .object({
-    kind: z.enum(["video", "audio", "subtitle", "chapters", "data", "cover", "tags", "channels"]),
+    kind: z.enum([
+      "video",
+      "audio",
+      "subtitle",
+      "chapters",
+      "data",
+      "cover",
+      "tags",
+      "channels",
+      "alpha",
+      "bit_depth",
+    ]),
     index: z.int().min(0).optional().meta({ description: "Index of the source's stream." }),
     part: z.int().min(1).optional().meta({
       description: "Which video of concat has it, 1 for the first; absent for what the input itself has.",
     }),
     language: z.string().optional(),
     reason: z
-      .enum(["asked", "one_track", "no_place_in_format", "not_supported", "downmixed", "private"])
+      .enum([
+        "asked",
+        "one_track",
+        "no_place_in_format",
+        "not_supported",
+        "downmixed",
+        "private",
+        "joined",
+        "too_long",
+      ])
       .meta({
         description:
           "asked: the kind or an option asks for it; one_track: the output has one track of the kind; " +
           "no_place_in_format: the format cannot hold it; not_supported: it is not carried over; " +
-          "downmixed: the channels are mixed to fewer; private: location, device and other data that do not describe the work.",
+          "downmixed: the channels are mixed to fewer; private: location, device, software and other data that do not describe the work; " +
+          "joined: the values of a tag are joined into one; too_long: a tag's text is longer than 32,768 characters, or all are too many.",
       }),
   })
   .meta({ id: "Dropped" });

@@ -8,8 +8,8 @@ interface TagPlaces {
   wav?: true;
 }
 
-/** Tags that describe a work, which `metadata: "clean"` keeps, by ffmpeg's names. */
-const DESCRIPTIVE_TAGS = {
+/** Tags that formats with a fixed list have a place for, by ffmpeg's names. */
+const PLACED_TAGS = {
   title: { mp4: "\u00a9nam", mov: "\u00a9nam", wav: true },
   artist: { mp4: "\u00a9ART", mov: "\u00a9ART", wav: true },
   album: { mp4: "\u00a9alb", mov: "\u00a9alb", wav: true },
@@ -30,10 +30,6 @@ const DESCRIPTIVE_TAGS = {
   show: { mp4: "tvsh" },
   episode_id: { mp4: "tven" },
   network: { mp4: "tvnn" },
-} as const satisfies Record<string, TagPlaces>;
-
-/** Tags about the location and device of a recording that some format has a field for. */
-const PRIVATE_TAGS = {
   location: { mp4: "\u00a9xyz", mov: "\u00a9xyz" },
   make: { mov: "\u00a9mak" },
   model: { mov: "\u00a9mod" },
@@ -42,23 +38,63 @@ const PRIVATE_TAGS = {
 /** The tag of a file's creation time, for which MP4, MOV and Matroska have a header field. */
 export const CREATION_TIME = "creation_time";
 
-const PLACES: ReadonlyMap<string, TagPlaces> = new Map<string, TagPlaces>([
-  ...Object.entries(DESCRIPTIVE_TAGS),
-  ...Object.entries(PRIVATE_TAGS),
-]);
+const PLACES: ReadonlyMap<string, TagPlaces> = new Map<string, TagPlaces>(Object.entries(PLACED_TAGS));
 
-/** Which of a source's tags an output keeps: all that the format can hold, the descriptive ones, or none. */
+// Where, when and with what something was recorded; who bought or encoded it, and with which software.
+const PRIVATE_NAMES = [
+  /^(creation|origination|purchase|encoding|tagging|digiti[sz]ed|date.?time)[ _-]?(time|date|original)?$/,
+  /^(creationdate|purd|idit|date_(digitized|encoded|tagged|purchased)|modification_(time|date)|time_reference)$/,
+  /(^|[ _.:-])(geo|gps|latitude|longitude|altitude|coordinates?|iso6709)/,
+  /location|(^|[ _-])place$|^(city|state|province|country|country_code|xyz|loci|iarl)$/,
+  /(^|[ _.:-])(make|model|manufacturer|device|camera|lens|firmware|hardware|phone)([ _.:-]|$)|^(cameraid|camera_?model)/,
+  /serial|(^|[ _.:-])(imei|uuid|udid|umid|guid|mac_?address|unique_?(device_?)?id)([ _.:-]|$)/,
+  /(^|[ _.:-])(software|encod\w*|creator_?tool|tool|application|product_(name|version|uid)|company_name|writing_(app|library))([ _.:-]|$)/,
+  /^(originator|originator_?reference|coding_history|ixml|xmp.*|exif.*|itunes_cddb.*|cddb.*)$/,
+  /^(account_?(id|type|kind)|apid|akid|ownr?|owner|cnid|plid|atid|geid|sfid|cmid|town|tofn|towner|original_?file_?name|filename)$/,
+  // Names that a vendor reserved for itself, such as com.android.version.
+  /^(com|org|net)\./,
+];
+
+/** Which of a source's tags an output keeps: all that the format can hold, all but private ones, or none. */
 export const METADATA_MODES = ["keep", "clean", "strip"] as const;
-/** Which of a source's tags an output keeps: all that the format can hold, the descriptive ones, or none. */
+/** Which of a source's tags an output keeps: all that the format can hold, all but private ones, or none. */
 export type MetadataMode = (typeof METADATA_MODES)[number];
 
 /** Tags by name. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Whether a tag describes the work, rather than the recording or the file. */
-export function isDescriptive(name: string): boolean {
-  return Object.hasOwn(DESCRIPTIVE_TAGS, name);
+/** The values of tags that have several, by name. */
+export type TagValues = Readonly<Record<string, readonly string[]>>;
+
+/** The tags of a file. */
+export interface TagFacts {
+  tags?: Tags;
+  /** The values of the tags that have several, which `tags` joins with semicolons. */
+  tag_values?: Record<string, string[]>;
+  /** Names of tags whose texts are too long to carry. */
+  long_tags?: string[];
 }
+
+/** Whether a tag tells of a place, a device, a person's account or the software, rather than of the work. */
+export function isPrivate(name: string): boolean {
+  return PRIVATE_NAMES.some((pattern) => pattern.test(name));
+}
+
+const SEVERAL_VALUES: ReadonlySet<string> = new Set(["flac", "ogg", "opus"]);
+
+/** Whether an output format holds each of the values of a tag; other formats join them. */
+export function holdsTagValues(format: string): boolean {
+  return SEVERAL_VALUES.has(format);
+}
+
+/** Returns the name of a tag in a format where it differs from ffmpeg's. */
+export function nameInFormat(name: string, format: string): string {
+  const isId3 = format === "mp3" || format === "aac";
+  return (isId3 ? ID3_NAMES[name] : undefined) ?? name;
+}
+
+// ID3 frames that ffmpeg has no name for, and would write as texts of its own.
+const ID3_NAMES: Readonly<Record<string, string>> = { bpm: "TBPM", isrc: "TSRC" };
 
 /** Returns the place of a tag in an MP4 or MOV; undefined where it has none. */
 export function tagPlace(name: string, format: "mp4" | "mov"): string | undefined {
@@ -100,35 +136,58 @@ export const CHAPTER_PLACES: ReadonlyMap<string, "file" | "tags"> = new Map([
 /** Codecs of covers that every format with covers can hold. */
 export const COVER_CODECS = { mjpeg: "image/jpeg", png: "image/png" } as const;
 
-// Larger tags would bloat every record and request that contains a Source.
-const LIMITS = { tags: 64, name: 64, value: 4096 } as const;
+/** Maximum characters of a tag's text: those of a long song's lyrics, but records and requests contain them. */
+export const MAX_TAG_TEXT = 32_768;
+// `bytes`: all texts together must fit into a Source.
+const LIMITS = { tags: 256, name: 64, bytes: 49_152 } as const;
 
 // Properties of the source file, written by its muxer, that would be wrong for another file.
 const TECHNICAL =
   /^(encoder|vendor|vendor_id|handler_name|major_brand|minor_version|compatible_brands|duration|gapless_playback|media_type|hd_video|language|rotate|tlen|tsse|id3v2_priv.*|itunsmpb|itunnorm|itunpgap|waveformatextensible_channel_mask|metadata_block_picture|replaygain_.*|r128_.*|bps(-.*)?|number_of_(frames|bytes).*|_statistics_.*|source(_id)?|chapter\d+.*)$/;
 
 /**
- * Normalizes a file's tags to ffmpeg's names, which are the same for all formats. The first value of a name wins, and tags about the
- * file itself are omitted. Undefined when none is left.
+ * Normalizes a file's tags to ffmpeg's names, which are the same for all formats. The first entry of a name wins, and tags about the
+ * file itself are omitted.
  */
-export function readTags(entries: Iterable<readonly [name: string, value: string]>): Tags | undefined {
+export function readTags(
+  entries: Iterable<readonly [name: string, value: string | readonly string[]]>,
+): TagFacts {
   const tags = new Map<string, string>();
+  const several = new Map<string, string[]>();
   const totals = new Map<string, string>();
+  const long = new Set<string>();
+  let bytes = 0;
   for (const [key, text] of entries) {
     const name = nameTag(key);
-    const value = text.replaceAll("\0", "").trim();
+    const texts = [text].flat().map((each) => each.replaceAll("\0", "").trim());
+    const values = [...new Set(texts)].filter((each) => each !== "");
+    const value = values.join(";");
     const total = TOTALS[name];
     if (total) totals.set(total, value);
-    const fits = value !== "" && value.length <= LIMITS.value && name.length <= LIMITS.name;
-    if (total || !fits || !/^[\x20-\x3c\x3e-\x7e]+$/.test(name) || TECHNICAL.test(name)) continue;
+    const isNamed = name.length <= LIMITS.name && /^[\x20-\x3c\x3e-\x7e]+$/.test(name);
+    if (total || value === "" || !isNamed || TECHNICAL.test(name) || tags.has(name)) continue;
     if (name === CREATION_TIME && Number.isNaN(Date.parse(value))) continue;
-    if (!tags.has(name) && tags.size < LIMITS.tags) tags.set(name, value);
+    const size = new TextEncoder().encode(
+      JSON.stringify(values.length > 1 ? [name, value, values] : [name, value]),
+    ).length;
+    if (value.length > MAX_TAG_TEXT || tags.size === LIMITS.tags || bytes + size > LIMITS.bytes) {
+      long.add(name);
+      continue;
+    }
+    bytes += size;
+    tags.set(name, value);
+    long.delete(name);
+    if (values.length > 1) several.set(name, values);
   }
   for (const [name, total] of totals) {
     const number = tags.get(name);
     if (number && !number.includes("/") && /^\d+$/.test(total)) tags.set(name, `${number}/${total}`);
   }
-  return tags.size > 0 ? Object.fromEntries(tags) : undefined;
+  return {
+    ...(tags.size > 0 && { tags: Object.fromEntries(tags) }),
+    ...(several.size > 0 && { tag_values: Object.fromEntries(several) }),
+    ...(long.size > 0 && { long_tags: [...long] }),
+  };
 }
 
 const TOTALS: Readonly<Record<string, string>> = {
@@ -168,6 +227,18 @@ const NAMES: Readonly<Record<string, string>> = {
   tvsh: "show",
   tven: "episode_id",
   tvnn: "network",
+  gnre: "genre",
+  tmpo: "bpm",
+  tbpm: "bpm",
+  tbp: "bpm",
+  beats_per_minute: "bpm",
+  beatsperminute: "bpm",
+  tsrc: "isrc",
+  trc: "isrc",
+  cpil: "compilation",
+  tcmp: "compilation",
+  tcp: "compilation",
+  itunescompilation: "compilation",
   "\u00a9xyz": "location",
   "location.iso6709": "location",
   "\u00a9mak": "make",

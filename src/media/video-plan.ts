@@ -1,4 +1,5 @@
 import { containerOf } from "./containers.ts";
+import { wavCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven } from "./features/fps.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { needsFeature, planPictures } from "./features.ts";
@@ -11,6 +12,7 @@ import {
   SOUND_CODECS,
   type VideoCodec,
   type VideoFormat,
+  WAV_CODECS,
 } from "./formats.ts";
 import type { AudioOptions, VideoOptions } from "./options.ts";
 import {
@@ -177,10 +179,10 @@ export function copySoundOnly(source: Source, format: AudioFormat, { start, end 
   if (!holdsSound(format, source)) throw errors.copySoundNotInFormat({ format, codec: own });
   if (source.edited) throw errors.copyEdited();
   if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);
-  const { codec } = FORMATS.audio[format];
+  const codec = format === "wav" ? wavCodec(source) : FORMATS.audio[format].codec;
   const isPart = start > 0 || end !== null;
   if (codec === "flac" && isPart) throw errors.copyFlacCut();
-  if (codec === "pcm_s16le" && isPart) {
+  if (format === "wav" && isPart) {
     // Re-encoding PCM is lossless and can cut between any two samples.
     const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
     return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
@@ -194,6 +196,7 @@ export function copySoundOnly(source: Source, format: AudioFormat, { start, end 
 }
 
 function holdsSound(format: AudioFormat, { codecs }: Source): boolean {
+  if (format === "wav") return WAV_CODECS.some((codec) => codec === codecs?.audio);
   return FORMATS.audio[format].codec === codecs?.audio;
 }
 

@@ -19,7 +19,8 @@ export const errors = {
   headersDamaged: () => misfit("the headers are damaged"),
   fileDamaged: () => misfit("it is damaged"),
   clusterUntimed: () => misfit("a cluster has no time"),
-  coverNotAdded: () => new MediaError("encode_failed", "The cover could not be added to the encoded file."),
+  commentsNotEdited: () =>
+    new MediaError("encode_failed", "The cover and tags could not be added to the encoded file."),
   /** For a copy, whose part is the source itself. */
   sourceDamaged: ({ cause }: { cause: unknown }) =>
     new MediaError("input_unsupported", "The input cannot be read to its end: it is damaged or cut off.", {

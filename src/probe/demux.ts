@@ -17,11 +17,12 @@ import {
   WEBM,
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
+import { USUAL_DEPTH } from "../media/features/audio-format.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
 import { mainTrack, type TrackFacts } from "../media/main-tracks.ts";
 import { displayedSize, type Orientation } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
-import { COVER_CODECS, readTags, type Tags } from "../media/tags.ts";
+import { COVER_CODECS, readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import { type Pixels, readPixels } from "./codec-headers.ts";
@@ -36,7 +37,7 @@ import {
 import { errors } from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
-import { readId3, readMp3Start } from "./mp3.ts";
+import { isOtherLayer, readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { openUncached } from "./open-source.ts";
@@ -72,6 +73,7 @@ export async function demux(
   movie: MovieIndex | null,
   url: string,
 ): Promise<Demuxed | null> {
+  if (formats.includes(MP3) && (await isOtherLayer(reader))) return null;
   const matroska = formats.includes(MATROSKA) ? await readMatroskaStart(reader) : null;
   const start = formats.includes(MP3) ? await readMp3Start(reader) : (matroska?.start ?? null);
   const measure = () => withInput(reader, formats, (whole) => whole.computeDuration());
@@ -235,7 +237,7 @@ async function readTrack(
   context: DemuxContext,
 ): Promise<Track> {
   const index = context.index?.get(track.id);
-  const codec = await track.getCodec();
+  const codec = (await isOtherMpeg4(track)) ? null : await track.getCodec();
   const packets = codec ? await countPackets(track, format, index, context.start) : null;
   // Calls without our own index make mediabunny read the file's, which takes far more memory.
   const bitrate = packets?.bitrate || (index ? 0 : await track.getAverageBitrate());
@@ -267,6 +269,13 @@ async function readTrack(
   return { track, stream, packets, facts, sound: track.isAudioTrack() ? await soundFacts(track) : null };
 }
 
+// ISO/IEC 14496-3, table 1.17: MPEG-1 layers and lossless codings (32 to 38), USAC (42). mediabunny (1.61) takes all for AAC.
+const OTHER_MPEG4 = /^mp4a\.40\.(3[2-8]|42)$/;
+
+async function isOtherMpeg4(track: InputTrack): Promise<boolean> {
+  return OTHER_MPEG4.test((await track.getCodecParameterString()) ?? "");
+}
+
 // Times count from the file's first stream.
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
@@ -295,8 +304,17 @@ async function isImplicit(audio: InputAudioTrack): Promise<boolean> {
   return (await audio.getNumberOfChannels()) === 1 && (await audio.getCodecParameterString()) === SBR;
 }
 
-async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; sample_rate: number }> {
-  return { channels: await audio.getNumberOfChannels(), sample_rate: await audio.getSampleRate() };
+async function soundFacts(audio: InputAudioTrack): Promise<NonNullable<Source["audio"]>> {
+  const [channels, sample_rate] = [await audio.getNumberOfChannels(), await audio.getSampleRate()];
+  const bit_depth = (await audio.getCodec()) === "flac" ? await flacDepth(audio) : 0;
+  return { channels, sample_rate, ...(bit_depth > USUAL_DEPTH && { bit_depth }) };
+}
+
+// RFC 9639, 8.2: after the signature and a block header, the bits of a sample minus one follow the rate and the channels.
+async function flacDepth(audio: InputAudioTrack): Promise<number> {
+  const { description } = (await audio.getDecoderConfig()) ?? {};
+  const bytes = description ? bytesOf(description) : new Uint8Array();
+  return bytes.length < 22 ? 0 : (((bytes[20] ?? 0) & 1) << 4) + ((bytes[21] ?? 0) >> 4) + 1;
 }
 
 /** The contents of a file besides pictures and sound. */
@@ -305,7 +323,7 @@ export interface Extras {
   places: ReadonlyMap<number, number>;
   /** Streams that are neither pictures nor sound; those without an index follow the others. */
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
-  tags: Tags | undefined;
+  tags: TagFacts;
   chapters: FileChapter[];
   /** Tracks with chapter titles; they count as streams only if no chapter can be read. */
   titles?: readonly SourceStream[];
@@ -331,12 +349,11 @@ async function readExtras(
   }
   // mediabunny would read attachments completely.
   if (format === "matroska" || format === "webm") {
-    return { places: new Map(), streams: [], tags: undefined, chapters: [] };
+    return { places: new Map(), streams: [], tags: {}, chapters: [] };
   }
   const metadata = await input.getMetadataTags();
   const texts = Object.entries(metadata.raw ?? {}).flatMap(([name, value]) => {
-    const text = Array.isArray(value) ? value.join(";") : value;
-    return typeof text === "string" ? [nameTag(format, name, text)] : [];
+    return typeof value === "string" || Array.isArray(value) ? [nameTag(format, name, value)] : [];
   });
   const fields: (readonly [string, string | undefined])[] = [
     ["track", withTotal(metadata.trackNumber, metadata.tracksTotal)],
@@ -355,7 +372,12 @@ async function readExtras(
     return { ...extras, tags, chapters };
   }
   const covers = (metadata.images ?? []).map(({ mimeType }) => coverStream(mimeType));
-  return { places: new Map(), streams: covers, tags, chapters: readCommentChapters(texts) };
+  return {
+    places: new Map(),
+    streams: covers,
+    tags,
+    chapters: readCommentChapters(texts.map(([name, text]) => [name, [text].flat().join(";")])),
+  };
 }
 
 /** Adds extras to the Source of a file whose first picture or sound is at `origin` seconds. */
@@ -370,16 +392,20 @@ function withExtras(
   const more = others.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
   return {
     ...source,
-    ...(tags && { tags }),
+    ...tags,
     ...(readable && { chapters: readable }),
     streams: [...own, ...more].sort((one, other) => one.index - other.index),
   };
 }
 
-function nameTag(format: string, name: string, text: string): readonly [name: string, value: string] {
+function nameTag(
+  format: string,
+  name: string,
+  text: string | readonly string[],
+): readonly [name: string, value: string | readonly string[]] {
   // Vorbis comments call a comment a description.
   if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
-  return format === "wav" ? [name, asUtf8(text)] : [name, text];
+  return [name, format === "wav" && typeof text === "string" ? asUtf8(text) : text];
 }
 
 // mediabunny (1.61) reads texts of a WAV as Latin-1; most programs write UTF-8.

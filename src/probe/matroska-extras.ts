@@ -20,7 +20,7 @@ export interface MatroskaExtras {
   /** Index of each track, by track number. */
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
-  tags: (readonly [name: string, value: string])[];
+  tags: (readonly [name: string, value: string | readonly string[]])[];
   chapters: FileChapter[];
 }
 
@@ -235,13 +235,13 @@ function readGlobalTags(bytes: Uint8Array): MatroskaExtras["tags"] {
       ),
     );
     if (hasPart) return [];
-    return fieldsOf(bytes, data, end, EBML.simple_tag).map(
-      (tag) =>
-        [
-          textIn(bytes, tag.data, tag.end, EBML.tag_name) ?? "",
-          textIn(bytes, tag.data, tag.end, EBML.tag_string) ?? "",
-        ] as const,
-    );
+    const texts = new Map<string, string[]>();
+    for (const tag of fieldsOf(bytes, data, end, EBML.simple_tag)) {
+      const text = (id: number) => textIn(bytes, tag.data, tag.end, id) ?? "";
+      const name = text(EBML.tag_name);
+      texts.set(name, [...(texts.get(name) ?? []), text(EBML.tag_string)]);
+    }
+    return [...texts];
   });
 }
 

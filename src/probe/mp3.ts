@@ -1,11 +1,11 @@
 import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
-import { COVER_CODECS } from "../media/tags.ts";
+import { COVER_CODECS, MAX_TAG_TEXT } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, viewOf } from "../util/bytes.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 
 export interface Id3 {
-  tags: (readonly [name: string, value: string])[];
+  tags: (readonly [name: string, value: string | readonly string[]])[];
   covers: Id3Cover[];
   chapters: FileChapter[];
 }
@@ -20,8 +20,9 @@ export interface Id3Cover {
 const HEADER = 10;
 const MAX_TAGS = 16;
 const MAX_FRAMES = 256 + CHAPTER_LIMITS.chapters;
-// Longer texts are dropped.
-const MAX_TEXT = 16_384;
+// Bytes of a chapter that are read, and of a text: more than a tag may have, in any encoding.
+const MAX_CHAPTER = 16_384;
+const MAX_TEXT = 4 * MAX_TAG_TEXT;
 const PICTURE_HEAD = 64;
 // 4 MiB, enough for a large cover; applies to tags that must be decoded as a whole.
 const MAX_TAG = 4_194_304;
@@ -52,8 +53,9 @@ function withDate(tags: Id3["tags"]): Id3["tags"] {
   const [year, day] = [/^(TYER?)$/, /^(TDAT?)$/].map((name) => tags.find((tag) => name.test(tag[0])));
   if (!day) return tags;
   const rest = tags.filter((tag) => tag !== day && tag !== year);
-  if (!year || !/^\d{4}$/.test(year[1]) || !/^\d{4}$/.test(day[1])) return year ? [...rest, year] : rest;
-  return [["date", `${year[1]}-${day[1].slice(2)}-${day[1].slice(0, 2)}`], ...rest];
+  if (!year || !/^\d{4}$/.test(`${year[1]}`) || !/^\d{4}$/.test(`${day[1]}`))
+    return year ? [...rest, year] : rest;
+  return [["date", `${year[1]}-${`${day[1]}`.slice(2)}-${`${day[1]}`.slice(0, 2)}`], ...rest];
 }
 
 interface Tag {
@@ -108,10 +110,10 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
       });
     } else if (name === "CHAP") {
       // A chapter may have a picture after its title.
-      const chapter = readChapter(await read(MAX_TEXT), version);
+      const chapter = readChapter(await read(MAX_CHAPTER), version);
       if (chapter) id3.chapters.push(chapter);
-    } else if (/^(T|COM|ULT|USLT)/.test(name) && size <= MAX_TEXT) {
-      const text = readText(name, await read());
+    } else if (/^(T|COM|ULT|USLT)/.test(name) && size > 1) {
+      const text = readText(name, await read(MAX_TEXT));
       if (text) id3.tags.push(text);
     }
   }
@@ -143,15 +145,20 @@ function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
   return bytes.subarray(at + step);
 }
 
-function readText(name: string, bytes: Uint8Array): readonly [string, string] | null {
+function readText(name: string, bytes: Uint8Array): readonly [string, string | readonly string[]] | null {
   const encoding = bytes[0] ?? 0;
+  // Version 2.4 separates the values of a frame by zeros.
+  const several = (values: readonly string[]) => {
+    const texts = values.filter(Boolean);
+    return texts.length > 1 ? texts : (texts[0] ?? "");
+  };
   if (/^TXX/.test(name)) {
-    const [description = "", value = ""] = decode(bytes.subarray(1), encoding);
-    return [description, value];
+    const [description = "", ...values] = decode(bytes.subarray(1), encoding);
+    return [description, several(values)];
   }
   if (name.startsWith("T")) {
-    const text = decode(bytes.subarray(1), encoding).filter(Boolean).join(";");
-    return [name, /^TCON?$/.test(name) ? genreOf(text) : text];
+    const texts = decode(bytes.subarray(1), encoding);
+    return [name, several(/^TCON?$/.test(name) ? texts.map(genreOf) : texts)];
   }
   // COMM and USLT: language, description and text. Comments with a description are software metadata.
   const [description = "", value = ""] = decode(bytes.subarray(4), encoding);
@@ -172,7 +179,8 @@ function readChapter(bytes: Uint8Array, version: number): FileChapter | null {
   for (let frame = at + 16; title === undefined && frame + 10 < bytes.length; ) {
     const size = version === 4 ? sevenBits(bytes, frame + 4) : number(bytes.subarray(frame + 4, frame + 8));
     const titled = latin(bytes.subarray(frame, frame + 4)) === "TIT2" && size > 1;
-    if (titled) title = readText("TIT2", bytes.subarray(frame + 10, frame + 10 + size))?.[1];
+    if (titled)
+      title = [readText("TIT2", bytes.subarray(frame + 10, frame + 10 + size))?.[1] ?? ""].flat()[0];
     frame += 10 + size;
   }
   return { start: start ?? 0, end, title: title ?? "" };
@@ -240,7 +248,7 @@ function sevenBits(bytes: Uint8Array, at: number): number {
 }
 
 /** Genres by ID3v1 number, with the Winamp extensions. */
-const ID3_GENRES: readonly string[] = [
+export const ID3_GENRES: readonly string[] = [
   "Blues,Classic Rock,Country,Dance,Disco,Funk,Grunge,Hip-Hop,Jazz,Metal,New Age,Oldies,Other,Pop,R&B,Rap",
   "Reggae,Rock,Techno,Industrial,Alternative,Ska,Death Metal,Pranks,Soundtrack,Euro-Techno,Ambient,Trip-Hop",
   "Vocal,Jazz+Funk,Fusion,Trance,Classical,Instrumental,Acid,House,Game,Sound Clip,Gospel,Noise,AlternRock",
@@ -315,6 +323,14 @@ async function findFrame(reader: ByteReader): Promise<{ frame: number } | null> 
     at += tag;
   }
   return null;
+}
+
+/** Returns whether the first frame after the ID3 tags is of layer I or II, which mediabunny (1.61) mistakes for layer III. */
+export async function isOtherLayer(reader: ByteReader): Promise<boolean> {
+  const at = await findFrame(reader);
+  const [first = 0, second = 0] = at ? await reader.read({ start: at.frame, end: at.frame + 2 }) : [];
+  // ISO/IEC 11172-3, 2.4.2.3: 1 is layer III, and 0 stands for ADTS.
+  return first === 0xff && (second & 0xe0) === 0xe0 && (second & 4) !== 0;
 }
 
 /** Returns the bytes of an ID3v2 tag (id3.org, 3.1) from its first ten bytes; 0 for none. */

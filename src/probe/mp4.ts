@@ -5,6 +5,7 @@ import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, viewOf } from "../util/bytes.ts";
 import { microseconds, timestamp } from "./durations.ts";
 import { errors } from "./errors.ts";
+import { ID3_GENRES } from "./mp3.ts";
 import {
   type Box,
   findBox,
@@ -187,6 +188,7 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
       } else if (stream && tracks.get(id)?.packets !== 0) streams.push(stream);
     } else if (each.kind === "udta") {
       for (const codec of readCovers(moov, each)) streams.push({ index: index++, kind: "cover", codec });
+      tags.push(...readItems(moov, each));
       const location = readLocation(moov, each);
       if (location) tags.push(["location", location]);
     }
@@ -259,11 +261,46 @@ function readLanguage(moov: DataView, mdhd: Box | null): string | null {
   return packed >= 0x400 && language !== "und" ? language : null;
 }
 
-function readCovers(moov: DataView, udta: Box): (string | null)[] {
+function findItems(moov: DataView, udta: Box): Box | null {
   const meta = findBox(moov, udta, "meta");
   // A full box in MP4, a plain one in MOV.
   const inside = [meta && { ...meta, start: meta.start + 4 }, meta];
-  const covr = inside.map((box) => box && findBox(moov, box, "ilst", "covr")).find((box) => box);
+  return inside.map((box) => box && findBox(moov, box, "ilst")).find((box) => box) ?? null;
+}
+
+// Items of the iTunes list that hold a number, and free ones that name themselves; a list has at most this many.
+const MAX_ITEMS = 256;
+const ITUNES = "com.apple.iTunes";
+
+function readItems(moov: DataView, udta: Box): MovieExtras["tags"] {
+  const list = findItems(moov, udta);
+  const items = list ? listBoxes(moov, list.start, list.end).slice(0, MAX_ITEMS) : [];
+  return items.flatMap((item): MovieExtras["tags"] => {
+    const parts = listBoxes(moov, item.start, item.end);
+    const text = (kind: string, skip: number) => {
+      const part = parts.find((each) => each.kind === kind);
+      const bytes = part && bytesOf(moov).subarray(part.start + skip, part.end);
+      return bytes && new TextDecoder().decode(bytes);
+    };
+    if (item.kind === "----") {
+      const [name, value] = [text("name", 4), text("data", 8)];
+      return name && value && text("mean", 4) === ITUNES ? [[name, value]] : [];
+    }
+    const data = parts.find((each) => each.kind === "data");
+    const bytes = bytesOf(moov).subarray((data?.start ?? 0) + 8, data?.end ?? 0);
+    if (!data || bytes.length === 0 || bytes.length > 4 || !NUMBERS.has(item.kind)) return [];
+    const number = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+    // Genres count from 1 here, and from 0 in ID3.
+    const value = item.kind === "gnre" ? ID3_GENRES[number - 1] : number > 0 ? String(number) : undefined;
+    return value ? [[item.kind, value]] : [];
+  });
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(["gnre", "tmpo", "cpil"]);
+
+function readCovers(moov: DataView, udta: Box): (string | null)[] {
+  const list = findItems(moov, udta);
+  const covr = list && findBox(moov, list, "covr");
   return listBoxes(moov, covr?.start ?? 0, covr?.end ?? 0)
     .filter(({ kind, start, end }) => kind === "data" && end - start > 8)
     .map(({ start }) => PICTURES[moov.getUint32(start)] ?? null);

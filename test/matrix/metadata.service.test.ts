@@ -4,6 +4,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { overfullVideo, readCues } from "../judge/cues.ts";
 import { id3Sound } from "../judge/id3.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
+import { flacWith, readComments, soundWith } from "../judge/several.ts";
 import {
   crowdedVideo,
   LOCATION,
@@ -72,6 +73,82 @@ test.concurrent.for([
     expect(await readFileTags(output.path)).toEqual(wanted);
     expect(await readCovers(output.path)).toEqual(cover ? await readCovers(original) : []);
     expect(droppedOf(output.task)).toEqual(dropped);
+  },
+);
+
+const WORKS = { isrc: "USRC17607839", bpm: "120", compilation: "1", mood: "calm", label: "Dawn Records" };
+const SECRETS = {
+  "recording location": "Paris",
+  gps_latitude: "48.85",
+  "camera serial": "12345",
+  software: "Recorder 3",
+  encoded_by: "Ada",
+  "com.android.version": "14",
+};
+
+test.concurrent.for([
+  { from: "flac", to: "flac", names: {} },
+  { from: "flac", to: "ogg", names: {} },
+  { from: "ogg", to: "opus", names: {} },
+  { from: "flac", to: "mp3", names: { isrc: "tsrc", bpm: "tbpm" } },
+  { from: "mp3", to: "flac", names: {} },
+] as const)(
+  "$from to $to keeps every tag but those of places, devices and software",
+  LIMIT,
+  async ({ from, to, names }, { expect }) => {
+    const input = rig.serve(await soundWith(from, { ...WORKS, ...SECRETS }));
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format: to } });
+    const named = Object.entries(WORKS).map(([name, value]) => [
+      names[name as keyof typeof names] ?? name,
+      value,
+    ]);
+    expect(await readFileTags(path)).toEqual(Object.fromEntries(named));
+    expect(droppedOf(task)).toEqual([PRIVATE]);
+  },
+);
+
+test.concurrent.for([
+  { characters: 5100, format: "flac", dropped: undefined },
+  { characters: 30_000, format: "mp3", dropped: undefined },
+  { characters: 30_000, format: "opus", dropped: undefined },
+  { characters: 40_000, format: "flac", dropped: [{ kind: "tags", reason: "too_long" }] },
+] as const)(
+  "$format keeps lyrics of $characters characters, or says that they are too long",
+  LIMIT,
+  async ({ characters, format, dropped }, { expect }) => {
+    const lyrics = "La la lä, ".repeat(characters / 10).trim();
+    const input = rig.serve(await soundWith("flac", { title: "Song", lyrics }));
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format } });
+    const tags = await readFileTags(path);
+    expect(tags.lyrics ?? tags["lyrics-xxx"] ?? tags["lyrics-eng"]).toBe(dropped ? undefined : lyrics);
+    expect(tags.title).toBe("Song");
+    expect(droppedOf(task)).toEqual(dropped);
+  },
+);
+
+test.concurrent.for(["flac", "ogg", "opus"] as const)(
+  "%s keeps each of several values of a tag",
+  LIMIT,
+  async (format, { expect }) => {
+    const comments = ["TITLE=Song", "ARTIST=Ada", "ARTIST=Ben; Cleo", "GENRE=Jazz", "GENRE=Folk"];
+    const input = rig.serve(await flacWith(comments));
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format } });
+    const kept = (await readComments(path)).map((text) =>
+      text.replace(/^[^=]+/, (name) => name.toUpperCase()),
+    );
+    expect(kept.sort()).toEqual(comments.toSorted());
+    expect(droppedOf(task)).toBeUndefined();
+  },
+);
+
+test.concurrent(
+  "joins several values of a tag where the format holds one, and says so",
+  LIMIT,
+  async ({ expect }) => {
+    const input = rig.serve(await flacWith(["ARTIST=Ada", "ARTIST=Ben"]));
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format: "mp3" } });
+    expect(await readFileTags(path)).toEqual({ artist: "Ada;Ben" });
+    expect(droppedOf(task)).toEqual([{ kind: "tags", reason: "joined" }]);
   },
 );
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forecast } from "../../src/media/index.ts";
+import { dropped, forecast } from "../../src/media/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 const nothing = {
@@ -105,3 +105,22 @@ test("rejects impossible plans with the planner's own errors", () => {
     param: "options.start",
   });
 });
+
+test.for([
+  { kind: "video", options: { format: "mp4" }, reason: "no_place_in_format" },
+  { kind: "video", options: { format: "webm", width: 320 }, reason: "not_supported" },
+  { kind: "adaptive_video", options: {}, reason: "no_place_in_format" },
+  { kind: "image", options: { format: "jpeg" }, reason: "no_place_in_format" },
+  { kind: "image", options: { format: "png" }, reason: undefined },
+  { kind: "video", options: { format: "webm", mode: "copy" }, reason: undefined },
+] as const)(
+  "$kind with $options says that transparency is flattened: $reason",
+  ({ kind, options, reason }) => {
+    const source = videoSource({
+      ...{ format: "webm", has_alpha: true, codecs: { video: "vp9", audio: null }, audio: undefined },
+      streams: [{ index: 0, kind: "video", codec: "vp9" }],
+    } as object);
+    const alpha = dropped(kind, options, source).filter((each) => each.kind === "alpha");
+    expect(alpha).toEqual(reason ? [{ kind: "alpha", index: 0, reason }] : []);
+  },
+);

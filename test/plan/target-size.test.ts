@@ -265,3 +265,12 @@ test("shrinks both sides together and keeps the requested options as maxima", ()
   const box = { width: 1000, height: 1000, fit: "contain", fps: 10 } as const;
   expect(optionsForSize("video", box, source, 20e6)).toMatchObject({ ...box, width: 480, height: 480 });
 });
+
+test.for([
+  [999_499, "999 kB"],
+  [999_950, "1 MB"],
+  [999_500, "1 MB"],
+] as const)("%i bytes are written in the unit that they round to: %s", ([bytes, text]) => {
+  const { message } = faultOf(() => optionsForSize("video", {}, videoSource({ duration: 600 }), bytes));
+  expect(message).toContain(`${text} is too small for 10:00;`);
+});

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { readChapters } from "../../src/media/chapters.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
@@ -6,6 +6,7 @@ import { dropped } from "../../src/media/forecast.ts";
 import type { Source } from "../../src/media/source.ts";
 import { readId3 } from "../../src/probe/mp3.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
 import { chapteredSound, crowdedVideo, lateVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
 import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
@@ -165,4 +166,31 @@ test("chapters have times that JSON can hold", () => {
       2,
     ),
   ).toEqual([{ start: 0, end: 10_000_000, title: "" }]);
+});
+
+const SINE = ["-f", "lavfi", "-i", "sine=440:d=1:r=44100"];
+
+test("reads the number of a genre in an MP4", async () => {
+  const path = await makeClip("m4a", [...SINE, "-metadata", "genre=XY", "-metadata", "compilation=1"]);
+  const bytes = await readFile(path);
+  // An item of two letters becomes one of a number of two bytes: 22 is the 22nd genre.
+  const at = bytes.indexOf("\u00a9gen", 0, "latin1");
+  bytes.write("gnre", at, "latin1");
+  bytes.writeUInt32BE(0, at + 12);
+  bytes.writeUInt16BE(22, at + 20);
+  const noProbe = () => Promise.reject(new Error("The headers are enough."));
+  const signal = AbortSignal.timeout(10_000);
+  const input = { url: "https://example.com/file" };
+  const { tags } = await probeMedia(bytesReader(new Uint8Array(bytes)), input, noProbe, signal);
+  expect(tags).toEqual({ genre: "Ska", compilation: "1" });
+});
+
+test("names layer II after an ID3 tag as ffprobe does", async () => {
+  const sound = await readFile(await makeClip("mp2", SINE));
+  const tag = Buffer.from([...Buffer.from("ID3"), 4, 0, 0, 0, 0, 0, 10, ...new Uint8Array(10)]);
+  const path = await keepClip("mp3", "layer II after ID3", (file) =>
+    writeFile(file, Buffer.concat([tag, sound])),
+  );
+  const { source } = await probeFile(path);
+  expect(source.codecs).toEqual({ video: null, audio: "mp2" });
 });

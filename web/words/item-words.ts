@@ -159,6 +159,8 @@ const PARTS: readonly Part[] = [
   { fits: ({ kind }) => kind === "video", name: (some) => strings.furtherVideo(lostOf(some)) },
   { fits: ({ kind }) => kind === "audio", name: (some) => strings.furtherAudio(lostOf(some)) },
   { fits: ({ kind }) => kind === "channels", name: () => strings.surround },
+  { fits: ({ kind }) => kind === "alpha", name: () => strings.alpha },
+  { fits: ({ kind }) => kind === "bit_depth", name: () => strings.bitDepth },
   { fits: ({ kind }) => kind === "subtitle", name: (some) => strings.subtitles(lostOf(some)) },
   { fits: ({ kind }) => kind === "chapters", name: () => strings.chapters },
   { fits: ({ kind }) => kind === "data", name: () => strings.data },

@@ -60,6 +60,8 @@ export const strings = {
   furtherVideo: further("video track"),
   furtherAudio: further("sound track"),
   surround: "surround sound (it becomes stereo)",
+  alpha: "transparency",
+  bitDepth: "bits of its samples above 24",
   subtitles: ({ languages }: Lost) => `subtitles${inParentheses(languages)}`,
   chapters: "chapters",
   data: "attached data",

@@ -1,6 +1,6 @@
 import { moveChapters } from "../../media/chapters.ts";
 import { joinsByCopy, placedParts } from "../../media/features/concat-plan.ts";
-import { addsCoverLater } from "../../media/features/metadata.ts";
+import { addsCoverLater, valuesAddedLater } from "../../media/features/metadata.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { outputExtension, outputFile, outputMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat, WaveformFormat } from "../../media/formats.ts";
@@ -12,9 +12,9 @@ import { type Contents, countContents, countSequence } from "../../mux/contents.
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
 import { addToMp3 } from "../../mux/mp3-chapters.ts";
-import { addOggCover } from "../../mux/ogg-cover.ts";
 import type { VideoPart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
+import { editFlacComments, editOggComments } from "../../mux/vorbis-comments.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
@@ -27,14 +27,15 @@ import { addSubtitles, readSubtitles, type Subtitles } from "./subtitles.ts";
 
 /** Encodes a plan of one chunk and one file to its final key, and then makes the edits that ffmpeg cannot make itself. */
 function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise<Counted<StoredFile>> {
-  const { storage, out, work, plan } = encoding;
+  const { storage, out, work, plan, source } = encoding;
   if (plan.waveform) return encodePeaks(encoding, chunk, plan.waveform);
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
     // AVIF packets carry their own durations.
     const isAnimation = plan.image?.animated === true;
     const animated = isAnimation && plan.duration !== null && plan.format !== "avif";
-    const needsEdit = animated || addsCoverLater(plan) || addsText(plan);
+    const hasValues = Object.keys(valuesAddedLater(plan, source)).length > 0;
+    const needsEdit = animated || addsCoverLater(plan) || hasValues || addsText(plan);
     const folder = needsEdit ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
       const placed = await placeFile(storage, encoded, folder, target);
@@ -46,7 +47,7 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
       const stored = addsText(plan)
         ? await placeWithSubtitles(encoding, placed, target, signal)
         : needsEdit
-          ? await placeWithCover(encoding, placed, target, signal)
+          ? await placeWithComments(encoding, placed, target, signal)
           : placed;
       return {
         stored,
@@ -86,14 +87,18 @@ function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
     : { pictures: frames, sound: 0 };
 }
 
-async function placeWithCover(
+async function placeWithComments(
   encoding: Encoding,
   placed: StoredFile,
   target: { name: string; mime: string },
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const cover = await readCover(await encoding.input(), signal);
-  return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
+  const { plan, source } = encoding;
+  const cover = addsCoverLater(plan) ? await readCover(await encoding.input(), signal) : null;
+  const values = valuesAddedLater(plan, source);
+  const edits = cover || Object.keys(values).length > 0 ? { cover, values } : null;
+  const edit = plan.format === "flac" ? editFlacComments : editOggComments;
+  return placeFinished(encoding, placed, target, edits && edit(edits), signal);
 }
 
 /** Reads the text tracks of a plan. */

@@ -1,4 +1,5 @@
 import { estimateWork } from "../../media/estimate.ts";
+import { costCodec } from "../../media/features/audio-format.ts";
 import { featureCost } from "../../media/features.ts";
 import type { Tool } from "../../media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../media/formats.ts";
@@ -229,7 +230,7 @@ function soundRate(
   { codec, shape }: Extract<AudioPlan, { mode: "encode" }>,
   { sound, loudness }: WasmCosts["seconds"],
 ): number {
-  return sound[codec] + (shape?.loudness === undefined ? 0 : loudness);
+  return sound[costCodec(codec)] + (shape?.loudness === undefined ? 0 : loudness);
 }
 
 function memoryClassOf(plan: Plan, source: Source): keyof WasmCosts["memory"]["decode"] {

@@ -98,7 +98,7 @@ export function* findGain(
 export function audioFilterChain(audio: AudioEncode, source: Source, gain: Gain | null): string[] {
   const { loudness, volume, fade_in, fade_out } = audio.shape ?? {};
   return [
-    ...(loudness === undefined ? [] : mixFilters(audio, source)),
+    ...(loudness === undefined && !mixesDown(audio, source) ? [] : mixFilters(audio, source)),
     ...gainFilters(audio, gain),
     ...(volume === undefined ? [] : [`volume=${volume}`]),
     ...(fade_in === undefined ? [] : [`afade=t=in:d=${fade_in}`]),
@@ -144,7 +144,15 @@ export function keepsLayout({ channels }: AudioEncode, source: Source): boolean 
 // Mixing changes the loudness, so it comes first.
 function mixFilters(audio: AudioEncode, source: Source): string[] {
   const layout = keepsLayout(audio, source) ? undefined : LAYOUTS[audio.channels - 1];
-  return layout ? [`aformat=channel_layouts=${layout}`] : [];
+  if (!layout) return [];
+  return [...(mixesDown(audio, source) ? [MIX_DOWN] : []), `aformat=channel_layouts=${layout}`];
+}
+
+// By default, ffmpeg normalizes the matrix only when it mixes integers, so encoders that take floats would clip and play louder.
+const MIX_DOWN = "aresample=rematrix_maxval=1";
+
+function mixesDown({ channels }: AudioEncode, source: Source): boolean {
+  return channels < (source.audio?.channels ?? 0);
 }
 
 function peakOf(audio: AudioEncode): number {

@@ -8,7 +8,9 @@ import {
   FORMATS,
   SOUND_CODECS,
   type VideoFormat,
+  WAV_CODECS,
 } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 /** The kinds whose outputs have sound. */
 export const SOUND_KINDS = ["video", "audio", "adaptive_video"] as const;
@@ -24,11 +26,45 @@ export const OPUS_RATE = 48_000;
 /** Maximum channels: few players support more in a lossy codec, and WAV and FLAC define no more. */
 export const MAX_CHANNELS = { lossy: 2, lossless: 8 } as const;
 
-const LOSSLESS: ReadonlySet<string> = new Set(["flac", "pcm_s16le"] satisfies AudioCodec[]);
+const LOSSLESS: ReadonlySet<string> = new Set(["flac", ...WAV_CODECS] satisfies AudioCodec[]);
+
+/** Bits of a sample that every lossless format and player supports. */
+export const USUAL_DEPTH = 16;
+const MAX_FLAC_DEPTH = 24;
 
 /** Returns whether a codec is lossless. */
 export function isLossless(codec: AudioCodec): boolean {
   return LOSSLESS.has(codec);
+}
+
+/** Returns the codec of a WAV that keeps the samples of a source as they are. */
+export function wavCodec(source: SourceFacts): PcmCodec {
+  const { bits, floating } = sampleFormat(source);
+  if (floating) return bits > 32 ? "pcm_f64le" : "pcm_f32le";
+  if (bits <= USUAL_DEPTH) return "pcm_s16le";
+  return bits <= 24 ? "pcm_s24le" : "pcm_s32le";
+}
+
+type PcmCodec = (typeof WAV_CODECS)[number];
+
+/** Returns the codec under which tables of costs list a codec: one for all PCM. */
+export function costCodec(codec: AudioCodec): Exclude<AudioCodec, PcmCodec> | "pcm_s16le" {
+  return isPcm(codec) ? "pcm_s16le" : codec;
+}
+
+function isPcm(codec: AudioCodec): codec is PcmCodec {
+  return WAV_CODECS.some((each) => each === codec);
+}
+
+/** Returns whether a lossless codec has fewer bits for a sample than a source. */
+export function losesDepth(codec: AudioCodec, source: SourceFacts): boolean {
+  const { bits, floating } = sampleFormat(source);
+  return codec === "flac" && (floating || bits > MAX_FLAC_DEPTH);
+}
+
+function sampleFormat({ codecs, audio }: SourceFacts): { bits: number; floating: boolean } {
+  const [, kind, bits] = /^pcm_([suf])(\d+)/.exec(codecs?.audio ?? "") ?? [];
+  return { bits: Number(bits ?? audio?.bit_depth ?? USUAL_DEPTH), floating: kind === "f" };
 }
 
 const CHANNEL_NAMES = ["As in the source", "Mono", "Stereo"] as const;

@@ -8,9 +8,13 @@ import {
   COVER_CODECS,
   holdsCover,
   holdsTag,
-  isDescriptive,
+  holdsTagValues,
+  isPrivate,
+  MAX_TAG_TEXT,
   METADATA_MODES,
   type MetadataMode,
+  nameInFormat,
+  type TagValues,
 } from "../tags.ts";
 
 const MODE_NAMES = {
@@ -20,7 +24,7 @@ const MODE_NAMES = {
 } as const satisfies Record<MetadataMode, string>;
 const MODE_HINTS = {
   keep: "Keeps location and device too, where the format supports them.",
-  clean: "Keeps title, artist and cover; removes location and device.",
+  clean: "Keeps title, artist and cover; removes location, device and software.",
   strip: "Removes all tags and the cover.",
 } as const satisfies Record<MetadataMode, string>;
 
@@ -31,7 +35,7 @@ export const metadata = optionGroup({
       kinds: ["video", "audio"],
       schema: oneOf(METADATA_MODES).optional().meta({
         description:
-          "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.",
+          "Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.",
         default: "clean",
       }),
       default: "clean",
@@ -49,7 +53,7 @@ export const metadata = optionGroup({
 
 /** The plan fields of metadata. */
 export const METADATA_FIELDS = {
-  tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
+  tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(MAX_TAG_TEXT)).exactOptional(),
   /** Index of the source's stream that is the cover. */
   cover: z.int().min(0).max(1000).exactOptional(),
   /** Whether the finished file gets chapters. */
@@ -69,7 +73,7 @@ export function planTags(
 ): Pick<MetadataPlan, "tags" | "cover"> {
   if (mode === "strip") return {};
   const tags = Object.entries(source.tags ?? {}).filter(
-    ([name]) => (mode === "keep" || isDescriptive(name)) && holdsTag(format, name),
+    ([name]) => (mode === "keep" || !isPrivate(name)) && holdsTag(format, name),
   );
   const cover = holdsCover(format)
     ? source.streams?.find(({ kind, codec }) => kind === "cover" && Object.hasOwn(COVER_CODECS, codec ?? ""))
@@ -119,13 +123,28 @@ export function addsCoverLater({ cover, format }: MetadataPlan & { format: strin
   return cover !== undefined && COVERS_LATER.has(format);
 }
 
+/** Returns the tags whose several values are written into the finished file, because ffmpeg can only join them. */
+export function valuesAddedLater(
+  { tags, format }: MetadataPlan & { format: string },
+  source: SourceFacts,
+): TagValues {
+  if (!holdsTagValues(format)) return {};
+  const entries = Object.entries(source.tag_values ?? {}).filter(
+    ([name]) => tags?.[name] !== undefined && tags[name] === source.tags?.[name],
+  );
+  return Object.fromEntries(entries);
+}
+
 /** Returns the arguments that write a plan's tags and cover; they follow those of its tracks. */
 export function metadataArgs(plan: MetadataPlan & { format: string; video: unknown }): string[] {
   const { tags = {}, cover, video, format } = plan;
   const index = video ? 1 : 0;
   return [
     ...(cover === undefined || addsCoverLater(plan) ? [] : ["-map", `0:${cover}?`, ...coverArgs(index)]),
-    ...Object.entries(tags).flatMap(([name, value]) => ["-metadata", `${name}=${value}`]),
+    ...Object.entries(tags).flatMap(([name, value]) => [
+      "-metadata",
+      `${nameInFormat(name, format)}=${value}`,
+    ]),
     // ADTS has no tags, so an ID3 tag precedes it, as in MP3.
     ...(format === "aac" && Object.keys(tags).length > 0 ? ["-write_id3v2", "1"] : []),
   ];

@@ -1,5 +1,6 @@
 import { type Chapter, readChapters } from "../chapters.ts";
 import { CONTAINERS, containerOf } from "../containers.ts";
+import { USUAL_DEPTH } from "../features/audio-format.ts";
 import { mainTrack, type TrackFacts } from "../main-tracks.ts";
 import {
   displayedSize,
@@ -9,7 +10,7 @@ import {
   toRightAngle,
 } from "../picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../source.ts";
-import { readTags, type Tags } from "../tags.ts";
+import { readTags, type TagFacts } from "../tags.ts";
 import { errors } from "./errors.ts";
 
 /** Facts about a file that do not come from ffprobe. */
@@ -78,7 +79,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
     bitrate: still ? undefined : asNumber(format.bit_rate),
     animated: name.image ? animated : undefined,
     audio: audio ? soundFacts(audio) : undefined,
-    tags: name.image ? undefined : tagsOf(format, audio),
+    ...(name.image ? {} : tagsOf(format, audio)),
     chapters,
     streams: all
       .filter((stream) => !isChapterTrack(stream, chapters !== undefined))
@@ -184,8 +185,13 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
 function soundFacts(audio: Report): Source["audio"] {
   const channels = asNumber(audio.channels);
   const sample_rate = asNumber(audio.sample_rate);
-  return channels && sample_rate ? { channels, sample_rate } : undefined;
+  if (!channels || !sample_rate) return undefined;
+  // Codecs of PCM have the depth in their names.
+  const bits = PLAIN_LOSSLESS.test(codecOf(audio) ?? "") ? (asNumber(audio.bits_per_raw_sample) ?? 0) : 0;
+  return { channels, sample_rate, ...(bits > USUAL_DEPTH && { bit_depth: bits }) };
 }
+
+const PLAIN_LOSSLESS = /^(flac|alac|wavpack|ape|tta|truehd|mlp)$/;
 
 // In Matroska, ffmpeg's start time is that of the first packet minus its codec delay.
 function primingOf(format: string, start: number | undefined): number | undefined {
@@ -194,7 +200,7 @@ function primingOf(format: string, start: number | undefined): number | undefine
 }
 
 // Ogg stores the file's tags with its audio stream.
-function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
+function tagsOf(format: Report, audio: Report | undefined): TagFacts {
   const both = [format.tags, format.format_name === "ogg" ? audio?.tags : undefined];
   return readTags(
     both.flatMap((tags) =>

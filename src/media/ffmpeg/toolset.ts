@@ -71,6 +71,10 @@ const AUDIO = {
   vorbis: tool("libvorbis"),
   flac: tool("flac"),
   pcm_s16le: tool("pcm_s16le"),
+  pcm_s24le: tool("pcm_s24le"),
+  pcm_s32le: tool("pcm_s32le"),
+  pcm_f32le: tool("pcm_f32le"),
+  pcm_f64le: tool("pcm_f64le"),
 } as const satisfies Toolset["audio"];
 
 const IMAGE = {
@@ -112,7 +116,7 @@ export const WASM_TOOLS: Toolset = {
   scaler: "bicubic",
 };
 
-const { vorbis: _, ...FAST_AUDIO } = AUDIO;
+const { aac, mp3, opus, flac, pcm_s16le } = AUDIO;
 
 /**
  * This project's own wasm core (ffmpeg 5.1.9, one thread): several times faster than the stock one, for H.264 and audio only.
@@ -123,7 +127,7 @@ export const FAST_TOOLS: Toolset = {
   engine: "fast",
   name: "the fast core",
   video: { h264: WASM_TOOLS.video.h264 as Tool },
-  audio: FAST_AUDIO,
+  audio: { aac, mp3, opus, flac, pcm_s16le },
   image: {},
   animated: {},
   readable: {

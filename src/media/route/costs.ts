@@ -1,5 +1,6 @@
 import { GIB, MIB } from "../../util/bytes.ts";
 import { estimateWork } from "../estimate.ts";
+import { costCodec } from "../features/audio-format.ts";
 import { featureCost } from "../features.ts";
 import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -102,7 +103,7 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
     sound:
       audio?.mode !== "encode" || work.audio_seconds === null
         ? work.audio_seconds
-        : work.audio_seconds * seconds.sound[audio.codec],
+        : work.audio_seconds * seconds.sound[costCodec(audio.codec)],
     seek: span && reading ? (reading * SEEK_SECONDS) / span : 0,
     memory:
       MIB *

@@ -1,3 +1,4 @@
+import type { TagValues } from "../media/tags.ts";
 import { concatBytes, toBase64, viewOf } from "../util/bytes.ts";
 import { errors } from "./errors.ts";
 import type { Cover } from "./file-metadata.ts";
@@ -18,11 +19,15 @@ const CONTINUED = 1;
 // Front cover, in ID3's numbering of picture types.
 const FRONT = 3;
 
-/**
- * Adds a cover to an Ogg file of Opus or Vorbis as a comment (METADATA_BLOCK_PICTURE), and renumbers the later pages; ffmpeg 5.1
- * cannot.
- */
-export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Array> {
+/** What is written into the comments of a finished file, because ffmpeg 5.1 cannot: a cover, and several values of a tag. */
+export interface CommentEdits {
+  cover: Cover | null;
+  /** The values of tags that ffmpeg has written joined by semicolons. */
+  values: TagValues;
+}
+
+/** Edits the comments of an Ogg file of Opus or Vorbis, and renumbers the later pages. */
+export function editOggComments(edits: CommentEdits): TransformStream<Uint8Array, Uint8Array> {
   let rest: Uint8Array = new Uint8Array();
   let headers: HeaderReader | null = createHeaderReader();
   let shift = 0;
@@ -41,8 +46,8 @@ export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Arra
         if (!headers.add(page)) continue;
         const [first, ...packets] = headers.packets;
         const [comments, ...others] = packets;
-        if (!first || !comments) throw errors.coverNotAdded();
-        const pages = writePages(page, [withPicture(comments, cover), ...others]);
+        if (!first || !comments) throw errors.commentsNotEdited();
+        const pages = writePages(page, [editPacket(comments, edits), ...others]);
         controller.enqueue(headers.opening);
         for (const each of pages) controller.enqueue(each);
         shift = pages.length + 1 - headers.pages;
@@ -50,14 +55,14 @@ export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Arra
       }
     },
     flush() {
-      if (headers || rest.length > 0) throw errors.coverNotAdded();
+      if (headers || rest.length > 0) throw errors.commentsNotEdited();
     },
   });
 }
 
 function readPage(bytes: Uint8Array): Page | null {
   if (bytes.length < HEADER) return null;
-  if (String.fromCharCode(...bytes.subarray(0, 4)) !== "OggS") throw errors.coverNotAdded();
+  if (String.fromCharCode(...bytes.subarray(0, 4)) !== "OggS") throw errors.commentsNotEdited();
   const head = HEADER + (bytes[HEADER - 1] ?? 0);
   const lacing = bytes.subarray(HEADER, head);
   const end = head + lacing.reduce((sum, length) => sum + length, 0);
@@ -94,27 +99,94 @@ function createHeaderReader(): HeaderReader {
         reader.packets.push(concatBytes(open));
         open = [];
       }
-      if (reader.packets.length > expected) throw errors.coverNotAdded();
+      if (reader.packets.length > expected) throw errors.commentsNotEdited();
       return reader.packets.length === expected && open.length === 0;
     },
   };
   return reader;
 }
 
-// RFC 7845, 5.2 and the Vorbis I specification, 5: a vendor, the number of comments, the comments.
-function withPicture(packet: Uint8Array, cover: Cover): Uint8Array {
-  const view = viewOf(packet);
-  const vendor = packet[0] === 3 ? 7 : 8;
-  const count = vendor + 4 + view.getUint32(vendor, true);
+const FLAC = { magic: 4, header: 4, comments: 4, last: 0x80, maxLength: 0xffffff } as const;
+
+/** Edits the comments of a FLAC file (RFC 9639, 8.6), whose metadata blocks precede its frames. */
+export function editFlacComments(edits: CommentEdits): TransformStream<Uint8Array, Uint8Array> {
+  let rest: Uint8Array = new Uint8Array();
+  let at: number = FLAC.magic;
+  let isDone = false;
+  return new TransformStream({
+    transform(bytes, controller) {
+      if (isDone) {
+        controller.enqueue(bytes);
+        return;
+      }
+      rest = concatBytes([rest, bytes]);
+      while (!isDone && at + FLAC.header <= rest.length) {
+        const kind = rest[at] ?? 0;
+        const start = at + FLAC.header;
+        const end = start + (viewOf(rest).getUint32(at) & FLAC.maxLength);
+        const isComments = (kind & ~FLAC.last) === FLAC.comments;
+        if (isComments && end > rest.length) return;
+        if (isComments) {
+          const block = editComments(rest.subarray(start, end), 0, edits);
+          if (block.length > FLAC.maxLength) throw errors.commentsNotEdited();
+          const header = new Uint8Array(FLAC.header);
+          viewOf(header).setUint32(0, block.length);
+          header[0] = kind;
+          rest = concatBytes([rest.subarray(0, at), header, block, rest.subarray(end)]);
+        }
+        isDone = isComments || (kind & FLAC.last) !== 0;
+        at = end;
+      }
+      if (!isDone) return;
+      controller.enqueue(rest);
+      rest = new Uint8Array();
+    },
+    flush() {
+      if (!isDone) throw errors.commentsNotEdited();
+    },
+  });
+}
+
+// RFC 7845, 5.2 and the Vorbis I specification, 5.
+function editPacket(packet: Uint8Array, edits: CommentEdits): Uint8Array {
+  return editComments(packet, packet[0] === 3 ? 7 : 8, edits);
+}
+
+// From `start`: a vendor, the number of comments, the comments.
+function editComments(bytes: Uint8Array, start: number, { cover, values }: CommentEdits): Uint8Array {
+  const view = viewOf(bytes);
+  const count = start + 4 + view.getUint32(start, true);
+  const comments: Uint8Array[] = [];
   let end = count + 4;
-  for (let left = view.getUint32(count, true); left > 0; left--) end += 4 + view.getUint32(end, true);
-  const comment = new TextEncoder().encode(`METADATA_BLOCK_PICTURE=${toBase64(pictureBlock(cover))}`);
-  const number = new Uint8Array(4);
-  viewOf(number).setUint32(0, view.getUint32(count, true) + 1, true);
-  const length = new Uint8Array(4);
-  viewOf(length).setUint32(0, comment.length, true);
-  const before = packet.subarray(count + 4, end);
-  return concatBytes([packet.subarray(0, count), number, before, length, comment, packet.subarray(end)]);
+  for (let left = view.getUint32(count, true); left > 0; left--) {
+    const next = end + 4 + view.getUint32(end, true);
+    comments.push(...splitComment(bytes.subarray(end + 4, next), values));
+    end = next;
+  }
+  if (cover) {
+    comments.push(new TextEncoder().encode(`METADATA_BLOCK_PICTURE=${toBase64(pictureBlock(cover))}`));
+  }
+  return concatBytes([
+    bytes.subarray(0, count),
+    littleEndian(comments.length),
+    ...comments.flatMap((comment) => [littleEndian(comment.length), comment]),
+    bytes.subarray(end),
+  ]);
+}
+
+// Formats have names of their own for some tags, so a joined text is found by its values.
+function splitComment(comment: Uint8Array, values: TagValues): Uint8Array[] {
+  const text = new TextDecoder().decode(comment);
+  const at = text.indexOf("=") + 1;
+  const own = Object.values(values).find((each) => each.join(";") === text.slice(at));
+  if (!own) return [comment];
+  return own.map((value) => new TextEncoder().encode(text.slice(0, at) + value));
+}
+
+function littleEndian(number: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  viewOf(bytes).setUint32(0, number, true);
+  return bytes;
 }
 
 // RFC 9639, 8.8; 0 marks an unknown size.
