@@ -20,6 +20,7 @@ import { overlay } from "./features/overlay.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
+import { transparency } from "./features/transparency.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** The features that engines carry out, by the names of parts of the plan; within a stage, filters have this order. */
@@ -28,6 +29,7 @@ export const FEATURES = {
   deinterlace,
   denoise,
   tone_map,
+  transparency,
   overlay,
   burn,
   concat,
@@ -77,7 +79,7 @@ export const PICTURE_FIELDS = {
 };
 
 /** The schemas of the fields of an encoded video that features plan. */
-export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...burn.fields };
+export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...burn.fields, ...transparency.fields };
 
 /** The fields of encoded pictures that features plan. */
 export type PictureFields = z.infer<z.ZodObject<typeof VIDEO_FIELDS>>;

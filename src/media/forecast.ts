@@ -238,9 +238,10 @@ function lostDepth(plan: Plan, source: Source): Dropped[] {
 
 function lostAlpha({ kind, format, video, image }: Plan, source: Source): Dropped[] {
   if (source.has_alpha !== true) return [];
-  const isFlattened = image ? !image.alpha : video?.mode === "encode";
+  const isFlattened = image ? !image.alpha : video?.mode === "encode" && !video.transparent;
   if (!isFlattened) return [];
-  const stream = source.streams?.find((each) => each.kind === "video");
+  const videos = source.streams?.filter((each) => each.kind === "video") ?? [];
+  const stream = videos[source.video_track ?? 0];
   const index = stream && { index: stream.index };
   return [
     {

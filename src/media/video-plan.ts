@@ -72,10 +72,11 @@ export function pictureNeeds(
   options: { background?: string | undefined },
   size: Size,
 ) {
+  const features = planPictures(options, source, codec, size);
   return {
-    ...planPictures(options, source, codec, size),
+    ...features,
     depth: keepsHdr(source, codec) ? 10 : 8,
-    matte: matteFor(source, options.background),
+    matte: features.transparent ? null : matteFor(source, options.background),
   } as const;
 }
 

@@ -225,7 +225,10 @@ async function* copies(track: InputTrack, at: number, empty: boolean): AsyncGene
   const options = empty ? FACTS_ONLY : {};
   for await (const packet of packetsOf(track, options)) {
     const data = empty ? new Uint8Array(packet.byteLength) : packet.data;
-    yield new EncodedPacket(data, packet.type, packet.timestamp + at, packet.duration);
+    const { alpha, alphaByteLength = alpha?.length } = packet.sideData;
+    const sideData = alpha && { alpha: empty ? new Uint8Array(alphaByteLength ?? 0) : alpha };
+    const time = packet.timestamp + at;
+    yield new EncodedPacket(data, packet.type, time, packet.duration, undefined, undefined, sideData);
   }
 }
 

@@ -108,7 +108,8 @@ test("rejects impossible plans with the planner's own errors", () => {
 
 test.for([
   { kind: "video", options: { format: "mp4" }, reason: "no_place_in_format" },
-  { kind: "video", options: { format: "webm", width: 320 }, reason: "not_supported" },
+  { kind: "video", options: { format: "webm", width: 320 }, reason: undefined },
+  { kind: "video", options: { format: "webm", codec: "av1" }, reason: "not_supported" },
   { kind: "adaptive_video", options: {}, reason: "no_place_in_format" },
   { kind: "image", options: { format: "jpeg" }, reason: "no_place_in_format" },
   { kind: "image", options: { format: "png" }, reason: undefined },

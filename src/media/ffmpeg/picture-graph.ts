@@ -213,19 +213,20 @@ export function videoScaling(
   geometry: Geometry,
   toolset: Toolset,
 ): string[] {
-  const pixels = video.depth === 10 ? "yuv420p10le" : "yuv420p";
+  const alpha = video.transparent === true;
+  const pixels = alpha ? "yuva420p" : video.depth === 10 ? "yuv420p10le" : "yuv420p";
   const { matrix } = videoColor(source, video);
-  const rgb = isRgb(source) || video.matte !== null;
+  const rgb = isRgb(source) || video.matte !== null || (alpha && geometry.scale !== null);
   const gray = geometry.pad ? isGray(geometry.pad.color) : true;
   return scalingFilters(source, {
     geometry,
     tone: pictureFilters("tone", video, filterContext(source, toolset.engine)),
     pixels,
     // The pad filter assumes BT.601 in YUV; black, white and gray are the same in all matrices.
-    canvas: gray ? pixels : pixels.replace("yuv420p", "gbrp"),
+    canvas: gray ? pixels : alpha ? "gbrap" : pixels.replace("yuv420p", "gbrp"),
     matrix: rgb || !gray ? (matrix ?? "bt601") : null,
     range: "tv",
-    alpha: false,
+    alpha,
     flags: toolset.scaler,
   });
 }
