@@ -35,7 +35,7 @@ import type {
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import type { ImagePlan, Plan, VideoPlan } from "./plan.ts";
 import { errors } from "./plan-errors.ts";
-import { createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
+import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
 import { soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
 import { type ChunkHints, createSpan, cutPlan, planFreeze, type Span, spanAtSpeed } from "./timeline.ts";
@@ -126,11 +126,25 @@ const PLANS: {
 function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Plan {
   const { target_size } = options;
   if (target_size === undefined) return planVideo(source, options, hints);
+  const copy = planCopyWithin(target_size, source, options, hints);
+  if (copy) return copy;
   // A first plan gives the size of everything but the pictures, which get what is left.
   const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
   const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
   return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
+}
+
+/** Plans a video whose pictures are copied because the source is within a number of bytes already; null when it is not, or an option changes them. */
+export function planCopyWithin(
+  bytes: number,
+  source: Source,
+  { target_size: _, bitrate: __, quality: ___, ...options }: VideoOptions,
+  hints: PlanHints = {},
+): Plan | null {
+  const plan = planVideo(source, options, hints);
+  const size = copiedBytes(plan, source);
+  return size !== null && size + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
 }
 
 function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {
@@ -149,7 +163,11 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const joined = joinVideos(source, planned, options, hints);
   const { video = planned, span = own, concat } = joined ?? {};
   // For a video, `bitrate` is that of the pictures.
-  const soundOptions = { ...options, bitrate: options.audio_bitrate };
+  const soundOptions = {
+    ...options,
+    bitrate: options.audio_bitrate,
+    isLimited: options.target_size !== undefined,
+  };
   const soundCodec = options.audio_codec ?? facts.audio;
   const sound = soundPlan(joined?.soundSource ?? source, soundCodec, soundOptions, span, trimmed);
   if (copies && sound.audio) {

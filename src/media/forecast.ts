@@ -7,7 +7,7 @@ import { mainStream } from "./main-tracks.ts";
 import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
 import { type Geometry, type Plan, soundsOf } from "./plan.ts";
-import { CONTAINER_BYTES, packetBits, streamBits, typicalQuality } from "./rates.ts";
+import { CONTAINER_BYTES, copiedBytes, packetBits, streamBits, typicalQuality } from "./rates.ts";
 import { audibleTrack } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
 import {
@@ -65,7 +65,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
     renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
     pictures: plan.image?.sheet?.tiles ?? null,
-    bytes: bytesOf(plan, source),
+    bytes: leastOf(bytesOf(plan, source), copiedBytes(plan, source)),
     quality: typicalQuality(plan.video, source),
   };
 }
@@ -95,6 +95,10 @@ function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: So
   const output = { width: Math.min(scale.width, width), height: Math.min(scale.height, height) };
   // Allows one pixel for rounding.
   return output.width > part.width + 1 || output.height > part.height + 1;
+}
+
+function leastOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 const DEFAULT_SAMPLE_RATE = 48_000;

@@ -138,7 +138,7 @@ export const ANCHORS = {
 } as const satisfies Record<Position, readonly [left: number, top: number]>;
 
 /** Clockwise degrees by which a picture can be rotated. */
-export const TURNS = [90, 180, 270] as const;
+export const TURNS = [0, 90, 180, 270] as const;
 /** How a picture may be mirrored: left to right, top to bottom, or both, which is half a turn. */
 export const FLIPS = ["horizontal", "vertical", "both"] as const;
 

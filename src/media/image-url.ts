@@ -10,7 +10,7 @@ import { errors } from "./plan-errors.ts";
 export const IMAGE_URL_SECONDS = { default: 604_800, min: 1, max: 315_360_000 } as const;
 
 const IMAGE_FORMATS = Object.keys(FORMATS.image) as (keyof typeof FORMATS.image)[];
-const { width, height, fit, position, background, crop, rotate, flip } = ImageOptions.shape;
+const { width, height, enlarge, fit, position, background, crop, rotate, flip } = ImageOptions.shape;
 const QUALITY = `must be a whole number from 1 to 100, or one of ${QUALITIES.join(", ")}.`;
 
 /** Schema of the options of an image URL. */
@@ -18,6 +18,7 @@ export const ImageUrlOptions = closed(
   {
     width,
     height,
+    enlarge,
     fit,
     position,
     background,
@@ -63,6 +64,7 @@ export type ImageUrlRequest = z.infer<typeof ImageUrlRequest>;
 const SHORT = {
   w: "width",
   h: "height",
+  enlarge: "enlarge",
   fit: "fit",
   position: "position",
   bg: "background",
@@ -110,6 +112,7 @@ export function parseImageOptions(text: string): ImageUrlOptions {
 function parseValue(name: string, text: string): unknown {
   if (name === "format" && text === "jpg") return "jpeg";
   if (name === "background") return text;
+  if (name === "enlarge" && (text === "true" || text === "false")) return text === "true";
   if (name !== "crop") return numberOr(text);
   const sides = text.split(":");
   if (sides.length !== 4) return text;

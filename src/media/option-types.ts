@@ -66,6 +66,8 @@ export type VideoOptions = (
   quality?: Quality | undefined;
   /**
    * Clockwise degrees to turn the picture by, from how players show it.
+   *
+   * @default 0
    */
   rotate?: Turn | undefined;
   /**
@@ -84,6 +86,12 @@ export type VideoOptions = (
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
+  /**
+   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   *
+   * @default true
+   */
+  enlarge?: boolean | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */
@@ -107,7 +115,7 @@ export type VideoOptions = (
    */
   bitrate?: number | undefined;
   /**
-   * Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound. 1,000 to 1,000,000,000,000.
+   * The most bytes that the file has, in place of bitrate, and with bitrates below its least, but never above the source's. A source that is small enough is copied where no other option changes it; quality is that of encoded sound. 1,000 to 1,000,000,000,000.
    */
   target_size?: number | undefined;
   /**
@@ -310,6 +318,8 @@ export type ImageOptions = {
   quality?: Quality | undefined;
   /**
    * Clockwise degrees to turn the picture by, from how players show it.
+   *
+   * @default 0
    */
   rotate?: Turn | undefined;
   /**
@@ -328,6 +338,12 @@ export type ImageOptions = {
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
+  /**
+   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   *
+   * @default true
+   */
+  enlarge?: boolean | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */
@@ -386,6 +402,8 @@ export type AnimationOptions = {
   quality?: Quality | undefined;
   /**
    * Clockwise degrees to turn the picture by, from how players show it.
+   *
+   * @default 0
    */
   rotate?: Turn | undefined;
   /**
@@ -404,6 +422,12 @@ export type AnimationOptions = {
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
+  /**
+   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   *
+   * @default true
+   */
+  enlarge?: boolean | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */
@@ -586,6 +610,8 @@ export type AdaptiveVideoOptions = {
   quality?: Quality | undefined;
   /**
    * Clockwise degrees to turn the picture by, from how players show it.
+   *
+   * @default 0
    */
   rotate?: Turn | undefined;
   /**
@@ -604,6 +630,12 @@ export type AdaptiveVideoOptions = {
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
+  /**
+   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   *
+   * @default true
+   */
+  enlarge?: boolean | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */

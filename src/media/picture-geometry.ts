@@ -84,18 +84,23 @@ export function storedPicture(source: Source): StoredPicture | null {
 }
 
 /**
- * Derives the output size from the displayed size; with only one side in the options, the aspect ratio stays. Throws
- * `invalid_options` when the result is empty or too large.
+ * Derives the output size from the displayed size; with only one side in the options, the aspect ratio stays. Without `enlarge`,
+ * neither side exceeds the displayed one. Throws `invalid_options` when the result is empty or too large.
  */
 export function targetSize(displayed: Size, options: GeometryOptions, rules: SizeRules): Size {
   const requested = {
     width: toPixels(options.width, displayed.width),
     height: toPixels(options.height, displayed.height),
   };
-  const width =
-    requested.width ?? displayed.width * ((requested.height ?? displayed.height) / displayed.height);
-  const height =
-    requested.height ?? displayed.height * ((requested.width ?? displayed.width) / displayed.width);
+  const { width: widest, height: highest } = options.enlarge === false ? displayed : NO_LIMIT;
+  const width = Math.min(
+    requested.width ?? displayed.width * ((requested.height ?? displayed.height) / displayed.height),
+    widest,
+  );
+  const height = Math.min(
+    requested.height ?? displayed.height * ((requested.width ?? displayed.width) / displayed.width),
+    highest,
+  );
   const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);
   const size = { width: snap(width, rules.even), height: snap(height, rules.even) };
   const fits = { width: inBounds(width, size.width, max), height: inBounds(height, size.height, max) };
@@ -104,6 +109,8 @@ export function targetSize(displayed: Size, options: GeometryOptions, rules: Siz
   const side = sides.find((each) => options[each] !== undefined) ?? "width";
   throw errors.sizeOutOfBounds({ side, width: Math.round(width), height: Math.round(height), max });
 }
+
+const NO_LIMIT: Size = { width: Number.POSITIVE_INFINITY, height: Number.POSITIVE_INFINITY };
 
 function inBounds(exact: number, snapped: number, max: number): boolean {
   return Math.round(exact) >= 1 && snapped <= max;
@@ -218,6 +225,20 @@ export interface FrameRules extends SizeRules {
 export function createGeometry(stored: StoredPicture, options: GeometryOptions, rules: FrameRules): Geometry {
   const view = createView(stored, options);
   return geometryFor(view, targetSize(view.shown, options, rules), options, rules, stored.pixel_aspect === 1);
+}
+
+/** Returns whether the options leave a stored picture as players display it: neither turned, cropped, scaled nor padded. */
+export function keepsPicture(stored: StoredPicture, options: GeometryOptions): boolean {
+  const geometry = createGeometry(stored, options, { even: false, alpha: false });
+  const { width, height } = displayedSize(stored);
+  return (
+    geometry.rotate === stored.rotate &&
+    geometry.mirror === (stored.mirror === true) &&
+    geometry.crop === null &&
+    geometry.pad === null &&
+    geometry.width === width &&
+    geometry.height === height
+  );
 }
 
 /** Plans how a view becomes an output picture of a size, according to the options `fit`, `position` and `background`. */

@@ -1,6 +1,14 @@
+import { containerOf } from "./containers.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
-import { type AudioCodec, type ImageFormat, QUALITIES, type Quality, type VideoCodec } from "./formats.ts";
+import {
+  type AudioCodec,
+  BOUNDS,
+  type ImageFormat,
+  QUALITIES,
+  type Quality,
+  type VideoCodec,
+} from "./formats.ts";
 import { mainStream } from "./main-tracks.ts";
 import {
   createView,
@@ -185,6 +193,15 @@ function ownBits(source: Source, kind: "video" | "audio"): number {
   return mainStream(source, kind)?.bitrate ?? 0;
 }
 
+/** Returns whether a bitrate is that of a source's own video or audio. */
+export function isOwnBitrate(bitrate: number, source: Source, kind: "video" | "audio"): boolean {
+  const own = ownBits(source, kind);
+  return own > 0 && Math.abs(bitrate / own - 1) < SAME_BITRATE;
+}
+
+// A measured bitrate is not exactly the nominal one.
+const SAME_BITRATE = 0.01;
+
 /** Interpolates between the two nearest anchors; extrapolates beyond the last. */
 export function between(anchors: Anchors, crf: number): number {
   const index = anchors.findIndex(([at]) => at >= crf);
@@ -217,16 +234,59 @@ export function videoOverhead(frames: Plan["frames"], seconds: number): number {
 export const VIDEO_FLOOR = 24_000;
 
 /**
- * Returns the video bitrate, in bits per second, that keeps a plan's output within a number of bytes; throws `invalid_options` when
- * the duration is unknown or too little is left.
+ * Returns the video bitrate, in bits per second, that keeps a plan's output within a number of bytes, and never above that of the
+ * source; throws `invalid_options` when the duration is unknown or too little is left.
  */
-export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan, source: Source): number {
+export function videoBitsWithin(bytes: number, plan: Plan, source: Source): number {
+  const { duration, frames, audio } = plan;
   if (duration === null) throw errors.targetSizeDurationUnknown();
   const sound = audio ? soundBits(audio, source) : 0;
   const left = ((bytes - videoOverhead(frames, duration)) * 8) / duration - sound;
   const bitrate = Math.round(left * TARGET_SHARE.video);
-  if (bitrate >= VIDEO_FLOOR) return bitrate;
+  if (bitrate >= VIDEO_FLOOR) return Math.min(bitrate, maxVideoBits(plan, source));
   throw errors.targetSizeTooSmall({ bytes, duration });
+}
+
+/** Returns the bits per second beyond which a plan's video of a target size gains nothing: those of the source, at the plan's speed. */
+export function maxVideoBits({ speed = 1, further = [] }: Plan, source: Source): number {
+  const { max } = BOUNDS.video_bitrate;
+  // The other joined videos have bitrates of their own.
+  const own = further.some(({ role }) => role === "concat") ? null : streamBits(source, "video");
+  if (own === null) return max;
+  return Math.min(max, Math.max(VIDEO_FLOOR, Math.round(own * speed * TARGET_SHARE.video)));
+}
+
+/** Returns the bits per second beyond which lossy audio only grows: those of the source, infinite when unknown. */
+export function maxAudioBits(source: Source): number {
+  return Math.max(BOUNDS.audio_bitrate.min, streamBits(source, "audio") ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Returns the most bytes of an output that keeps the source's pictures, or its sound alone, as they are; null when it encodes them, or
+ * the size of the source is unknown.
+ */
+export function copiedBytes(plan: Plan, source: Source): number | null {
+  const { kind, format, video, audio, frames, start, end } = plan;
+  const { filesize, duration = 0 } = source;
+  const first = kind === "video" ? video : audio;
+  const isWhole = start === 0 && end === null && plan.speed === undefined && plan.concat === undefined;
+  if (first?.mode !== "copy" || !isWhole || filesize === undefined) return null;
+  if (kind === "audio" && source.kind !== "audio") return null;
+  const encoded =
+    audio?.mode === "encode" ? soundBits(audio, source) - (streamBits(source, "audio") ?? 0) : 0;
+  const sound = Math.max(0, (encoded * duration) / 8);
+  const packets = (frames ?? 0) + (duration * (source.audio?.sample_rate ?? 0)) / PACKET_SAMPLES;
+  const container = isAlike(source.format, format) ? 0 : packets * CONTAINER_BYTES.packet;
+  return Math.ceil(filesize + sound + container + REMUX_BYTES);
+}
+
+// Tables and tags are written anew.
+const REMUX_BYTES = 500;
+
+// MP4 and MOV have the same tables, as have WebM and Matroska.
+function isAlike(from: string, to: string): boolean {
+  const { demuxers } = containerOf({ format: from });
+  return from === to || (demuxers !== undefined && demuxers === containerOf({ format: to }).demuxers);
 }
 
 const DEFAULT_RATE = 48_000;

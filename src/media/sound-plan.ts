@@ -15,7 +15,7 @@ import { type AudioCodec, BOUNDS } from "./formats.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
 import { errors } from "./plan-errors.ts";
-import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rates.ts";
+import { audioBitrate, FLAC_COMPRESSION, isOwnBitrate, maxAudioBits, type RateOptions } from "./rates.ts";
 import type { Source } from "./source.ts";
 import { type Span, spanAtSpeed } from "./timeline.ts";
 
@@ -70,6 +70,8 @@ export interface AudioNeeds extends RateOptions {
   channels?: number | undefined;
   /** Requested sample rate in hertz. */
   sample_rate?: number | undefined;
+  /** Whether `quality` may not exceed the source's bitrate; default false. */
+  isLimited?: boolean | undefined;
   /** Filters of the audio; null for none. */
   shape?: AudioFilters | null;
 }
@@ -82,13 +84,19 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
   const max_channels = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
   const { quality, shape = null } = needs;
-  const changes = needs.trimmed || quality !== undefined || needs.bitrate !== undefined || shape !== null;
+  // An option at the source's own value changes nothing.
+  const sameBitrate = needs.bitrate === undefined || isOwnBitrate(needs.bitrate, source, "audio");
+  const changes = needs.trimmed || quality !== undefined || !sameBitrate || shape !== null;
   const sameLayout =
     (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
   const fits = source.codecs?.audio === codec && channels <= max_channels && sameLayout;
   if (fits && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
 
-  const bitrate = audioBitrate(codec, needs);
+  const rate = audioBitrate(codec, needs);
+  const bitrate =
+    needs.isLimited && needs.bitrate === undefined && rate !== null
+      ? Math.min(rate, maxAudioBits(source))
+      : rate;
   const out = {
     channels: needs.channels ?? Math.max(1, Math.min(channels, max_channels)),
     sample_rate: needs.sample_rate ?? sampleRate(codec, sample_rate),
@@ -164,6 +172,7 @@ export function decodedSounds(plan: Plan, source: Source): (string | null)[] {
 
 type SoundOptions = Omit<AudioOptions, "format" | "mode" | "metadata" | "start" | "end"> & {
   mute?: boolean | undefined;
+  isLimited?: boolean | undefined;
 };
 
 /** Plans the audio track that the options select; in a WAV, in a codec that keeps its samples as they are. */
@@ -179,12 +188,12 @@ export function soundPlan(
     if (!changesDefault(track.options.track, options.track)) return { audio: null };
     throw errors.trackOfSilence();
   }
-  const { quality, bitrate, channels, sample_rate, speed = 1 } = options;
+  const { quality, bitrate, channels, sample_rate, isLimited, speed = 1 } = options;
   const sound_track = findTrack(source, options.track);
   const own = sourceForTrack(source, { sound_track });
   if (!hasAudio(own)) return { audio: null };
   const shape = planAudioFilters(options, own, spanAtSpeed(span, speed), speed);
-  const needs = { quality, bitrate, channels, sample_rate, shape, trimmed };
+  const needs = { quality, bitrate, channels, sample_rate, isLimited, shape, trimmed };
   return {
     audio: createAudioPlan(own, codec === "wav" ? wavCodec(own) : codec, needs),
     ...(sound_track > 0 && { sound_track }),

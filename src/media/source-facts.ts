@@ -105,6 +105,10 @@ export const SourceFacts = z.object({
   }),
   codecs: z.object({ video: codec, audio: codec }).optional(),
   fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
+  constant_fps: z.literal(true).optional().meta({
+    description:
+      "True where the index of an MP4 or MOV file spaces all pictures evenly; else absent, and fps is only an average.",
+  }),
   bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),
   rotation: z
     .int()

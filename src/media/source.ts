@@ -132,6 +132,10 @@ export const Source = SourceFacts.extend({
   }),
   etag: z.string().optional(),
   counts: counts.optional(),
+  larger_than_source: z.literal(true).optional().meta({
+    description:
+      "On an encode's output of the source's own kind: true where its file is larger than that of the source, with no more pixels, frames, channels, samples or seconds; else absent.",
+  }),
   cut: z
     .object({ start: z.number().min(0), end: z.number().min(0) })
     .optional()

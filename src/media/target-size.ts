@@ -1,4 +1,4 @@
-import { createPlan } from "./create-plan.ts";
+import { createPlan, planCopyWithin } from "./create-plan.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import { chapterBytes } from "./features/metadata.ts";
 import { ownTextBytes } from "./features/subtitles.ts";
@@ -9,6 +9,9 @@ import type { AudioPlan, Plan } from "./plan.ts";
 import { errors } from "./plan-errors.ts";
 import {
   CONTAINER_BYTES,
+  copiedBytes,
+  maxAudioBits,
+  maxVideoBits,
   packetBits,
   streamBits,
   TARGET_SHARE,
@@ -81,9 +84,6 @@ function smaller(
 // Highest share of the total for audio; above it, audio quality drops before picture size does.
 const SOUND_SHARE = 0.2;
 
-// Beyond this multiple of the source's bitrate a stream only grows.
-const MAX_SOURCE_BITS = 2;
-
 // The bitrates of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
 const MP3 = {
   fast: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
@@ -92,8 +92,8 @@ const MP3 = {
 
 /**
  * Returns options that keep a video or audio file within a number of bytes: for audio its `bitrate`; for video its `target_size`,
- * with a smaller picture, a lower frame rate and lower audio quality where the picture would otherwise be blurry. They never
- * exceed twice the source's bitrate.
+ * with a smaller picture, a lower frame rate and lower audio quality where the picture would otherwise be blurry. The bitrates never
+ * exceed those of the source, and a source that is within the size already is copied where no option changes it.
  *
  * @param bytes Size limit of the output.
  * @throws `invalid_options` with `param` `target_size` when nothing fits, when the duration is unknown, and for kinds without a
@@ -131,20 +131,18 @@ function videoForSize(
   source: Source,
   bytes: number,
 ): VideoOptions {
-  const { min, max } = BOUNDS.video_bitrate;
-  const max_bits = Math.min(max, Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "video") ?? max)));
+  const target_size = Math.floor(bytes);
+  if (planCopyWithin(target_size, source, options)) return { ...options, target_size };
   const variants = smallerOptions(options, source).map((each) => fitVideo(each, source, bytes));
   const last = variants.at(-1);
   if (last && last.bitrate < VIDEO_FLOOR)
     throw errors.sizeTooSmall({ bytes, minBytes: last.min_bytes, seconds: last.seconds });
   const best = variants.find(isWatchable) ?? last;
-  return best
-    ? { ...best.options, target_size: Math.min(Math.floor(bytes), best.bytesAt(max_bits)) }
-    : options;
+  return best ? { ...best.options, target_size } : options;
 
   function isWatchable({ options, bitrate }: FittedVideo): boolean {
     if (bitrate < VIDEO_FLOOR) return false;
-    const { video } = createPlan(source, "video", { ...options, bitrate: Math.min(max_bits, bitrate) });
+    const { video } = createPlan(source, "video", { ...options, bitrate });
     return typicalQuality(video, source) !== "poor";
   }
 }
@@ -152,12 +150,10 @@ function videoForSize(
 interface FittedVideo {
   /** Options including the quality of the audio. */
   options: VideoOptions;
-  /** Bits per second left for the video. */
+  /** Bits per second left for the video, at most those of the source. */
   bitrate: number;
   /** Bytes of the file at the lowest bitrates. */
   min_bytes: number;
-  /** Returns the bytes of the file at a video bitrate. */
-  bytesAt: (bitrate: number) => number;
   seconds: number;
 }
 
@@ -174,8 +170,7 @@ function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedV
   const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - VIDEO_FLOOR / TARGET_SHARE.video));
   return {
     options: { ...options, ...(sound.quality && { quality: sound.quality }) },
-    bitrate: Math.round((total - sound.bits) * TARGET_SHARE.video),
-    bytesAt: (bitrate) => Math.round(overhead + ((bitrate / TARGET_SHARE.video + sound.bits) * seconds) / 8),
+    bitrate: Math.min(maxVideoBits(plan, source), Math.round((total - sound.bits) * TARGET_SHARE.video)),
     min_bytes,
     seconds,
   };
@@ -183,6 +178,9 @@ function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedV
 
 function audioForSize(options: AudioOptions, source: Source, bytes: number): AudioOptions {
   const { min, max } = BOUNDS.audio_bitrate;
+  const { bitrate: _, quality: __, ...plain } = options;
+  const copy = copiedBytes(createPlan(source, "audio", plain), source);
+  if (copy !== null && copy <= bytes) return plain;
   const plan = createPlan(source, "audio", { ...options, bitrate: max });
   const { audio, format } = plan;
   if (audio?.mode !== "encode" || audio.bitrate === null) throw errors.sizeLossless({ format });
@@ -190,10 +188,7 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   const overhead = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
   const min_bytes = overhead + (min / TARGET_SHARE.audio) * (seconds / 8);
   if (bytes < min_bytes) throw errors.sizeTooSmall({ bytes, minBytes: min_bytes, seconds });
-  const max_bits = Math.min(
-    audio.bitrate,
-    Math.max(min, MAX_SOURCE_BITS * (streamBits(source, "audio") ?? max)),
-  );
+  const max_bits = Math.min(audio.bitrate, maxAudioBits(source));
   const bitrate = Math.round(Math.min(max_bits, (((bytes - overhead) * 8) / seconds) * TARGET_SHARE.audio));
   return {
     ...options,
@@ -223,7 +218,7 @@ function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
   const { channels, sample_rate } = options;
   const best = QUALITIES.indexOf(options.quality ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
-    const needs = { quality, trimmed, channels, sample_rate };
+    const needs = { quality, trimmed, channels, sample_rate, isLimited: true };
     const candidate = createAudioPlan(sourceForTrack(source, plan), audio.codec as Encoded["codec"], needs);
     return { bits: bitsOf(candidate), quality };
   });

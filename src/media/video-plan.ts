@@ -17,14 +17,16 @@ import {
 import type { AudioOptions, VideoOptions } from "./options.ts";
 import {
   createGeometry,
+  keepsPicture,
   parsePixelAspect,
   type Size,
   type StoredPicture,
+  storedPicture,
   toRightAngle,
 } from "./picture-geometry.ts";
 import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
 import { errors } from "./plan-errors.ts";
-import { videoRate } from "./rates.ts";
+import { isOwnBitrate, videoRate } from "./rates.ts";
 import type { Source } from "./source.ts";
 import type { Span } from "./timeline.ts";
 
@@ -55,9 +57,12 @@ export function createVideoPlan(
 
 // Null keeps the source's timing. Speeding up would exceed the source's frame rate and that of screens, and joined videos need a
 // common rate.
-function outputFps({ fps = DEFAULT_FPS }: Source, options: VideoOptions): number | null {
-  if (options.fps !== undefined) return exactFps(options.fps);
-  if ((options.speed ?? 1) <= 1 && options.concat === undefined) return null;
+function outputFps(source: Source, options: VideoOptions): number | null {
+  const { fps = DEFAULT_FPS } = source;
+  const { speed = 1, concat } = options;
+  const isOwn = speed === 1 && concat === undefined && keepsFps(source, options);
+  if (options.fps !== undefined && !isOwn) return exactFps(options.fps);
+  if (speed <= 1 && concat === undefined) return null;
   // With uneven frames, the average rate is too low for dense passages.
   const { min, max } = BOUNDS.fps;
   return exactFps(
@@ -88,15 +93,24 @@ export function matteFor(source: Source, background: string | undefined): string
 
 /** Returns whether video can be copied by default: no option changes it, and every player accepts it as it is. */
 export function copiesPictures(source: Source, codec: VideoCodec, options: VideoOptions): boolean {
-  const changes = ENCODE_OPTIONS.some((name) => options[name] !== undefined) || needsFeature(options);
-  return !changes && isPlain(source, codec);
+  return isPlain(source, codec) && !needsFeature(options) && keepsPictures(source, options);
 }
 
-// Options that are planned centrally and need pictures encoded.
-const ENCODE_OPTIONS = [
-  "quality",
-  "bitrate",
-  "fps",
+// An option at the source's own value changes nothing.
+function keepsPictures(source: Source, options: VideoOptions): boolean {
+  const { quality, bitrate, background } = options;
+  const stored = storedPicture(source);
+  return (
+    quality === undefined &&
+    (bitrate === undefined || isOwnBitrate(bitrate, source, "video")) &&
+    (background === undefined || source.has_alpha !== true) &&
+    keepsFps(source, options) &&
+    (!GEOMETRY.some((name) => options[name] !== undefined) ||
+      (stored !== null && keepsPicture(stored, options)))
+  );
+}
+
+const GEOMETRY = [
   "width",
   "height",
   "fit",
@@ -105,6 +119,17 @@ const ENCODE_OPTIONS = [
   "rotate",
   "flip",
 ] as const satisfies (keyof VideoOptions)[];
+
+// Frames that are not evenly spaced have only an average rate.
+function keepsFps({ fps, constant_fps }: Source, options: VideoOptions): boolean {
+  if (options.fps === undefined) return true;
+  return (
+    fps !== undefined && constant_fps === true && Math.abs(exactFps(fps) - exactFps(options.fps)) < FPS_STEP
+  );
+}
+
+// Frame rates that differ by less are the same, rounded.
+const FPS_STEP = 0.005;
 
 function isPlain(source: Source, codec: VideoCodec): boolean {
   const pixels = holdsHdr(codec) ? DEEP_PIXELS : PLAIN_PIXELS;

@@ -20,7 +20,7 @@ import { type FileChapter, readChapters, readCommentChapters } from "../media/ch
 import { USUAL_DEPTH } from "../media/features/audio-format.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
 import { mainTrack, type TrackFacts } from "../media/main-tracks.ts";
-import { displayedSize, type Orientation } from "../media/picture-geometry.ts";
+import { displayedSize } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
 import { COVER_CODECS, readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -180,9 +180,9 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   const [[video, video_track], [audio, sound_track]] = [main("video"), main("audio")];
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
-  const orientation = video && index?.get(video.track.id)?.orientation;
+  const listed = video && index?.get(video.track.id);
   const picture = video?.track.isVideoTrack()
-    ? await pictureFacts(video.track, video.packets?.rate, orientation)
+    ? await pictureFacts(video.track, video.packets?.rate, listed)
     : null;
   const sound = audio?.sound ?? null;
   const mime = mimeOf(format, kind);
@@ -439,12 +439,15 @@ export interface PictureFacts {
 async function pictureFacts(
   video: InputVideoTrack,
   fps: number | undefined,
-  orientation: Orientation | undefined,
+  index: TrackIndex | undefined,
 ): Promise<PictureFacts> {
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
   const { num, den } = await video.getPixelAspectRatio();
   // mediabunny (1.61) mistakes a mirrored picture for a rotated one.
-  const { rotate: rotation, mirror } = orientation ?? { rotate: await video.getRotation(), mirror: false };
+  const { rotate: rotation, mirror } = index?.orientation ?? {
+    rotate: await video.getRotation(),
+    mirror: false,
+  };
   const stored = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
   const color = await video.getColorSpace();
   const config = await video.getDecoderConfig();
@@ -462,6 +465,7 @@ async function pictureFacts(
     rotation,
     ...(mirror && { mirrored: true as const }),
     ...(fps ? { fps: Math.round(fps * 1e4) / 1e4 } : {}),
+    ...(fps && index?.even && { constant_fps: true as const }),
     has_alpha: await video.canBeTransparent(),
     color: colorFacts(color, await video.hasHighDynamicRange(), pixels),
     ...(pixels ? { pixel_format: pixels.pixel_format } : {}),

@@ -128,6 +128,8 @@ export interface TrackIndex {
   shown: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
+  /** Whether its packets are evenly spaced, up to the rounding of a tick; the last one may have any duration. */
+  even: boolean;
   /** How players rotate and mirror its pictures. */
   orientation: Orientation;
   /** Whether its edit list shows several parts of its pictures or sound, or one at another rate than 1. */
@@ -177,6 +179,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       bytes: sizes.sum,
       seconds,
       end: null,
+      even: isEven(view, table("stts")),
       orientation: readOrientation(view, tkhd),
       edits: plays ? editsOf(view, trak) : "none",
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
@@ -264,6 +267,21 @@ function readRuns(view: DataView, box: Box | null): { count: number; sum: number
   }
   return { count, sum, first };
 }
+
+function isEven(view: DataView, stts: Box | null): boolean {
+  let [shortest, longest] = [Number.POSITIVE_INFINITY, 0];
+  for (let at = (stts?.start ?? 0) + 8; stts && at + 8 <= stts.end; at += 8) {
+    const isLast = at + 16 > stts.end && view.getUint32(at) === 1;
+    if (isLast || view.getUint32(at) === 0) continue;
+    const delta = view.getUint32(at + 4);
+    shortest = Math.min(shortest, delta);
+    longest = Math.max(longest, delta);
+  }
+  return longest - shortest <= 1 && shortest >= MIN_TICKS * (longest - shortest) && longest > 0;
+}
+
+// A tick must be a small part of a picture's duration to be a rounding error.
+const MIN_TICKS = 10;
 
 // Returns the end of the packet with the latest composition time; the sum of decoding times may be less, because reordering at the
 // end may exceed that at the start.

@@ -123,15 +123,83 @@ test("a size that is not whole becomes one that a request may have", () => {
   expect(optionsForSize("video", {}, silent, 8.2 * 123_456.7)).toEqual({ target_size: 1_012_344 });
 });
 
-test("never exceeds twice the source's bitrate, above the minimum", () => {
-  const source = small({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
+test("never exceeds the source's bitrate", () => {
+  const bitrates = (bitrate: number) => ({
+    streams: [
+      { index: 0, kind: "video" as const, codec: "h264", bitrate },
+      { index: 1, kind: "audio" as const, codec: "mp3", bitrate: 48_000 },
+    ],
+    codecs: { video: "h264", audio: "mp3" },
+  });
   const plenty = 100_000_000;
-  const most = (source: Source) => bitrateOf(optionsForSize("video", {}, source, plenty), source);
-  expect(most(source)).toBe(800_000);
-  expect(most({ ...silent, bitrate: 100_000 })).toBe(300_000);
-  expect(most(silent)).toBe(60_000_000);
+  const most = (options: VideoOptions, source: Source) =>
+    bitrateOf(optionsForSize("video", options, source, plenty), source);
+  expect(most({ height: 240 }, small(bitrates(400_000)))).toBe(360_000);
+  expect(most({ format: "webm" }, small(bitrates(400_000)))).toBe(360_000);
+  expect(most({ height: 240, speed: 2 }, small(bitrates(400_000)))).toBe(720_000);
+  expect(most({ height: 240 }, { ...silent, bitrate: 100_000 })).toBe(90_000);
+  expect(most({ height: 240 }, silent)).toBe(60_000_000);
+  const { audio } = createPlan(small(bitrates(400_000)), "video", { height: 240, target_size: plenty });
+  expect(audio).toMatchObject({ codec: "aac", bitrate: 48_000 });
   const spoken = audioSource({ format: "mp3", bitrate: 40_000, codecs: { video: null, audio: "mp3" } });
-  expect(optionsForSize("audio", {}, spoken, plenty)).toEqual({ bitrate: 80_000 });
+  expect(optionsForSize("audio", { format: "ogg" }, spoken, plenty)).toEqual({
+    format: "ogg",
+    bitrate: 40_000,
+  });
+});
+
+const COPIED = small({ streams, filesize: 10_160_000 });
+
+test.for([
+  { name: "as it is", options: {} },
+  { name: "at the source's own values", options: { width: 640, height: 360, codec: "h264", start: 0 } },
+  { name: "in a format that holds it", options: { format: "mov" } },
+  { name: "without the sound", options: { mute: true } },
+  { name: "whatever the quality of encoded sound would be", options: { quality: "low" } },
+  { name: "that may not be enlarged", options: { height: 720, enlarge: false } },
+] as const)("copies a source that is within the target size, $name", ({ options }) => {
+  const bytes = 10_170_000;
+  const sized = optionsForSize("video", options as VideoOptions, COPIED, bytes);
+  expect(sized).toEqual({ ...options, target_size: bytes });
+  const plan = createPlan(COPIED, "video", sized);
+  expect([plan.video?.mode, plan.audio?.mode ?? "copy", plan.target_size]).toEqual([
+    "copy",
+    "copy",
+    undefined,
+  ]);
+  const { copied, bytes: expected } = forecast("video", sized, COPIED);
+  expect(copied).toBe(true);
+  expect(expected).toBeLessThanOrEqual(bytes);
+});
+
+test.for([
+  { name: "is larger", source: COPIED, options: {}, bytes: 10_000_000 },
+  { name: "has another size in pixels", source: COPIED, options: { width: 320 }, bytes: 20_000_000 },
+  { name: "has another codec", source: COPIED, options: { format: "webm" }, bytes: 20_000_000 },
+  { name: "is cut", source: COPIED, options: { end: 9 }, bytes: 20_000_000 },
+  {
+    name: "might grow in another container",
+    source: { ...COPIED, format: "matroska" },
+    options: {},
+    bytes: 10_161_000,
+  },
+] as const)("encodes a source that $name, at less than its bitrate", ({ source, options, bytes }) => {
+  const sized = optionsForSize("video", options as VideoOptions, source, bytes);
+  expect(createPlan(source, "video", sized)).toMatchObject({ video: { mode: "encode" } });
+  expect(bitrateOf(sized, source)).toBeLessThanOrEqual(7_200_000);
+  expect(forecast("video", sized, source).bytes).toBeLessThanOrEqual(bytes);
+});
+
+test("copies sound that is within the size", () => {
+  const codecs = { video: null, audio: "mp3" };
+  const spoken = audioSource({ format: "mp3", bitrate: 128_000, filesize: 160_000, codecs });
+  expect(optionsForSize("audio", { format: "mp3", quality: "high" }, spoken, 200_000)).toEqual({
+    format: "mp3",
+  });
+  expect(optionsForSize("audio", { format: "mp3" }, spoken, 150_000)).toEqual({
+    format: "mp3",
+    bitrate: 96_000,
+  });
 });
 
 const long = { duration: 60 };

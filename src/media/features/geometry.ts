@@ -6,6 +6,7 @@ import { FITS, type Fit, FLIPS, type Flip, POSITIONS, type Position, TURNS, type
 const KINDS = ["video", "image", "animation", "adaptive_video"] as const;
 
 const TURN_NAMES = {
+  0: "No",
   90: "90° clockwise",
   180: "180°",
   270: "90° counterclockwise",
@@ -49,15 +50,14 @@ export const geometry = optionGroup({
         .optional()
         .meta({
           description: "Clockwise degrees to turn the picture by, from how players show it.",
+          default: 0,
           example: 90,
         }),
       alone: true,
       placed: true,
+      default: 0,
       choices: TURNS,
-      words: {
-        label: "Rotate",
-        choice: (degrees) => (degrees === undefined ? "No" : TURN_NAMES[degrees]),
-      },
+      words: { label: "Rotate", choice: (degrees = 0) => TURN_NAMES[degrees] },
     }),
     flip: option({
       kinds: KINDS,
@@ -103,6 +103,22 @@ export const geometry = optionGroup({
       schema: size.optional(),
       placed: true,
       words: { label: "Height" },
+    }),
+    enlarge: option({
+      kinds: KINDS,
+      schema: z.boolean("must be true or false.").optional().meta({
+        description:
+          "Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.",
+        default: true,
+      }),
+      default: true,
+      copyable: true,
+      choices: [true, false],
+      words: {
+        label: "Smaller pictures",
+        choice: (enlarges = true) => (enlarges ? "Are enlarged" : "Keep their size"),
+        hint: (enlarges = true) => (enlarges ? undefined : "Width and height are the most, never more."),
+      },
     }),
     fit: option({
       kinds: KINDS,

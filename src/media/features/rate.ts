@@ -58,7 +58,7 @@ export const rate = optionGroup({
       kinds: ["video"],
       schema: wholeWithin(BOUNDS.target_size, "a whole number of bytes").optional().meta({
         description:
-          "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
+          "The most bytes that the file has, in place of bitrate, and with bitrates below its least, but never above the source's. A source that is small enough is copied where no other option changes it; quality is that of encoded sound.",
       }),
       placed: true,
       words: { label: "File size" },

@@ -1,3 +1,4 @@
+import { extraInputs } from "../../media/extra-inputs.ts";
 import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
 import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts";
@@ -123,3 +124,26 @@ export function placeholderRequest({ kind, width = 0, height = 0, duration }: So
   const start = kind === "video" && duration ? Number((duration * FRAME_SHARE).toFixed(3)) : 0;
   return { kind: "image", options: { format: "png", ...size, ...(start > 0 && { start }) } };
 }
+
+/**
+ * Returns whether an output of the source's own kind has more bytes than the source, but no more pixels, frames, channels, samples or
+ * seconds, and no other files in it.
+ */
+export function isLargerAtNoGain(output: Source, source: Source, options: EncodeRequest["options"]): boolean {
+  const { kind, files, filesize: bytes = 0 } = output;
+  const isComparable = kind === source.kind && kind !== "adaptive_video" && files === undefined;
+  if (!isComparable || source.filesize === undefined || bytes <= source.filesize) return false;
+  if (extraInputs({ options }).length > 0) return false;
+  const gains = (measure: (file: Source) => number | undefined) =>
+    (measure(output) ?? 0) > (measure(source) ?? Number.POSITIVE_INFINITY) * PADDED;
+  return !(
+    gains(({ width = 0, height = 0 }) => width * height) ||
+    gains(({ fps }) => fps) ||
+    gains(({ duration }) => duration) ||
+    gains(({ audio }) => audio?.channels) ||
+    gains(({ audio }) => audio?.sample_rate)
+  );
+}
+
+// Encoders round sides and pad sound.
+const PADDED = 1.01;

@@ -8,7 +8,13 @@ import { measureWhole } from "../../probe/probe.ts";
 import { errors as storageErrors } from "../../storage/errors.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork } from "../ports.ts";
-import { describeSprites, describeStream, describeWaveform, placeholderRequest } from "./describe.ts";
+import {
+  describeSprites,
+  describeStream,
+  describeWaveform,
+  isLargerAtNoGain,
+  placeholderRequest,
+} from "./describe.ts";
 import { createDecide, encodeInput } from "./encode.ts";
 import { errors } from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
@@ -221,12 +227,14 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         checkSeconds(encodedSeconds(output, plan, counts, source.fps), tools.max_seconds * SLACK + 1);
         const isCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
         const cut = isCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
+        const larger = isLargerAtNoGain({ ...output, duration }, source, request.options);
         return {
           ...output,
           url,
           ...choice,
           ...((counts.pictures || counts.sound) && { counts }),
           ...(cut && { cut }),
+          ...(larger && { larger_than_source: true as const }),
           ...(dropped.length > 0 && { dropped }),
         };
       });
