@@ -56,7 +56,7 @@ test("a preset never enlarges, and keeps the trim", () => {
   const trimmed = withOptions(defaultSettings(videoSource()), { start: 2, end: 4 });
   const of = (width: number, height: number) =>
     fromPreset(web, trimmed, videoSource({ width, height })).options;
-  const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
+  const plain = { format: "mp4", quality: "medium", enlarge: false, start: 2, end: 4 };
   expect(of(3840, 2160)).toEqual({ ...plain, height: 1080 });
   expect(of(2160, 3840)).toEqual({ ...plain, width: 1080 });
   expect(of(640, 360)).toEqual(plain);
@@ -90,7 +90,7 @@ test("options applied to another file adapt to its size, and keep its trim", () 
   expect(wide.options).toMatchObject({ height: 1080 });
   const upright = videoSource({ width: 2160, height: 3840 });
   const other = { wishes: withOptions(defaultSettings(upright), { start: 2, end: 4 }), source: upright };
-  const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
+  const plain = { format: "mp4", quality: "medium", enlarge: false, start: 2, end: 4 };
   expect(sameFor({ ...wide, place: "edge" }, PRESETS, other)).toEqual({
     ...{ kind: "video", options: { ...plain, width: 1080 }, target_size: null, preset: web.id },
     ...{ place: "edge", fault: null, lowered: null },
@@ -204,5 +204,12 @@ test("keeps the valid presets among others, up to the maximum", () => {
   expect(parsePresets(JSON.stringify([null, good, 7]))).toEqual([parsed]);
   expect(parsePresets(JSON.stringify(Array(PRESET_BOUNDS.count + 9).fill(good)))).toHaveLength(
     PRESET_BOUNDS.count,
+  );
+});
+
+test("every preset with pictures has enlarge: false", () => {
+  const pictured = PRESETS.filter(({ kind }) => kind !== "audio");
+  expect(pictured.map(({ id, options }) => [id, options.enlarge])).toEqual(
+    ["web-video", "mail", "hls", "web-picture", "thumbnail"].map((id) => [id, false]),
   );
 });
