@@ -208,7 +208,7 @@ test("keeps the valid presets among others, up to the maximum", () => {
 });
 
 test("every preset with pictures has enlarge: false", () => {
-  const pictured = PRESETS.filter(({ kind }) => kind !== "audio");
+  const pictured: readonly Preset[] = PRESETS.filter(({ kind }) => kind !== "audio");
   expect(pictured.map(({ id, options }) => [id, options.enlarge])).toEqual(
     ["web-video", "mail", "hls", "web-picture", "thumbnail"].map((id) => [id, false]),
   );
