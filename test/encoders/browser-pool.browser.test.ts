@@ -12,7 +12,7 @@ import { rises, usePool } from "./browser-pool-rig.ts";
 const rig = usePool();
 
 const VIDEOS = [
-  { name: "mp4_b_frames", options: { format: "mp4", width: 280 }, codec: "h264", sound: "aac" },
+  { name: "mp4_b_frames", options: { format: "mp4", width: 288 }, codec: "h264", sound: "aac" },
   { name: "mp4_b_frames", options: { format: "webm", width: 160 }, codec: "vp9", sound: "opus" },
   { name: "webm", options: { format: "mov", width: 160, start: 0.5, end: 5.3 }, codec: "h264", sound: "aac" },
 ] as const;

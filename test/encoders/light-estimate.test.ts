@@ -149,7 +149,9 @@ test("accepts a 50 MB phone video that is scaled down and cut by the hint", () =
 test("chooses the best x264 level that fits in memory", () => {
   const levels = [180, 360, 540, 720].map((height) => {
     const source = video(1280, 720, 4);
-    return X264_LEVELS.indexOf(chooseLevel(createPlan(source, "video", { height }), source, LIGHT_MEMORY));
+    return X264_LEVELS.indexOf(
+      chooseLevel(createPlan(source, "video", { height, quality: "medium" }), source, LIGHT_MEMORY),
+    );
   });
   expect(levels).toEqual([0, 0, 0, 2]);
 });
