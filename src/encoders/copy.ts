@@ -18,7 +18,7 @@ import { readCover, readMetadata } from "../mux/file-metadata.ts";
 import { createOpener, openSound, readStart } from "../mux/packets.ts";
 import { stitch } from "../mux/stitch.ts";
 import { openSource } from "../probe/open-source.ts";
-import { pictureTrack, type TrackPlaces, trackPlaces } from "../probe/tracks.ts";
+import { listsTracks, pictureTrack, type TrackPlaces, trackPlaces } from "../probe/tracks.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";
 
@@ -35,7 +35,7 @@ export function createCopyEncoder(): Encoder {
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
       const isPart = plan.start > 0 || plan.end !== null;
       if (isPart) return { code: "other_work" };
-      return containerOf(source).mediabunny !== "copies"
+      return containerOf(source).mediabunny !== "copies" || !listsTracks(source)
         ? { code: "input_format", format: source.format }
         : null;
     },

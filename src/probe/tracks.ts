@@ -1,4 +1,5 @@
 import type { Input, InputAudioTrack, InputVideoTrack } from "mediabunny";
+import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 
 /** Indexes of the tracks of a source among those of their kind that mediabunny lists. */
@@ -13,9 +14,20 @@ export function trackPlaces(source: Source, sound_track = source.sound_track ?? 
   return { video: place("video", source.video_track ?? 0), audio: place("audio", sound_track) };
 }
 
+/** Returns whether mediabunny lists the tracks that a source describes, which may be disabled when there are no others. */
+export function listsTracks(source: Source): boolean {
+  const isDisabled = (kind: "video" | "audio") => mainStream(source, kind)?.disabled === true;
+  return !hidesDisabled(source) || !(isDisabled("video") || isDisabled("audio"));
+}
+
 // mediabunny (1.61) leaves out the disabled tracks of a Matroska file.
-function hiddenBefore({ format, streams = [] }: Source, kind: "video" | "audio", track: number): number {
-  if (format !== "matroska" && format !== "webm") return 0;
+function hidesDisabled({ format }: Source): boolean {
+  return format === "matroska" || format === "webm";
+}
+
+function hiddenBefore(source: Source, kind: "video" | "audio", track: number): number {
+  const { streams = [] } = source;
+  if (!hidesDisabled(source)) return 0;
   const before = streams.filter((stream) => stream.kind === kind).slice(0, track);
   return before.filter(({ disabled }) => disabled).length;
 }

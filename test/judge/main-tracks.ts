@@ -64,6 +64,9 @@ export const FILM_SECOND = {
   "a smaller track first in Matroska": () => twoFilms("mkv", ...DEFAULT_BOTH),
 } as const;
 
+/** Writes a film that is disabled, and has no other beside it. */
+export const loneDisabled = () => disabled(makeClip("mkv", [...film(), ...X264]), 0);
+
 /** Files whose sound is the second sound track, stereo and of the noise of seed 2. */
 export const SOUND_SECOND = {
   "the default second in Matroska": () => twoSounds("mkv"),

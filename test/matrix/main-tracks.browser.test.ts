@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { readFacts } from "../judge/facts.ts";
-import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
+import { FILM_SECOND, loneDisabled, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
@@ -123,5 +123,12 @@ describe("by a page", () => {
   test.for(Object.entries(SOUND_SECOND))("takes the sound of %s", LIMIT, ([, make]) =>
     judgeSound(encode, make),
   );
+  test("takes a disabled film that is alone", LIMIT, async () => {
+    const input = await loneDisabled();
+    for (const options of [{ width: 80 }, { format: "mp4" }]) {
+      const output = await encode("video", input, options);
+      expect((await readFacts(output)).picture?.times).toHaveLength(75);
+    }
+  });
   test("takes the largest picture of an icon", LIMIT, () => judgeIcon(encode));
 });

@@ -3,7 +3,7 @@ import { containerOf } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
-import { pictureTrack } from "../../probe/tracks.ts";
+import { listsTracks, pictureTrack } from "../../probe/tracks.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { errors } from "./errors.ts";
 
@@ -81,7 +81,8 @@ export function createDecoders(): Decoders {
       results.set(codec, await answer);
     },
     refuse(source) {
-      if (containerOf(source).entries === null) return { code: "input_format", format: source.format };
+      if (containerOf(source).entries === null || !listsTracks(source))
+        return { code: "input_format", format: source.format };
       const codec = codecString(source);
       if (codec !== null && results.get(codec)) return null;
       return { code: "input_codec", codec: source.codecs?.video ?? "unknown" };
