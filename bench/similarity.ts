@@ -2,8 +2,9 @@ import { runCommand } from "./run-command.ts";
 
 /** Returns the SSIM of every frame of an output against its source, scaled to the output's width. */
 export async function similarities(output: string, source: string, width: number): Promise<number[]> {
-  const paired = "settb=1/1000,setpts=N*40,format=yuv420p";
-  const graph = `[0:v:0]${paired}[got];[1:v:0]scale=${width}:-2:flags=bicubic,${paired}[wanted];[got][wanted]ssim=stats_file=-`;
+  // Full and limited range would otherwise be compared as they are stored.
+  const paired = "format=yuv420p,settb=1/1000,setpts=N*40";
+  const graph = `[0:v:0]scale=out_range=tv,${paired}[got];[1:v:0]scale=${width}:-2:flags=bicubic:out_range=tv,${paired}[wanted];[got][wanted]ssim=stats_file=-`;
   const { stdout } = await runCommand("ffmpeg", [
     ...["-nostdin", "-loglevel", "error", "-i", output, "-i", source],
     ...["-filter_complex", graph, "-an", "-f", "null", "-"],
