@@ -14,6 +14,12 @@ export const ErrorReason = z
     }),
     // The source.
     reason("playlist", {}),
+    reason("tiff_layout", {
+      layout: z.enum(["tiles", "cmyk", "extra_samples"]).meta({
+        description:
+          "What the decoder would show in black or in other colors: pixels in tiles; CMYK in planes or in 16 bits; samples beside the colors, such as infra-red, that are not transparency.",
+      }),
+    }),
     reason("no_sound", {}),
     reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),
     reason("still_image", {}),

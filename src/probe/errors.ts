@@ -1,6 +1,16 @@
+import type { ErrorReason } from "../media/error-reason.ts";
 import { MediaError } from "../media/errors.ts";
 
 const unsupported = (message: string) => new MediaError("input_unsupported", message);
+
+/** The layouts of a TIFF that ffmpeg misreads. */
+export type TiffLayout = Extract<ErrorReason, { code: "tiff_layout" }>["layout"];
+
+const TIFF_LAYOUTS = {
+  tiles: "its pixels in tiles, which are not supported",
+  cmyk: "CMYK in planes or in 16 bits, which is not supported",
+  extra_samples: "samples beside its colors, such as infra-red, that are not transparency",
+} as const satisfies Record<TiffLayout, string>;
 
 /** The errors of probing: the kind and the English of each, with its facts as parameters. */
 export const errors = {
@@ -32,6 +42,10 @@ export const errors = {
     ),
   sizeOutOfBounds: ({ width, height, max }: { width: number; height: number; max: number }) =>
     unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`),
+  tiffLayout: ({ layout }: { layout: TiffLayout }) =>
+    new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {
+      reason: { code: "tiff_layout", layout },
+    }),
 
   // SVG.
   largeSvg: () => new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false }),

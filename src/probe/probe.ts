@@ -16,6 +16,7 @@ import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
+import { checkTiff } from "./tiff.ts";
 
 /** The URL and the served type of a file to probe. */
 export interface ProbeInput {
@@ -66,10 +67,12 @@ export async function probeMedia(
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const reported = withEnds(parsed, ends);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
+  const tiff = reported.format === "tiff" ? await checkTiff(readable, signal) : null;
   const source: Source = {
     ...reported,
     ...(fragmented && { fragmented }),
     ...(edited && { edited }),
+    ...(tiff?.premultiplied && { premultiplied: true as const }),
     ...(gray && { has_alpha: true, transparent_color: gray }),
   };
   checkFrames(source, report);

@@ -205,6 +205,7 @@ export function reasonWords(reason: ErrorReason): string | null {
       return `No picture fits into ${reason.max_bytes} bytes; the least takes ${reason.least_bytes}.`;
     case "size_too_small":
       return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
+    case "tiff_layout":
     case "after":
     case "no_answer":
       return null;

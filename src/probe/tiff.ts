@@ -1,0 +1,84 @@
+import type { ByteReader } from "../runs/ports.ts";
+import { viewOf } from "../util/bytes.ts";
+import { errors, type TiffLayout } from "./errors.ts";
+
+// TIFF 6.0: the tags that describe how pixels are stored.
+const TAGS = {
+  bits: 258,
+  photometric: 262,
+  samples: 277,
+  planes: 284,
+  tileWidth: 322,
+  extra: 338,
+  dng: 50706,
+} as const;
+const SHORT = 3;
+const CMYK = 5;
+const SEPARATE = 2;
+// Samples beyond the colors: of unknown meaning, alpha that the colors are multiplied by, or alpha alone.
+const EXTRA = { unknown: 0, premultiplied: 1 } as const;
+// Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.
+const COLORS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 3, 3: 1, [CMYK]: 4 };
+const DIRECTORY = 65_536;
+
+/**
+ * Checks that ffmpeg reads the pixels of a TIFF, and returns whether its colors are multiplied by the alpha. Throws
+ * `input_unsupported` for layouts that ffmpeg (5.1) decodes to black or to other colors without an error. Rejects as the reader does.
+ */
+export async function checkTiff(
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<{ premultiplied: boolean }> {
+  const tags = await readTags(reader, signal);
+  const layout = misread(tags);
+  if (layout) throw errors.tiffLayout({ layout });
+  return { premultiplied: tags.get(TAGS.extra)?.[0] === EXTRA.premultiplied };
+}
+
+type Tags = ReadonlyMap<number, readonly number[]>;
+
+function misread(tags: Tags): TiffLayout | null {
+  const photometric = tags.get(TAGS.photometric)?.[0] ?? 0;
+  // ffmpeg decodes the tiles of a DNG, which are a photo's raw data.
+  if (tags.has(TAGS.tileWidth) && !tags.has(TAGS.dng)) return "tiles";
+  const isSeparate = tags.get(TAGS.planes)?.[0] === SEPARATE;
+  if (photometric === CMYK && (isSeparate || (tags.get(TAGS.bits)?.[0] ?? 8) > 8)) return "cmyk";
+  const samples = tags.get(TAGS.samples)?.[0] ?? 1;
+  const hasExtra = samples > (COLORS[photometric] ?? samples);
+  // ffmpeg takes a sample of any meaning, such as infra-red, for alpha.
+  return hasExtra && tags.get(TAGS.extra)?.[0] === EXTRA.unknown ? "extra_samples" : null;
+}
+
+async function readTags(reader: ByteReader, signal: AbortSignal): Promise<Tags> {
+  const tags = new Map<number, number[]>();
+  const head = viewOf(await reader.read({ start: 0, end: 8 }, signal));
+  if (head.byteLength < 8) return tags;
+  const little = head.getUint16(0) === 0x4949;
+  const start = head.getUint32(4, little);
+  if (start >= reader.size) return tags;
+  const view = viewOf(await reader.read({ start, end: start + DIRECTORY }, signal));
+  const count = view.byteLength < 2 ? 0 : view.getUint16(0, little);
+  for (let at = 2; at + 12 <= Math.min(view.byteLength, 2 + 12 * count); at += 12) {
+    tags.set(view.getUint16(at, little), await readValues(reader, view, at, little, signal));
+  }
+  return tags;
+}
+
+// Of the tags in use, only bits per sample and extra samples may have several values; their first ones suffice.
+async function readValues(
+  reader: ByteReader,
+  view: DataView,
+  at: number,
+  little: boolean,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const [type, length] = [view.getUint16(at + 2, little), view.getUint32(at + 4, little)];
+  if (type !== SHORT) return [view.getUint32(at + 8, little)];
+  if (length <= 2) return [view.getUint16(at + 8, little)];
+  const tag = view.getUint16(at, little);
+  if (tag !== TAGS.bits && tag !== TAGS.extra) return [];
+  const start = view.getUint32(at + 8, little);
+  if (start >= reader.size) return [];
+  const value = viewOf(await reader.read({ start, end: start + 2 }, signal));
+  return value.byteLength < 2 ? [] : [value.getUint16(0, little)];
+}

@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { encodeChunk } from "../ffmpeg/native-encode.ts";
+import { farthestFrom } from "../judge/exact-color.ts";
+import { type TiffShape, writeTiff } from "../judge/tiff.ts";
+import { createPlan } from "../plan/strict-plan.ts";
+import { probeFile } from "./probe-file.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "framewright-tiff-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const COLOR = [200, 30, 30] as const;
+// Colors multiplied by 128/255 have half the steps.
+const TOLERANCE = 3;
+const INFRA_RED = 100;
+const CMYK = [55, 225, 225, 0];
+const RGB = { photometric: 2, bits: 8, samples: COLOR } as const;
+
+async function write(name: string, shape: TiffShape): Promise<string> {
+  const path = join(folder, `${name.replaceAll(/\W/g, "-")}.tiff`);
+  await writeFile(path, writeTiff(shape));
+  return path;
+}
+
+const RIGHT: { name: string; shape: TiffShape }[] = [
+  { name: "RGB", shape: RGB },
+  { name: "16-bit RGB", shape: { ...RGB, bits: 16 } },
+  { name: "planar RGB", shape: { ...RGB, planar: true } },
+  { name: "planar 16-bit RGB", shape: { ...RGB, bits: 16, planar: true } },
+  { name: "RGB with alpha", shape: { ...RGB, samples: [...COLOR, 255], extra: 2 } },
+  { name: "RGB multiplied by alpha", shape: { ...RGB, samples: [100, 15, 15, 128], extra: 1 } },
+  { name: "CMYK", shape: { photometric: 5, bits: 8, samples: CMYK } },
+];
+
+test.for(RIGHT)("decodes a TIFF of $name to its colors", async ({ name, shape }) => {
+  const path = await write(name, shape);
+  const { source } = await probeFile(path);
+  const plan = createPlan(source, "image", { format: "png" });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is no chunk.");
+  const output = await encodeChunk(path, source, plan, chunk);
+  expect(await farthestFrom(output.path, COLOR)).toBeLessThanOrEqual(TOLERANCE);
+});
+
+const TILES = "The TIFF stores its pixels in tiles, which are not supported; save it otherwise.";
+const SEPARATED = "The TIFF stores CMYK in planes or in 16 bits, which is not supported; save it otherwise.";
+const EXTRA =
+  "The TIFF stores samples beside its colors, such as infra-red, that are not transparency; save it otherwise.";
+
+const WRONG: { name: string; shape: TiffShape; layout: string; message: string }[] = [
+  { name: "tiles", shape: { ...RGB, tiles: true }, layout: "tiles", message: TILES },
+  {
+    name: "planar 16-bit tiles",
+    shape: { ...RGB, bits: 16, planar: true, tiles: true },
+    layout: "tiles",
+    message: TILES,
+  },
+  {
+    name: "16-bit CMYK",
+    shape: { photometric: 5, bits: 16, samples: CMYK },
+    layout: "cmyk",
+    message: SEPARATED,
+  },
+  {
+    name: "planar CMYK",
+    shape: { photometric: 5, bits: 8, samples: CMYK, planar: true },
+    layout: "cmyk",
+    message: SEPARATED,
+  },
+  {
+    name: "RGB with infra-red",
+    shape: { ...RGB, samples: [...COLOR, INFRA_RED], extra: 0 },
+    layout: "extra_samples",
+    message: EXTRA,
+  },
+  {
+    name: "16-bit gray with infra-red",
+    shape: { photometric: 1, bits: 16, samples: [77, INFRA_RED], extra: 0 },
+    layout: "extra_samples",
+    message: EXTRA,
+  },
+];
+
+test.for(WRONG)(
+  "refuses a TIFF of $name, which ffmpeg misreads",
+  async ({ name, shape, layout, message }) => {
+    await expect(probeFile(await write(name, shape))).rejects.toMatchObject({
+      kind: "input_unsupported",
+      message,
+      reason: { code: "tiff_layout", layout },
+    });
+  },
+);
