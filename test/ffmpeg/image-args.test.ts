@@ -24,6 +24,11 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
     expected: `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   },
   {
+    name: "jpeg of an odd width, whose chroma is subsampled in a step of its own",
+    actual: argsOf(imageSource(), "image", { format: "jpeg", width: 101 }),
+    expected: `-noautorotate -i IN ${graph(`scale=101:76:${STILL}:out_range=pc:out_color_matrix=bt601,format=yuvj444p,${JPEG}`)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+  },
+  {
     name: "a rotated photo in full chroma",
     actual: argsOf(imageSource({ format: "jpeg", rotation: 90, pixel_format: "yuvj420p" }), "image", {
       quality: "very_high",
@@ -34,6 +39,11 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
     name: "a frame of a video",
     actual: argsOf(videoSource(), "image", { start: 3, format: "png", width: 320 }),
     expected: `-ss 2.961 -noautorotate -i IN ${graph(PNG.replace("scale=", "scale=320:180:"))} -c:v png -pred mixed ${ONE} ${FILE}`,
+  },
+  {
+    name: "a frame of untagged HD video",
+    actual: argsOf(videoSource({ color: { hdr: false } }), "image", { format: "png" }),
+    expected: `-noautorotate -i IN ${graph("setparams=colorspace=bt709,format=rgb24,setsar=1")} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "the first frame",

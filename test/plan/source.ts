@@ -1,6 +1,6 @@
 import type { Source } from "../../src/media/source.ts";
 
-/** A plain MP4 of H.264 and AAC, 1920x1080 at 25 fps, 10 seconds, with a test's changes. */
+/** A plain MP4 of H.264 and AAC, 1920x1080 in BT.709 at 25 fps, 10 seconds, with a test's changes. */
 export function videoSource(changes: Partial<Source> = {}): Source {
   return {
     object: "source",
@@ -19,7 +19,7 @@ export function videoSource(changes: Partial<Source> = {}): Source {
     pixel_format: "yuv420p",
     has_alpha: false,
     interlaced: false,
-    color: { bit_depth: 8, hdr: false },
+    color: { bit_depth: 8, primaries: "bt709", transfer: "bt709", space: "bt709", hdr: false },
     audio: { channels: 2, sample_rate: 48_000 },
     ...changes,
   };

@@ -1,11 +1,12 @@
 import { uprightGeometry } from "../../media/decoded-pictures.ts";
+import { assumesBt601 } from "../../media/ffmpeg/color.ts";
 import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { readOrientation } from "../../probe/exif.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";
-import { drawPicture } from "../webcodecs/painter.ts";
+import { drawPicture, relabel } from "../webcodecs/painter.ts";
 import { errors } from "./errors.ts";
 
 /** Still formats that browsers decode. */
@@ -75,7 +76,7 @@ async function drawFrame(
   try {
     const { track, origin } = await openPicturesOf(input, source);
     const sample = await sampleAt(track, origin + plan.start + MOMENT);
-    const frame = sample.toVideoFrame();
+    const frame = await (assumesBt601(source) ? relabel(sample) : sample.toVideoFrame());
     sample.close();
     try {
       const { displayWidth: shown_width, displayHeight: shown_height } = frame;

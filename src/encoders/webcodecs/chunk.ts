@@ -11,7 +11,7 @@ import {
 } from "mediabunny";
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
-import { sourceColor } from "../../media/ffmpeg/color.ts";
+import { assumesBt601 } from "../../media/ffmpeg/color.ts";
 import { countPictures, countRules } from "../../media/ffmpeg/packet-count.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
@@ -178,13 +178,6 @@ async function feed(
 function nextKey(due: number, at: number, by: number, seconds: number): number {
   if (due === Number.NEGATIVE_INFINITY) return at + seconds;
   return due + (Math.floor((by - due) / seconds) + 1) * seconds;
-}
-
-// Players assume BT.709 for larger pictures of unspecified colors.
-const HD_HEIGHT = 720;
-
-function assumesBt601(source: Source): boolean {
-  return sourceColor(source).matrix === null && (source.coded_height ?? HD_HEIGHT) < HD_HEIGHT;
 }
 
 /** A video file assembled in memory. */

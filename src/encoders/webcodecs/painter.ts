@@ -1,4 +1,5 @@
 import type { VideoSample } from "mediabunny";
+import { assumedColor } from "../../media/ffmpeg/color.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Geometry } from "../../media/plan.ts";
 import { errors } from "./errors.ts";
@@ -46,8 +47,8 @@ export function createPainter(needs: PictureNeeds): Painter {
 
 const BT601 = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" } as const;
 
-// mediabunny makes Chromium decode unspecified colors as BT.709, which would end up in the output.
-async function relabel(sample: VideoSample): Promise<VideoFrame> {
+/** Returns the frame of a sample in BT.601: mediabunny makes Chromium decode unspecified colors as BT.709. */
+export async function relabel(sample: VideoSample): Promise<VideoFrame> {
   const frame = sample.toVideoFrame();
   const { format, visibleRect, displayWidth, displayHeight, timestamp, colorSpace } = frame;
   if (!format || !visibleRect || /^(RGB|BGR)/.test(format)) return frame;
@@ -148,13 +149,11 @@ function createCanvasPainter({ geometry, matte }: PictureNeeds) {
 }
 
 // RGB pictures are written in the matrix that players assume for unspecified colors.
-function matrixFor(source: VideoMatrixCoefficients | null, { width, height }: Geometry): Matrix {
+function matrixFor(source: VideoMatrixCoefficients | null, { height }: Geometry): Matrix {
   if (source === "bt709") return source;
   if (source === "smpte170m" || source === "bt470bg") return "smpte170m";
-  return Math.min(width, height) < HD_HEIGHT ? "smpte170m" : "bt709";
+  return assumedColor({ height }).matrix === "bt709" ? "bt709" : "smpte170m";
 }
-
-const HD_HEIGHT = 720;
 
 interface Rect {
   x: number;

@@ -1,6 +1,6 @@
 import type { Filter } from "../feature.ts";
 import { audioArgs } from "../ffmpeg/audio-args.ts";
-import { assumedColor, isRgb, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
+import { assumedColor, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
 import { errors } from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
@@ -89,7 +89,6 @@ function pictureFilters(
   const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unshiftFilters(part)] };
   return [
     ...videoCleanup(source, video, own, toolset),
-    ...tagFilters(part),
     ...videoScaling(source, video, video.geometry, toolset),
     ...matrixFilters(part, first, toolset),
   ].join(",");
@@ -106,14 +105,6 @@ function shiftFilter(filter: string, { at }: PlacedPart): string {
   return at === 0 ? "" : `${filter}=PTS-${formatSeconds(at)}/TB,`;
 }
 
-// Players guess the matrix of untagged pictures from their size; ffmpeg assumes BT.601.
-function tagFilters({ source, video }: PicturedPart): string[] {
-  const isTagged =
-    video.tone_map || isRgb(source) || video.matte !== null || videoColor(source, video).matrix !== null;
-  const { width = 0, height = 0 } = source;
-  return isTagged ? [] : [`setparams=colorspace=${assumedColor({ width, height }).matrix}`];
-}
-
 // The output has the matrix of the first part.
 function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
   const [from, to] = [matrixOf(part), matrixOf({ ...part, ...first, video: first.video ?? part.video })];
@@ -121,10 +112,7 @@ function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolse
 }
 
 function matrixOf({ source, video }: PicturedPart): string {
-  const { width = 0, height = 0 } = source;
-  const own = videoColor(source, video).matrix;
-  const size = isRgb(source) || video.matte !== null ? video.geometry : { width, height };
-  return scaleMatrix(own ?? assumedColor(size).matrix ?? "");
+  return scaleMatrix(videoColor(source, video).matrix ?? assumedColor(video.geometry).matrix ?? "");
 }
 
 function codecArgs(

@@ -28,26 +28,50 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const UNKNOWN: ReadonlySet<string> = new Set(["unknown", "unspecified", "reserved"]);
 
-export function sourceColor(source: Source): ColorTags {
+/** Returns the colors that a source states. */
+export function statedColor(source: Source): ColorTags {
   const name = (value: string | undefined) =>
     value === undefined || UNKNOWN.has(value) ? null : (NAMES[value] ?? value);
   const { primaries, transfer, space } = source.color ?? {};
   return { primaries: name(primaries), transfer: name(transfer), matrix: name(space) };
 }
 
+/** Returns the colors of a source; where it states no matrix, those that players assume. */
+export function sourceColor(source: Source): ColorTags {
+  const stated = statedColor(source);
+  if (stated.matrix !== null || isRgb(source) || source.kind === "audio") return stated;
+  // HDR and wide colors without a matrix are neither BT.601 nor BT.709.
+  if (source.color?.hdr || stated.primaries === "bt2020") return stated;
+  if (source.kind === "image" || source.codecs?.video === "jpeg") return { ...stated, matrix: BT601.matrix };
+  const { primaries, transfer, matrix } = assumedColor({ height: source.coded_height ?? source.height ?? 0 });
+  return { primaries: stated.primaries ?? primaries, transfer: stated.transfer ?? transfer, matrix };
+}
+
+/** Returns whether a source states no matrix, and players assume BT.601 for it. */
+export function assumesBt601(source: Source): boolean {
+  return statedColor(source).matrix === null && sourceColor(source).matrix === BT601.matrix;
+}
+
+/** Returns the filters that tell ffmpeg the matrix that players assume for an untagged source, where it is not ffmpeg's own guess, BT.601. */
+export function assumptionFilters(source: Source): string[] {
+  const { matrix } = sourceColor(source);
+  const isAssumed = matrix !== null && statedColor(source).matrix === null;
+  return isAssumed && matrix !== BT601.matrix ? [`setparams=colorspace=${matrix}`] : [];
+}
+
 /** Returns whether the source's pixel format is RGB, gray or a palette, rather than YUV. */
 export function isRgb(source: Source): boolean {
   // RGB in H.264 and H.265 is stored like 4:4:4; only the matrix reveals it.
-  if (sourceColor(source).matrix === "gbr") return true;
+  if (statedColor(source).matrix === "gbr") return true;
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
 }
 
-/** Returns the colors that players assume for an untagged picture. */
-export function assumedColor({ width, height }: Size): ColorTags {
-  return Math.min(width, height) < HD_HEIGHT ? BT601 : BT709;
+/** Returns the colors that players assume for untagged video of a height, as it is stored. */
+export function assumedColor({ height }: Pick<Size, "height">): ColorTags {
+  return height < HD_HEIGHT ? BT601 : BT709;
 }
 
-/** Returns the color properties of a video output: the source's for SDR, BT.709 after tone mapping, and by height for RGB. */
+/** Returns the color properties of a video output: the source's, or those assumed for it, for SDR, BT.709 after tone mapping, and by height for RGB. */
 export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "encode" }>): ColorTags {
   if (video.tone_map) return BT709;
   if (isRgb(source)) return assumedColor(video.geometry);

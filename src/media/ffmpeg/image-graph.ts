@@ -104,7 +104,9 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
   if (format === "png" || format === "gif") return rgb;
   if (format === "jpeg") {
-    const pixels = (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
+    // In wasm, the encoder loses the subsampled chroma of pictures with a side of one pixel (5.1).
+    const isLine = Math.min(image.geometry.width, image.geometry.height) === 1;
+    const pixels = isLine || (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
     return { pixels, canvas, matrix: "bt601", range: "pc" } as const;
   }
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;

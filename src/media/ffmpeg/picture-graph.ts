@@ -90,16 +90,28 @@ export function scalingFilters(source: Source, scaling: Scaling): string[] {
 
 /** Returns the filters that convert scaled pictures to the colors and the pixel format of the output. */
 export function colorFilters(scaling: Scaling): string[] {
-  return [scaleFilter(scaling, null, colorsOf(scaling)), `format=${scaling.pixels}`];
+  return toPixels(scaling, null);
+}
+
+// From RGB, ffmpeg takes the chroma of the last column of an odd width from beyond the picture (5.1), unless the conversion and the
+// subsampling are separate steps.
+function toPixels(scaling: Scaling, size: Size | null): string[] {
+  const { pixels, geometry } = scaling;
+  const color = colorsOf(scaling);
+  const steps =
+    geometry.width % 2 === 1 && pixels.includes("420p") ? [pixels.replace("420p", "444p"), pixels] : [pixels];
+  return steps.flatMap((format, at) => [
+    scaleFilter(scaling, at === 0 ? size : null, color),
+    `format=${format}`,
+  ]);
 }
 
 // Padding in color needs a canvas without chroma subsampling; the output format comes last.
 function outputFilters(scaling: Scaling, scale: Size | null): string[] {
   const { geometry, canvas, pixels } = scaling;
   const { pad } = geometry;
-  const color = colorsOf(scaling);
   const bars = pad ? [`pad=${pad.width}:${pad.height}:${pad.x}:${pad.y}:${pad.color}`] : [];
-  if (!pad || canvas === pixels) return [scaleFilter(scaling, scale, color), `format=${pixels}`, ...bars];
+  if (!pad || canvas === pixels) return [...toPixels(scaling, scale), ...bars];
   const first = scale ? [scaleFilter(scaling, scale)] : [];
   return [...first, `format=${canvas}`, ...bars, ...colorFilters(scaling)];
 }

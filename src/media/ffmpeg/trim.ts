@@ -4,6 +4,7 @@ import { mainStream } from "../main-tracks.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { picturesEnd } from "../timeline.ts";
+import { assumptionFilters } from "./color.ts";
 
 /** How to trim a source to a span: where to seek, and the filters that keep exactly the span's frames. */
 export interface Trim {
@@ -32,7 +33,7 @@ export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   return {
     ...trim,
     seek: [...inputArgs(plan, chunk, source), ...trim.seek],
-    video: [...scale, ...alphaFilters(source), ...trim.video],
+    video: [...scale, ...assumptionFilters(source), ...alphaFilters(source), ...trim.video],
   };
 }
 

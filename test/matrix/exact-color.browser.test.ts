@@ -1,0 +1,140 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { farthestFrom, type Rgb } from "../judge/exact-color.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+
+type Encode = (kind: "image" | "video", input: string, options: object) => Promise<string>;
+
+const LIMIT = { timeout: 240_000 };
+const RED: Rgb = [200, 30, 30];
+// Steps of 255 that rounding in YUV and lossy coding take.
+const TOLERANCE = 6;
+
+const folder = await mkdtemp(join(tmpdir(), "framewright-exact-color-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const png = (size: string) =>
+  makeClip("png", ["-f", "lavfi", "-i", `color=0xC81E1E:s=${size}:d=1,format=rgb24`, "-frames:v", "1"]);
+
+const SIZES = ["101x75", "75x101", "641x427", "1x1", "1x50", "50x1"] as const;
+
+// Untagged video as HD and SD devices store it, in the matrix that players assume for its height.
+const UNTAGGED = [
+  { name: "1280x720", size: "1280x720", matrix: "bt709", to: { width: 480, height: 270 }, extension: "mp4" },
+  { name: "720x1280", size: "720x1280", matrix: "bt709", to: { width: 270, height: 480 }, extension: "mp4" },
+  { name: "720x576", size: "720x576", matrix: "bt601", to: { width: 1440, height: 1152 }, extension: "mp4" },
+  {
+    name: "MPEG-2 1280x720",
+    size: "1280x720",
+    matrix: "bt709",
+    to: { width: 480, height: 270 },
+    extension: "ts",
+  },
+] as const;
+const TAGS = { bt709: "bt709", bt601: "smpte170m" } as const;
+
+function untagged({ size, matrix, extension }: (typeof UNTAGGED)[number]): Promise<string> {
+  const codec = extension === "ts" ? ["-c:v", "mpeg2video", "-q:v", "2"] : ["-c:v", "libx264", "-qp", "6"];
+  const yuv = `scale=flags=accurate_rnd+full_chroma_int:out_color_matrix=${matrix}:out_range=tv,format=yuv420p`;
+  const video = [
+    "-f",
+    "lavfi",
+    "-i",
+    `color=0xC81E1E:s=${size}:r=25:d=0.4,format=rgb24`,
+    "-vf",
+    yuv,
+    ...codec,
+  ];
+  // A remux without the index's color box leaves only the stream, which has no tags.
+  return makeClip(extension, [...video, "-movflags", "-write_colr"]);
+}
+
+async function judgeSizes(encode: Encode, format: string) {
+  for (const size of SIZES) {
+    const path = await encode("image", await png(size), { format, quality: "high" });
+    expect(await farthestFrom(path, RED), size).toBeLessThanOrEqual(TOLERANCE);
+  }
+  const path = await encode("image", await png("202x150"), { format, quality: "high", width: 101 });
+  expect(await farthestFrom(path, RED), "scaled to 101x75").toBeLessThanOrEqual(TOLERANCE);
+}
+
+async function judgeUntagged(encode: Encode, clip: (typeof UNTAGGED)[number]) {
+  const input = await untagged(clip);
+  expect(await tagOf(input)).toBe("unknown");
+  const still = await encode("image", input, { format: "png" });
+  expect(await farthestFrom(still, RED), "still").toBeLessThanOrEqual(TOLERANCE);
+  const video = await encode("video", input, { format: "mp4", quality: "very_high", ...clip.to });
+  expect(await tagOf(video)).toBe(TAGS[clip.matrix]);
+  expect(await farthestFrom(video, RED), "video").toBeLessThanOrEqual(TOLERANCE);
+}
+
+async function tagOf(path: string): Promise<string> {
+  const { streams } = (await runFfprobe(path)) as { streams: { color_space?: string }[] };
+  return streams[0]?.color_space ?? "unknown";
+}
+
+describe("by a service", () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig?.close());
+
+  const encode: Encode = async (kind, input, options) =>
+    (
+      await rig.door.encode({ input: rig.serve(input), kind, options } as Parameters<
+        typeof rig.door.encode
+      >[0])
+    ).path;
+
+  test.concurrent.for(["webp", "jpeg", "avif", "png", "gif"])(
+    "keeps the last row and column of odd sizes in %s",
+    LIMIT,
+    (format) => judgeSizes(encode, format),
+  );
+  test.concurrent.for(UNTAGGED)("takes untagged $name for $matrix", LIMIT, (clip) =>
+    judgeUntagged(encode, clip),
+  );
+});
+
+describe("by a page", () => {
+  let page: ClientLab;
+  beforeAll(async () => {
+    page = await openClientLab();
+    await openKit(page.lab.page, { name: "exact-color" });
+  });
+  afterAll(() => page?.close());
+
+  // Each input is copied once: tests that share it run side by side.
+  const inputs = new Map<string, Promise<string>>();
+  let outputs = 0;
+  const encode: Encode = async (kind, input, options) => {
+    const served = inputs.get(input) ?? page.serve(input);
+    inputs.set(input, served);
+    const base64 = await page.lab.page.evaluate(
+      async (request) => {
+        const { blob } = await kit.client.run({
+          input: await kit.file(request.path),
+          kind: request.kind,
+          options: request.options,
+        } as Parameters<typeof kit.client.run>[0]);
+        return kit.base64(blob);
+      },
+      { path: await served, kind, options },
+    );
+    const path = join(folder, `page-${outputs++}`);
+    await writeFile(path, Buffer.from(base64, "base64"));
+    return path;
+  };
+
+  test.for(["webp", "jpeg", "avif", "png", "gif"])(
+    "keeps the last row and column of odd sizes in %s",
+    LIMIT,
+    (format) => judgeSizes(encode, format),
+  );
+  test.for(UNTAGGED)("takes untagged $name for $matrix", LIMIT, (clip) => judgeUntagged(encode, clip));
+});
