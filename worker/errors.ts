@@ -28,7 +28,7 @@ export const deliveryErrors = {
   endpointDisabled: () => "The endpoint is disabled.",
 };
 
-/** The errors of the service: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of the service, each built from its facts. */
 export const errors = {
   // Any record.
   notFound: (object: ListType, { id, param }: { id?: string; param?: string } = {}) =>

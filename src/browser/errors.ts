@@ -11,7 +11,7 @@ function clauseOf(value: unknown): string {
   return "is not a plain object, but for example a Proxy of a framework's state; pass a plain copy";
 }
 
-/** The errors of a page and its workers alike: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of a page and its workers alike, each built from its facts. */
 export const errors = {
   /** `path` is that of the value in the request; empty for the request itself. */
   valueUnsendable: ({ path, value, cause }: { path: string; value: unknown; cause: unknown }) =>

@@ -20,7 +20,7 @@ const HANDLE_FAULTS: Readonly<Record<string, string>> = {
   NotReadableError: "cannot be read: another program may be using it, or it changed after it was chosen",
 };
 
-/** The errors of every client: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of every client, each built from its facts. */
 export const errors = {
   /** `type` is the name of a class, or what `typeof` returns for the value. */
   notMedia: ({ type }: { type: string }) =>

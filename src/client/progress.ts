@@ -182,7 +182,7 @@ export async function* followJob(
   job: Job,
   updatesOf: (task: Task, signal: AbortSignal) => AsyncIterable<Progress>,
 ): AsyncGenerator<JobUpdate, void> {
-  const over = new AbortController();
+  const stop = new AbortController();
   const latest = new Map<string, Progress>();
   for (const record of job.tasks) latest.set(record.id, { record, progress: progressOf(record), eta: null });
   let changed = Promise.withResolvers<void>();
@@ -191,7 +191,7 @@ export async function* followJob(
   async function follow(task: Task): Promise<void> {
     running++;
     try {
-      for await (const update of updatesOf(task, over.signal)) {
+      for await (const update of updatesOf(task, stop.signal)) {
         latest.set(task.id, update);
         changed.resolve();
       }
@@ -215,7 +215,7 @@ export async function* followJob(
       if (running === 0 && ![...latest.values()].every(({ record }) => isFinished(record))) return;
     }
   } finally {
-    over.abort();
+    stop.abort();
   }
 }
 

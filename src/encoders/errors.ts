@@ -5,7 +5,7 @@ interface Broken {
   kind: ErrorKind;
 }
 
-/** The errors of encoding that every host may meet: the kind and the English of each, with its facts as parameters. */
+/** The errors of encoding that every host may meet, each built from its facts. */
 export const errors = {
   inputDamaged: () => new MediaError("input_unsupported", "The input is damaged or cut off."),
   notMedia: ({ isCutOff }: { isCutOff: boolean }) =>

@@ -3,7 +3,7 @@ import { MediaError } from "../media/errors.ts";
 const misfit = (why: string, cause?: unknown) =>
   new MediaError("encode_failed", `The encoded parts could not be joined: ${why}.`, { cause });
 
-/** The errors of joining and editing files: the kind and the English of each, with its facts as parameters. */
+/** The errors of joining and editing files, each built from its facts. */
 export const errors = {
   noPictures: () => misfit("there are no pictures"),
   soundMissing: () => misfit("the sound is missing"),

@@ -6,7 +6,7 @@ type AfterReason = Extract<ErrorReason, { code: "after" }>;
 
 const ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
 
-/** The errors of tasks, steps and jobs: the kind, the English, the field at fault and the reason of each, with its facts as parameters. */
+/** The errors of tasks, steps and jobs, each built from its facts. */
 export const errors = {
   fieldOfJob: ({ field }: { field: string }) =>
     new MediaError("request_invalid", `Unknown field "${field}": the job has one for all its outputs.`, {

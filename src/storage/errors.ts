@@ -4,7 +4,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** The errors of stored objects and files: the kind and the English of each, with its facts as parameters. */
+/** The errors of stored objects and files, each built from its facts. */
 export const errors = {
   objectNotFound: ({ key }: { key: string }) =>
     new MediaError("media_not_found", `Nothing is stored as ${key}.`),

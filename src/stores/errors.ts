@@ -9,7 +9,7 @@ const TAKEOVERS = {
   upgraded: "A newer version of this page was opened",
 } as const;
 
-/** The errors of the page's database: the kind and the English of each, with its facts as parameters. */
+/** The errors of the page's database, each built from its facts. */
 export const errors = {
   // Opening.
   denied: (cause: Cause) =>

@@ -1,7 +1,7 @@
 import { MediaError } from "../media/errors.ts";
 import { MIB } from "../util/bytes.ts";
 
-/** The errors of subtitle files: the kind and the English of each, with its facts as parameters. */
+/** The errors of subtitle files, each built from its facts. */
 export const errors = {
   largeFile: ({ maxBytes }: { maxBytes: number }) =>
     new MediaError("input_too_large", `It must be subtitles of at most ${maxBytes / MIB} MiB.`),

@@ -123,10 +123,10 @@ function checkToken(header: string | undefined, token: string): void {
   if (header === undefined) {
     throw errors.tokenMissing();
   }
-  const sent = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
+  const bearer = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
   // Digests have equal lengths, which the comparison requires.
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  if (timingSafeEqual(digest(sent), digest(token))) return;
+  if (timingSafeEqual(digest(bearer), digest(token))) return;
   throw errors.tokenInvalid();
 }
 

@@ -11,7 +11,7 @@ export const rules = {
   onePicture: "is not of one picture",
 };
 
-/** The errors of the native encoder: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of the native encoder, each built from its facts. */
 export const errors = {
   routeNotFound: () => new MediaError("route_not_found", "There is no such route."),
   jobNotFound: () => new MediaError("route_not_found", "There is no such job."),

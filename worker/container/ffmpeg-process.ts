@@ -221,7 +221,6 @@ export function watch({ ffmpeg, progress, isWaiting, fits, folder, stall_seconds
   };
 }
 
-// Clock ticks of processor time, from /proc/PID/stat; 0 when there is no such process.
 function cpuTicks(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -232,7 +231,6 @@ function cpuTicks(pid: number): number {
   }
 }
 
-// Resident memory of a process; 0 when there is no such process.
 function residentBytes(pid: number): number {
   try {
     const [, kib = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

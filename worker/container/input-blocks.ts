@@ -22,11 +22,9 @@ export interface BlockOptions {
  * most `keep + ahead` blocks.
  */
 export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOptions): ReadBlock {
-  // In order of use, the latest last.
   const cache = new Map<number, Promise<Uint8Array>>();
   let last = -2;
-  // Length of the current sequential read, in blocks.
-  let run = 0;
+  let sequentialBlocks = 0;
 
   const lookUp = (index: number): Promise<Uint8Array> | undefined => {
     const block = cache.get(index);
@@ -50,11 +48,11 @@ export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOpti
   };
 
   return async (index) => {
-    run = index === last + 1 ? run + 1 : 0;
+    sequentialBlocks = index === last + 1 ? sequentialBlocks + 1 : 0;
     last = index;
     const block = lookUp(index) ?? fetch(index, 1);
     // Few at first: a reader that looks for the index of a file soon seeks.
-    const target = Math.min(Math.ceil(run * AHEAD_SHARE), ahead, count - 1 - index);
+    const target = Math.min(Math.ceil(sequentialBlocks * AHEAD_SHARE), ahead, count - 1 - index);
     let cached = 0;
     while (cached < target && lookUp(index + cached + 1)) cached++;
     // Wait until half of them are used, so that one request fetches several.

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/media/errors.ts";
 
-/** The errors of the light encoder: the kind and the English of each, with its facts as parameters. */
+/** The errors of the light encoder, each built from its facts. */
 export const errors = {
   typeInvalid: ({ mime }: { mime: string }) =>
     new MediaError("request_invalid", `The body must be of type ${mime}.`),

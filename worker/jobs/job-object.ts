@@ -292,8 +292,8 @@ export class JobObject extends DurableObject<Bindings> {
     const now = Date.now();
     const askAt = now + Math.min(ASK_MS.first * 2 ** state.asked, ASK_MS.max);
     const clearAt = now + (CLEANUPS_MS[state.cleared] ?? Number.POSITIVE_INFINITY);
-    const over = isDone(state) ? now : Math.min(clearAt, this.#expires(state));
-    const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? over : askAt;
+    const clearingAt = isDone(state) ? now : Math.min(clearAt, this.#expires(state));
+    const due = state.phase === "withdrawn" ? now + FAULT_MS : isOver(state) ? clearingAt : askAt;
     await this.ctx.storage.setAlarm(pause > 0 ? now + pause : due);
   }
 }
@@ -342,11 +342,11 @@ class JobLead extends RpcTarget {
 
   /** Takes or extends the lease; false when another task still holds it after `ms`. */
   async take(task_id: string, ms: number): Promise<boolean> {
-    const isTaken = () =>
+    const isLeased = () =>
       this.#holder !== null && this.#holder.task_id !== task_id && Date.now() < this.#holder.until;
     const end = Date.now() + ms;
-    while (isTaken() && Date.now() < end) await this.#changes.wait(end - Date.now());
-    if (isTaken()) return false;
+    while (isLeased() && Date.now() < end) await this.#changes.wait(end - Date.now());
+    if (isLeased()) return false;
     this.#holder = { task_id, until: Date.now() + LEAD_MS };
     return true;
   }

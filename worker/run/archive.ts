@@ -68,9 +68,9 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
 
   return {
     async write(object, records, behind) {
-      const late = records.filter(({ id }) => id <= behind);
-      for (const record of late) await add(object, [record]);
-      await add(object, records.slice(late.length));
+      const stragglers = records.filter(({ id }) => id <= behind);
+      for (const record of stragglers) await add(object, [record]);
+      await add(object, records.slice(stragglers.length));
     },
     get: async (object, id) => (await findRecord(object, id))?.json ?? null,
     async taskOf(step_id) {

@@ -52,36 +52,36 @@ export function streamEvents(
   times: EventTimes = EVENT_TIMES,
   onCancel: () => void = () => {},
 ): ReadableStream<Uint8Array> {
-  let left = false;
+  let hasLeft = false;
   let due = Date.now();
-  let silent = due + times.heartbeat;
+  let heartbeatAt = due + times.heartbeat;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         for (;;) {
           const event = latest();
-          if (left) return;
+          if (hasLeft) return;
           if (!event) return controller.close();
           const now = Date.now();
           const fresh = event.version > seen;
           if (fresh && (event.finished || now >= due)) {
             seen = event.version;
             due = now + times.between;
-            silent = now + times.heartbeat;
+            heartbeatAt = now + times.heartbeat;
             controller.enqueue(event.bytes);
             if (event.finished) controller.close();
             return;
           }
           if (event.finished) return controller.close();
-          if (now >= silent) {
-            silent = now + times.heartbeat;
+          if (now >= heartbeatAt) {
+            heartbeatAt = now + times.heartbeat;
             return controller.enqueue(COMMENT);
           }
-          await changes.wait((fresh ? Math.min(due, silent) : silent) - now);
+          await changes.wait((fresh ? Math.min(due, heartbeatAt) : heartbeatAt) - now);
         }
       },
       cancel() {
-        left = true;
+        hasLeft = true;
         onCancel();
       },
     },
@@ -191,9 +191,9 @@ export function streamJob(
   const changes = createChanges();
   let latest: RunEventBytes | null = { version: 0, finished: false, bytes: new Uint8Array() };
   let version = 0;
-  const left = new AbortController();
+  const stop = new AbortController();
   const updates = followJob(job, (task, signal) =>
-    updatesIn(() => open(task), AbortSignal.any([signal, left.signal])),
+    updatesIn(() => open(task), AbortSignal.any([signal, stop.signal])),
   );
   async function follow(): Promise<void> {
     try {
@@ -218,7 +218,7 @@ export function streamJob(
     changes,
     0,
     EVENT_TIMES,
-    () => left.abort(),
+    () => stop.abort(),
   );
 }
 

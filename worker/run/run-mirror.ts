@@ -33,11 +33,11 @@ export function createRunMirror(env: Bindings, rows: RunRows, webhooks: RunWebho
 
   async function handOver(project: string, record: Task | Step, version: number): Promise<void> {
     // The events of a task stay here while its job may still be withdrawn.
-    const silent = rows.get()?.turn === "creating" && !isFinished(record);
-    const set = silent ? { ...webhooks.changes(record.id), changes: [] } : webhooks.changes(record.id);
+    const isUnannounced = rows.get()?.turn === "creating" && !isFinished(record);
+    const set = isUnannounced ? { ...webhooks.changes(record.id), changes: [] } : webhooks.changes(record.id);
     const deliveries = await env.PROJECT.getByName(project).put(record, version, set);
     if (!rows.get()) return;
-    if (!silent) webhooks.handedOver(version, project, deliveries);
+    if (!isUnannounced) webhooks.handedOver(version, project, deliveries);
     indexed = Math.max(indexed, version);
   }
 

@@ -168,7 +168,7 @@ export function createRunAlarm(
   let failures = 0;
   return {
     /** Records that the alarm has fired or was deleted with the storage. */
-    gone() {
+    forget() {
       due = null;
     },
 
@@ -193,12 +193,12 @@ export function createRunAlarm(
           logFault("alarm failed", thrown, { ...nameRun(name), work });
         }
       }
-      const again = failures + 1;
+      const failureCount = failures + 1;
       try {
-        await arm(failed ? pauseAfter(again) : 0);
-        failures = failed ? again : 0;
+        await arm(failed ? pauseAfter(failureCount) : 0);
+        failures = failed ? failureCount : 0;
       } catch (thrown) {
-        failures = again;
+        failures = failureCount;
         logFault("alarm failed", thrown, { ...nameRun(name), work: "arm" });
         due = null;
         await this.set(Date.now() + pauseAfter(failures));

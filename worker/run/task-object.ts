@@ -179,7 +179,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await patiently(() => this.#turn.leave());
     this.#webhooks.forget();
     this.#rows.delete();
-    this.#rows.setLeftovers(leftAfter(row.cleanups));
+    this.#rows.setLeftovers(leftoversAfter(row.cleanups));
     this.#events.changed();
     this.ctx.waitUntil(reportEnd(this.env, row.record, "deleted"));
     await this.#arm();
@@ -217,7 +217,7 @@ export class TaskObject extends DurableObject<Bindings> {
    * others and is retried with a growing delay; the mirrors depend on other objects and come last.
    */
   override async alarm(): Promise<void> {
-    this.#alarm.gone();
+    this.#alarm.forget();
     await this.#admission.idle();
     await this.#attend();
   }
@@ -296,11 +296,16 @@ export class TaskObject extends DurableObject<Bindings> {
 
   // Sets the alarm to the earliest due time, at least `pause` milliseconds from now, or frees the storage when nothing is left to do.
   async #arm(pause = 0): Promise<void> {
-    const [row, left] = [this.#rows.get(), this.#rows.leftovers()];
+    const [row, leftovers] = [this.#rows.get(), this.#rows.leftovers()];
     const withdrawn = this.#rows.withdrawn() !== null;
-    if (!row && !withdrawn && !left && this.#webhooks.isEmpty()) return this.#free();
+    if (!row && !withdrawn && !leftovers && this.#webhooks.isEmpty()) return this.#free();
     const now = Date.now() + pause;
-    const due = [row && this.#dueAt(row, now), this.#webhooks.dueAt(), left?.due_at, withdrawn ? now : null];
+    const due = [
+      row && this.#dueAt(row, now),
+      this.#webhooks.dueAt(),
+      leftovers?.due_at,
+      withdrawn ? now : null,
+    ];
     const times = due.filter((time) => time != null);
     if (times.length > 0) await this.#alarm.set(Math.max(now, Math.min(...times)));
   }
@@ -309,7 +314,7 @@ export class TaskObject extends DurableObject<Bindings> {
     const freed = this.ctx.storage.deleteAll();
     // Before the await: the next call may arrive while the storage is being freed.
     for (const part of [this.#rows, this.#webhooks]) part.cleared();
-    this.#alarm.gone();
+    this.#alarm.forget();
     await freed;
   }
 }
@@ -341,14 +346,14 @@ function foldersOf(record: Task | Step): readonly MediaFolder[] {
 
 /** Clears files that a deleted run has written since its deletion, when that is due. */
 async function clearLeftovers(env: Bindings, rows: RunRows, id: string): Promise<void> {
-  const left = rows.leftovers();
-  if (!left || Date.now() < left.due_at) return;
+  const leftovers = rows.leftovers();
+  if (!leftovers || Date.now() < leftovers.due_at) return;
   await clearFiles(mediaBucket(env), id, ["work", "out"], rows);
-  rows.setLeftovers(leftAfter(left.cleanups + 1));
+  rows.setLeftovers(leftoversAfter(leftovers.cleanups + 1));
 }
 
 /** Returns the next clearing of a deleted run's files after `cleanups` of them; null after the last. */
-function leftAfter(cleanups: number): Leftovers | null {
+function leftoversAfter(cleanups: number): Leftovers | null {
   const pause = CLEANUPS_MS[cleanups];
   return pause === undefined ? null : { cleanups, due_at: Date.now() + pause };
 }

@@ -138,7 +138,6 @@ export const GIVE_UP_MS = 3 * 86_400_000;
 
 const GROWTH = 4;
 const MAX_DELAY_MS = 12 * 3_600_000;
-// Spreads the retries of receivers that failed at the same time.
 const JITTER = 0.2;
 
 /**

@@ -207,9 +207,9 @@ function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   const { format, animated } = source;
   // libheif decodes only the primary picture of a sequence.
   const isStill = image !== null && !image.animated && plan.start === 0;
-  const unread =
+  const isUnreadable =
     format === "heic" ? animated && !isStill : isAnimatedAvif(source) && !("ImageDecoder" in globalThis);
-  if (unread) return { code: "input_format", format: `animated ${format}` };
+  if (isUnreadable) return { code: "input_format", format: `animated ${format}` };
   // A canvas holds eight bits of SDR.
   if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };
   const { width = 0, height = 0 } = asDecoded(plan, source).source;

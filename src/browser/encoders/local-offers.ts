@@ -45,7 +45,6 @@ function offerOf(encoder: LocalEncoder, plan: Plan, source: Source): Offer {
     chunk_seconds,
     chunks: cut.chunks.filter(({ track }) => track !== "audio").length,
     at_once: encoder.workers ?? 1,
-    // A page has no containers to wait for.
     seconds: null,
   };
 }

@@ -110,7 +110,6 @@ export function createDelegation(parts: DelegationParts): Delegation {
     async begin(id, refusals, signal) {
       const delegated: DelegatedTask = { remote: null, refusals };
       await pieces.put(id, PIECE, delegated);
-      // The local choice no longer applies.
       await records.choose(id, null);
       return resume(id, delegated, signal);
     },

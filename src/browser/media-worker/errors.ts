@@ -17,7 +17,7 @@ export const fallbackFaults: Readonly<Record<FallbackFault, string>> = {
   failed: "The fallback did not do it:",
 };
 
-/** The errors of the media worker: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of the media worker, each built from its facts. */
 export const errors = {
   notFound: (object: Run) => new MediaError(`${object}_not_found`, `There is no ${object} with that id.`),
   notCancellable: (object: Run) =>

@@ -74,7 +74,6 @@ async function run(tools: ExecuteRunTools, record: Run, signal: AbortSignal): Pr
   return refusals === null || signal.aborted || delegation.begin(id, refusals, signal);
 }
 
-// Retries follow after one and two seconds.
 const ATTEMPTS = 3;
 const PAUSE_MS = 1000;
 

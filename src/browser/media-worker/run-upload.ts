@@ -54,8 +54,8 @@ export function createRunUploads(
 
   async function copyMemory(from: string, to: string, name: string): Promise<void> {
     const [before, after] = [memoryOf(from, name), memoryOf(to, name)];
-    const begun = (await before.get("begun")) as { size: number; partBytes: number } | null;
-    const count = begun ? Math.ceil(begun.size / begun.partBytes) : 0;
+    const record = (await before.get("begun")) as { size: number; partBytes: number } | null;
+    const count = record ? Math.ceil(record.size / record.partBytes) : 0;
     const parts = Array.from({ length: count }, (_, n) => `part ${n + 1}`);
     for (const piece of ["begun", "done", ...parts]) {
       const value = await before.get(piece);

@@ -4,7 +4,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** The errors of the local client in its page: the kind and the English of each, with its facts as parameters. */
+/** The errors of the local client in its page, each built from its facts. */
 export const errors = {
   /** `names` are the globals that a page has, and this environment lacks. */
   notPage: ({ names }: { names: readonly string[] }) =>

@@ -86,9 +86,9 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   };
   const watch = createChangeWatch((id) => api.state(typeOf(id), id));
   if (fallback) follower = followTasks(fallback, api);
-  const over = new AbortController();
+  const closing = new AbortController();
   if (!pageFault())
-    findRuns(name, over.signal).then(
+    findRuns(name, closing.signal).then(
       (hasRuns) => hasRuns && worker.start(),
       () => {},
     );
@@ -215,7 +215,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   async function close(): Promise<void> {
     if (closed) return;
     closed = true;
-    over.abort();
+    closing.abort();
     watch.close();
     follower?.close();
     urls.drop();

@@ -5,7 +5,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** The errors of the client of a service: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of the client of a service, each built from its facts. */
 export const errors = {
   baseUrlNotHttp: () =>
     new MediaError("request_invalid", "baseUrl must be a URL that starts with http:// or https://.", {

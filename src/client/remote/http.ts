@@ -83,10 +83,10 @@ export function createHttp(service: HttpService): Http {
       if ("value" in outcome) return outcome.value;
       const { error, unprocessed, wait_ms } = outcome;
       const pause = Math.max(wait_ms ?? 0, pauseMs(attempt));
-      const mayHelp =
+      const isRetryable =
         error.retryable && (request.method === "GET" || request.repeats || key !== null || unprocessed);
       const isLast = attempt >= TRIES || pause > PAUSE_MS.max;
-      if (!mayHelp || (isLast && !request.patient)) throw error;
+      if (!isRetryable || (isLast && !request.patient)) throw error;
       // Jitter: many clients may have lost the same service.
       await sleep(pause * (1 + Math.random() / 4), request.signal);
     }

@@ -67,8 +67,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const service = { base_url: parseBaseUrl(options.baseUrl), api_key: parseKey(options.apiKey), fetch };
   // XMLHttpRequest reports upload progress, but must not bypass a caller's own fetch.
   const usesXhr = options.fetch === undefined && "XMLHttpRequest" in globalThis;
-  const over = new AbortController();
-  const http = untilClosed(createHttp(service), over.signal);
+  const closing = new AbortController();
+  const http = untilClosed(createHttp(service), closing.signal);
   const { call } = http;
   // The schemas check the fields; the service guarantees that they match kind and status.
   const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
@@ -96,13 +96,13 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     options: CreateOptions | undefined,
     post: (body: unknown) => Promise<T>,
   ): Promise<T> {
-    over.signal.throwIfAborted();
+    closing.signal.throwIfAborted();
     const { request: body, file, extra } = await readInput(object, request);
     if (!file && extra.size === 0) return post(body);
-    const sent: Upload[] = [];
+    const uploaded: Upload[] = [];
     const send = async (each: Blob | FileSystemFileHandle, sendOptions: CreateOptions | undefined) => {
       const upload = await uploads.send(each, sendOptions);
-      sent.push(upload);
+      uploaded.push(upload);
       return upload.url;
     };
     try {
@@ -118,7 +118,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     } catch (thrown) {
       // After a transient failure the record may exist and use the files.
       if (!toMediaError(thrown).retryable) {
-        await Promise.all(sent.map(({ id }) => uploads.delete(id).catch(() => {})));
+        await Promise.all(uploaded.map(({ id }) => uploads.delete(id).catch(() => {})));
       }
       throw thrown;
     }
@@ -206,12 +206,12 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
 
   async function* follow(id: string, signal?: AbortSignal): AsyncGenerator<Update<AnyRun>, void> {
     signal?.throwIfAborted();
-    const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
     yield* followTask(http, pathOf("task", id), either);
   }
 
   async function close(): Promise<void> {
-    over.abort(clientErrors.clientClosed());
+    closing.abort(clientErrors.clientClosed());
     watch.close();
   }
 }

@@ -202,8 +202,8 @@ function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<str
 }
 
 async function putOnce(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
-  const late = AbortSignal.timeout(RESPONSE_MS + Math.ceil(body.size / BYTES_PER_MS));
-  const signal = AbortSignal.any([options.signal, late]);
+  const timeout = AbortSignal.timeout(RESPONSE_MS + Math.ceil(body.size / BYTES_PER_MS));
+  const signal = AbortSignal.any([options.signal, timeout]);
   const put = options.fetch ? putByFetch(options.fetch) : putByXhr;
   const noResponse = { status: 0, etag: null };
   const { status, etag } = await put(part, body, signal, options.onSent).catch(() => noResponse);

@@ -51,8 +51,8 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     refuse(plan, source) {
       const { image } = plan;
       if (!image || plan.format !== "avif") return { code: "other_work" };
-      const undone = refuseFeatures(plannedOf(plan), filterContext(source, "avif"));
-      if (undone) return undone;
+      const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "avif"));
+      if (featureRefusal) return featureRefusal;
       const pixels = image.geometry.width * image.geometry.height;
       if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };
       if (source.kind !== "image") return decoders.refuse(source);

@@ -19,7 +19,6 @@ export interface CanvasEncoder extends Encoder {
 const WRITTEN: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
 // Stills that every browser decodes and whose headers show transparency.
 const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
-// Four bytes each, for both the source and the output picture.
 const MAX_PIXELS = 50_000_000;
 // A JPEG above it must keep full chroma, which browsers halve. WebP at 100 must be lossless.
 const MAX_QUALITY = { jpeg: 89, webp: 99 } as const;
@@ -46,8 +45,8 @@ export function createCanvasEncoder(): CanvasEncoder {
       if (source.kind !== "image" || source.animated === true || start > 0) return { code: "animated" };
       if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
       if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
-      const undone = refuseFeatures(plannedOf(plan), filterContext(source, "canvas"));
-      if (undone) return undone;
+      const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "canvas"));
+      if (featureRefusal) return featureRefusal;
       if ((image.quality ?? 0) > MAX_QUALITY[format]) return { code: "output_quality", format };
       const { geometry } = image;
       const { coded_width = 0, coded_height = 0 } = source;

@@ -42,7 +42,6 @@ async function decodeWebp(blob: Blob): Promise<EncodedFile> {
   const { width, height, frames } = animation;
   const drawn = composeFrames(animation, async ({ still, ...frame }) => {
     const bitmap = await createImageBitmap(new Blob([still])).catch(() => null);
-    // A still's size may differ from the frame's.
     if (bitmap?.width !== frame.width || bitmap.height !== frame.height) return null;
     const context = openCanvas(bitmap.width, bitmap.height);
     context.drawImage(bitmap, 0, 0);

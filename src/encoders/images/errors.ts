@@ -4,7 +4,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** The errors of pictures in a page: the kind and the English of each, with its facts as parameters. */
+/** The errors of pictures in a page, each built from its facts. */
 export const errors = {
   pictureUnreadable: (cause?: Cause) =>
     new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.", cause),

@@ -50,7 +50,6 @@ export interface Pixels {
   data: Uint8Array;
 }
 
-// Channels by the color types that encoders write.
 const CHANNELS: Readonly<Record<number, number>> = { 2: 3, 6: 4 };
 
 /** Decodes a PNG of this project's own encoders, in eight bits of RGB or RGBA; a library would be too large for a page. */

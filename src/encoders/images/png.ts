@@ -55,7 +55,6 @@ export async function* writeApng(
 
 const MAX_UINT16 = 0xffff;
 
-// A fraction of a second, as two 16-bit numbers.
 function delay(milliseconds: number): Uint8Array {
   const [over, under] =
     milliseconds <= MAX_UINT16 ? [milliseconds, 1000] : [Math.min(MAX_UINT16, milliseconds / 100), 10];

@@ -1,6 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 
-/** The errors of the light encoder's protocol and client: the kind and the English of each, with its facts as parameters. */
+/** The errors of the light encoder's protocol and client, each built from its facts. */
 export const errors = {
   notJob: () => new MediaError("request_invalid", "The message is not a job for the light encoder."),
   largeRequest: ({ maxBytes }: { maxBytes: number }) =>

@@ -171,14 +171,14 @@ async function attempt(work: Work, core: LightCore, host: LightHost): Promise<Li
     const done = work(instance);
     return { ...done, heap: instance.heap, seconds: (host.now() - started) / 1000 };
   };
-  const worn = core.heap > INITIAL_HEAP;
+  const hasGrown = core.heap > INITIAL_HEAP;
   try {
     return await run();
   } catch (thrown) {
     if (!isOutOfMemory(thrown)) throw thrown;
     // A heap that an earlier job grew leaves less room for this one's files.
     core.drop();
-    if (worn) return await run();
+    if (hasGrown) return await run();
     throw thrown;
   }
 }
@@ -256,9 +256,9 @@ export function runChunk(
   core.makeFolder(LISTING);
   const status = [...QUIET, String(status_seconds)];
   const run = (args: readonly string[]): readonly string[] => {
-    const ended = core.exec(args);
-    checkRun(ended, plan, chunk, source);
-    return ended.log;
+    const result = core.exec(args);
+    checkRun(result, plan, chunk, source);
+    return result.log;
   };
   const search = findGain(plan, chunk, source, INPUT, tools);
   let step = search.next();

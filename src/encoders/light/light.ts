@@ -92,9 +92,9 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
       else await prefetchAll(ranges, sending);
       const reply = await send(job, ranges, { ...sending, input }).catch(async (thrown: unknown) => {
-        const lost = thrown instanceof MediaError && thrown.kind === "worker_lost";
+        const isLost = thrown instanceof MediaError && thrown.kind === "worker_lost";
         // A retry before the encoder is back would fail.
-        if (lost) await awaitHealth(options.fetch, limits.awaySeconds * 1000, sending);
+        if (isLost) await awaitHealth(options.fetch, limits.awaySeconds * 1000, sending);
         throw thrown;
       });
       if (reply === "busy") {
@@ -115,12 +115,12 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     const silence = limitTime(limits.silenceSeconds * 1000, {
       signal: AbortSignal.any([signal, ended.signal]),
     });
-    const both = silence.signal;
+    const deadline = silence.signal;
     // fetch hides errors of the body stream behind its own.
     let fault: unknown;
     try {
       const parts = ranges
-        .flatMap((range) => slices(range, input, both))
+        .flatMap((range) => slices(range, input, deadline))
         .map((part) => async () => {
           try {
             return await part();
@@ -134,7 +134,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         method: "POST",
         headers: { "Content-Type": FRAME_MIME },
         body: writeFrame(request, parts),
-        signal: both,
+        signal: deadline,
         // Node requires this for stream bodies; others ignore it.
         ...{ duplex: "half" },
       });
@@ -246,9 +246,9 @@ async function receive(response: Response, onSign: () => void) {
 }
 
 async function readFiles(frames: FrameReader, { files }: Done): Promise<EncodedFile[]> {
-  const read: EncodedFile[] = [];
-  for (const { name, mime, size } of files) read.push({ name, mime, bytes: await frames.bytes(size) });
-  return read;
+  const received: EncodedFile[] = [];
+  for (const { name, mime, size } of files) received.push({ name, mime, bytes: await frames.bytes(size) });
+  return received;
 }
 
 function slices(range: ByteRange, input: ByteReader, signal: AbortSignal): (() => Promise<Uint8Array>)[] {

@@ -11,7 +11,7 @@ interface Named {
   name: string;
 }
 
-/** The errors of the native encoders' client: the kind and the English of each, with its facts as parameters. */
+/** The errors of the native encoders' client, each built from its facts. */
 export const errors = {
   refused: ({ refusals }: { refusals: readonly Refusal[] }) =>
     new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals }),

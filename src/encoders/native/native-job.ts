@@ -48,11 +48,9 @@ export interface NativeCall {
   signal: AbortSignal;
 }
 
-// The first pause before retrying a failed status request; doubles each time.
 const FIRST_PAUSE_MS = 250;
 const MIN_PAUSE_MS = 100;
-// The first pause before retrying a cancellation; doubles each time.
-const FIRST_END_PAUSE_MS = 50;
+const FIRST_CANCEL_PAUSE_MS = 50;
 // How long a cancelled job may still take to reach its encoder.
 const ARRIVAL_MS = 300;
 
@@ -99,13 +97,13 @@ export async function followJob(
   onProgress: (share: number) => void,
 ): Promise<Exclude<NativeState, { state: "running" }>> {
   const { instance, signal } = call;
-  const begun = Date.now();
+  const startedAt = Date.now();
   let answer = first;
   for (let minPause = 0; ; minPause = MIN_PAUSE_MS) {
     const state = parseNativeState(answer.text, name);
     if (state.state !== "running") return state;
     onProgress(state.share);
-    await sleep(Math.max(minPause, pauseFor(Date.now() - begun, state.share)), signal);
+    await sleep(Math.max(minPause, pauseFor(Date.now() - startedAt, state.share)), signal);
     answer = await poll(call, id);
     if (answer.status !== 200) throw statusError(instance, answer);
   }
@@ -117,7 +115,7 @@ export async function endJob(
   id: string,
 ): Promise<void> {
   const until = Date.now() + timeouts.endMs;
-  for (let wait = FIRST_END_PAUSE_MS; ; wait *= 2) {
+  for (let wait = FIRST_CANCEL_PAUSE_MS; ; wait *= 2) {
     // Leave time for a retry.
     const limits = { ms: (until - Date.now()) / 2 };
     const answer = await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(
@@ -132,8 +130,8 @@ export async function endJob(
 
 // A quarter of the estimated time left, so that polls become frequent near the end.
 function pauseFor(elapsed: number, share: number): number {
-  const left = share > 0 ? (elapsed * (1 - share)) / share : 0;
-  return Math.min(left / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
+  const remaining = share > 0 ? (elapsed * (1 - share)) / share : 0;
+  return Math.min(remaining / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
 }
 
 async function poll(

@@ -47,7 +47,6 @@ export interface PictureEncoder {
 
 // The longest wait for a slot, for all encoders in turn.
 const WAIT_MS = 4000;
-// For the start of a container and the transfer.
 const TRANSFER_MS = 15_000;
 const HEALTH_MS = 10_000;
 const SLICE = MIB;
@@ -110,8 +109,8 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     }
     const [first] = busy;
     if (!first) throw errors.allUnreachable({ cause: fault });
-    const left = until - Date.now();
-    const bytes = instances.length > 1 && left > 0 ? await trySend(first, left) : null;
+    const remaining = until - Date.now();
+    const bytes = instances.length > 1 && remaining > 0 ? await trySend(first, remaining) : null;
     if (bytes) return bytes;
     throw errors.allBusy();
   }

@@ -159,11 +159,11 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
       if (silentAttempts >= able.length && Date.now() - lastAnswer > patience) throw fault;
       onWait();
       signal.throwIfAborted();
-      const begun = Date.now();
+      const startedAt = Date.now();
       const started = await submitTo(able[turn % able.length] as NativeInstance, timeouts.queueMs);
       if (started) return started;
       // The wait was cut short: the encoder is unreachable or shutting down.
-      if (Date.now() - begun >= timeouts.queueMs / 2) continue;
+      if (Date.now() - startedAt >= timeouts.queueMs / 2) continue;
       await sleep(pause * (0.5 + Math.random() / 2), signal);
       pause = Math.min(pause * 1.5, timeouts.busyMostMs);
     }

@@ -91,10 +91,15 @@ export function sumCounts(all: readonly Counts[]): Counts {
 
 /** Throws `encode_incomplete` when a finished output has fewer pictures or less sound than its chunks. */
 export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
-  const lost = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
-  const silent = sound ? sound.output - contents.sound : 0;
-  if (lost <= 0 && silent <= SOUND_TOLERANCE) return;
-  const shortfall = { pictures: Math.max(0, lost), at: null, sound: silent, late_start: false };
+  const missingPictures = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
+  const missingSound = sound ? sound.output - contents.sound : 0;
+  if (missingPictures <= 0 && missingSound <= SOUND_TOLERANCE) return;
+  const shortfall = {
+    pictures: Math.max(0, missingPictures),
+    at: null,
+    sound: missingSound,
+    late_start: false,
+  };
   throw incomplete(shortfall, {}, { pictures: pictures?.output, sound: sound?.output });
 }
 
@@ -113,8 +118,8 @@ function compare(
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = sourceCounts.pictures ?? {};
   const expected = sourceCounts.pictures ? expectedPictures(plan, source, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
-  const silent = expectedSound(plan, sourceCounts) - contents.sound + (sourceCounts.silenced ?? 0);
-  const sound = silent > SOUND_TOLERANCE ? silent : 0;
+  const missingSound = expectedSound(plan, sourceCounts) - contents.sound + (sourceCounts.silenced ?? 0);
+  const sound = missingSound > SOUND_TOLERANCE ? missingSound : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
   return { pictures: missing + unencoded, at, sound, late_start };
@@ -149,7 +154,6 @@ function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: num
     : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));
 }
 
-// Silence fills the parts of a joined video that have no sound.
 function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: PacketCounts): number {
   return concat && sound > 0 ? (duration ?? 0) : sound / speed;
 }

@@ -114,11 +114,11 @@ export async function finishParts(
   counts: Counts,
   signal: AbortSignal,
 ): Promise<OutputFiles> {
-  const read = parts.map(async ({ chunk, stored }) => ({
+  const reads = parts.map(async ({ chunk, stored }) => ({
     chunk,
     ...(await readNote(encoding.storage, stored)),
   }));
-  const notes = await Promise.all(read);
+  const notes = await Promise.all(reads);
   if (counts.pictures || counts.sound) {
     const written = notes.flatMap((note) => note.written);
     const playlists = notes.flatMap((note) => note.playlists);
@@ -317,11 +317,10 @@ function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
     at += segments.reduce((sum, { seconds }) => sum + seconds, 0);
     const last = segments[segments.length - 1];
     const next = runs[index + 1];
-    const late = (next?.start ?? until ?? at) - at;
-    if (!last || Math.abs(late) < (next ? DRIFT : EXACT) || last.seconds + late <= 0)
-      return { init, segments };
-    at += late;
-    const seconds = last.seconds + late;
+    const gap = (next?.start ?? until ?? at) - at;
+    if (!last || Math.abs(gap) < (next ? DRIFT : EXACT) || last.seconds + gap <= 0) return { init, segments };
+    at += gap;
+    const seconds = last.seconds + gap;
     return {
       init,
       segments: [...segments.slice(0, -1), { ...last, seconds, line: `#EXTINF:${seconds.toFixed(6)},` }],

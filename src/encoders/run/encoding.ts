@@ -107,10 +107,10 @@ export function createEncodeProgress(
   let hasBegun = false;
 
   function timeLeft(): number {
-    const begun = works.filter(({ share }) => share > 0 && share < 1);
+    const running = works.filter(({ share }) => share > 0 && share < 1);
     const waiting = works.filter(({ share }) => share === 0);
     return timeOf(
-      [...begun, ...waiting].map(({ weight, share }) => weight * (1 - share)),
+      [...running, ...waiting].map(({ weight, share }) => weight * (1 - share)),
       parallel,
     );
   }

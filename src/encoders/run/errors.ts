@@ -10,7 +10,7 @@ const seconds = (value: number) => Number(value.toFixed(3));
 const streamIncomplete = (reason: string) =>
   new MediaError("encode_failed", `The encoded stream is incomplete: ${reason}.`);
 
-/** The errors of running a plan: the kind, the English and the option at fault of each, with its facts as parameters. */
+/** The errors of running a plan, each built from its facts. */
 export const errors = {
   nothingToEncode: () => new MediaError("internal_error", "The plan has nothing to encode."),
   contentKeyMissing: () => new MediaError("encode_failed", "The key of the encryption is missing."),

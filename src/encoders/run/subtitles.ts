@@ -80,9 +80,8 @@ export async function readSubtitles(
   return { tracks, lost };
 }
 
-// Letters of all tracks of an output together, which are in memory at once.
+// Maximum letters of all tracks of an output together, because all are in memory at once.
 const MAX_WRITTEN = 2 * CUE_LIMITS.bytes;
-// Letters of a cue's times.
 const CUE_TIMES = 32;
 
 /** Returns the letters that cues take in an output, where a cue may repeat in several segments; stops counting beyond `max`. */
@@ -104,7 +103,7 @@ function writtenSize(cues: readonly Cue[], { kind, format }: Plan, max: number):
 
 // Minimum length of a text segment of HLS, which may be longer than those of pictures.
 const SEGMENT_SECONDS = 30;
-// Of all tracks together; segments are written one after another.
+// Limit for all tracks together, because segments are written one after another.
 const MAX_SEGMENTS = 1000;
 
 export interface StreamTexts {

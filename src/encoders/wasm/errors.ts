@@ -5,7 +5,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** The errors of ffmpeg's cores on every host: the kind and the English of each, with its facts as parameters. */
+/** The errors of ffmpeg's cores on every host, each built from its facts. */
 export const errors = {
   coreUnstarted: (cause: Cause) => new MediaError("worker_lost", "The encoder could not be started.", cause),
   coreCrashed: ({ summary, cause }: Cause & { summary: string }) =>

@@ -478,7 +478,6 @@ export function createWasiFiles(charge: (bytes: number) => void, spill: Spill | 
   };
 }
 
-// Playlists refer to other folders with "..".
 function normalize(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {

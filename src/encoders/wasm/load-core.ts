@@ -196,7 +196,6 @@ async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
   const { url, cache } = load;
   const cached = await findCached(cache, url);
   if (cached?.body) {
-    // A damaged copy is downloaded again.
     const bytes = await readFile(load, cached.body).catch(() => null);
     load.signal.throwIfAborted();
     if (bytes) return bytes;

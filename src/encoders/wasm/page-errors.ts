@@ -26,7 +26,7 @@ const unexpectedFile = ({ role, file, cause }: LoadedFile, clause: string) =>
     cause,
   });
 
-/** The errors of ffmpeg's cores in a page: the kind and the English of each, with its facts as parameters. */
+/** The errors of ffmpeg's cores in a page, each built from its facts. */
 export const errors = {
   /** `fault` is an HTTP status, or what else went wrong. */
   fileUnloaded: ({ role, file, cause, fault }: LoadedFile & { fault: keyof typeof LOAD_FAULTS | number }) =>

@@ -99,7 +99,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
       signal.throwIfAborted();
       const { core, files, end } = await prepare(job, signal);
       try {
-        for (let left = TRIES - 1; ; left--) {
+        for (let retries = TRIES - 1; ; retries--) {
           const worker = takeWorker(job.core, core);
           const { silenceSeconds, onSeconds } = job;
           const ended = await worker.run(job.work, files, { signal, silenceSeconds, onSeconds });
@@ -108,7 +108,7 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
             else idle.push({ core: job.core, worker });
             return ended.done;
           }
-          if (left === 0 || !ended.retry) throw ended.fault;
+          if (retries === 0 || !ended.retry) throw ended.fault;
         }
       } finally {
         end();

@@ -101,7 +101,6 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
   let length = 0;
-  // Samples in the open point, and its capacity.
   let count = 0;
   let room = 0;
   open();

@@ -125,11 +125,11 @@ function writeNumbers(values: Int16Array | Int8Array): Uint8Array {
     const value = values[at] as number;
     text[end++] = ASCII.comma;
     if (value < 0) text[end++] = ASCII.minus;
-    let left = Math.abs(value);
-    for (let unit = unitOf(left); unit >= 1; unit /= 10) {
-      const digit = Math.trunc(left / unit);
+    let remaining = Math.abs(value);
+    for (let unit = unitOf(remaining); unit >= 1; unit /= 10) {
+      const digit = Math.trunc(remaining / unit);
       text[end++] = ASCII.zero + digit;
-      left -= digit * unit;
+      remaining -= digit * unit;
     }
   }
   return text.subarray(0, end);

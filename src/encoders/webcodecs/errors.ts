@@ -6,7 +6,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** The errors of the browser's own encoders and decoders: the kind and the English of each, with its facts as parameters. */
+/** The errors of the browser's own encoders and decoders, each built from its facts. */
 export const errors = {
   noPictures: () => new MediaError("input_no_video", "The source has no readable pictures."),
   codecUnsupported: () =>

@@ -73,7 +73,6 @@ export async function listTimes(track: InputVideoTrack, { start, length }: Frame
   return times;
 }
 
-// Maximum seconds by which packets are out of presentation order.
 const MAX_REORDER_SECONDS = 2;
 
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {

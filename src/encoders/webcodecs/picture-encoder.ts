@@ -224,7 +224,6 @@ const QUANTIZER = {
   ],
 } as const satisfies Record<VideoCodec, Anchors>;
 
-// The coarsest quantizer on the table's scale.
 const SCALE = { h264: 51, h265: 51, vp9: 255, av1: 255 } as const satisfies Record<VideoCodec, number>;
 
 export interface RateFacts extends Size {

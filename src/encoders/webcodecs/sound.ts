@@ -44,7 +44,6 @@ export async function encodeStream(
   return [...named, ...pictures];
 }
 
-// Runs pictures and sound in parallel; when one fails, stops the other.
 async function encodeBoth<A, B>(
   job: ChunkJob,
   [pictures, sound]: readonly [(job: ChunkJob) => Promise<A>, (job: ChunkJob) => Promise<B>],

@@ -16,7 +16,6 @@ export interface Ability {
 
 const PICTURES = 3;
 const FPS = 30;
-// Milliseconds after which a silent encoder counts as broken.
 const TRIAL_MS = 10_000;
 
 /**

@@ -67,8 +67,8 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       if (video?.mode !== "encode") return { code: "other_work" };
       // Chromium's H.264 encoder turned six seconds with a target of 150 kB into 345 kB.
       if (plan.target_size !== undefined) return { code: "output_bytes" };
-      const undone = refuseFeatures(plannedOf(plan), filterContext(source, "webcodecs"));
-      const refusal = undone ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
+      const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "webcodecs"));
+      const refusal = featureRefusal ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
       for (const { codec, geometry } of videosOf(plan)) {
         const ability = results.get(`${codec} ${geometry.width}x${geometry.height}`);

@@ -141,14 +141,14 @@ function findTable(view: DataView, name: string): number {
 }
 
 /** A text adapted to a font. */
-export interface Fitted {
+export interface FittedText {
   text: string;
   /** Letters without a glyph, each once. */
   missing: string[];
 }
 
 /** Composes letters (NFC), and removes invisible characters that the font lacks. */
-export function fitText(text: string, hasLetter: HasLetter): Fitted {
+export function fitText(text: string, hasLetter: HasLetter): FittedText {
   const missing = new Set<string>();
   const letters = [...text.normalize("NFC")].flatMap((letter) => {
     if (hasLetter(letter.codePointAt(0) ?? 0) || letter === "\n") return letter;

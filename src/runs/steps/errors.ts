@@ -2,7 +2,7 @@ import { MediaError } from "../../media/errors.ts";
 
 const MAX_LISTED_LETTERS = 8;
 
-/** The errors of steps at work: the kind, the English and the field at fault of each, with its facts as parameters. */
+/** The errors of steps at work, each built from its facts. */
 export const errors = {
   inputGone: () =>
     new MediaError("input_not_found", "This file no longer exists; outputs are kept for a limited time."),

@@ -13,7 +13,7 @@ export const breaks = {
 };
 
 /**
- * The errors of files on web servers: the kind, the English and the reason of each, with its facts as parameters. They name only the
+ * The errors of files on web servers, each built from its facts. They name only the
  * host of a URL, because the rest may be secret.
  */
 export const errors = {

@@ -142,8 +142,8 @@ export function createHttpSource(
   { first = null, range, onBytes }: HttpReading = {},
 ): ByteSource {
   const { idleMs, totalMs, pauseMs } = { ...HTTP_TIMEOUTS, ...options.timeouts };
-  const over = new AbortController();
-  const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
+  const deadline = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, deadline.signal]) : deadline.signal;
   const start = range?.start ?? 0;
   const due = range ? range.end - range.start : facts.size;
   let ready = first;
@@ -211,7 +211,7 @@ export function createHttpSource(
 
   return {
     async read(view) {
-      timer ??= setTimeout(() => over.abort(errors.timeout({ seconds: totalMs / 1000 })), totalMs);
+      timer ??= setTimeout(() => deadline.abort(errors.timeout({ seconds: totalMs / 1000 })), totalMs);
       try {
         await admit();
         const bytes = await nextOrResume(view);

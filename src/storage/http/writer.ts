@@ -97,12 +97,12 @@ async function send<T>(
     signal.throwIfAborted();
     const body = open ? await open() : null;
     const size = body === null ? 0 : body instanceof Blob ? body.size : body.length;
-    const late = AbortSignal.timeout(timeoutMs + Math.ceil(size / BYTES_PER_MS));
-    const both = AbortSignal.any([signal, late]);
+    const timeout = AbortSignal.timeout(timeoutMs + Math.ceil(size / BYTES_PER_MS));
+    const either = AbortSignal.any([signal, timeout]);
     let response: Response | null = null;
     let fault: unknown;
     try {
-      response = await fetch(url, { ...init, body, signal: both, redirect: "error" });
+      response = await fetch(url, { ...init, body, signal: either, redirect: "error" });
       if (response.ok) {
         const answer = schema.safeParse(await response.json());
         if (answer.success) return answer.data;

@@ -49,7 +49,7 @@ const ANSWER_PARTS = {
 } as const;
 
 /**
- * The errors of S3 storage: the kind, the English, the field at fault and the reason of each, with its facts as parameters. They quote
+ * The errors of S3 storage, each built from its facts. They quote
  * only the service's code, because its message may contain secrets.
  */
 export const errors = {

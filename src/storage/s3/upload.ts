@@ -207,9 +207,9 @@ async function beginOrResume(
   }
   const bytes = Math.max(MIN_PART_BYTES, partBytes ?? 0, Math.ceil(size / MAX_PARTS));
   const upload = await beginUpload(bucket, key, mime, signal);
-  const begun: UploadRecord = { key, upload: upload.id, partBytes: bytes, size };
-  await memory?.put("begun", begun);
-  return { upload, record: begun, done: new Map() };
+  const newRecord: UploadRecord = { key, upload: upload.id, partBytes: bytes, size };
+  await memory?.put("begun", newRecord);
+  return { upload, record: newRecord, done: new Map() };
 }
 
 // The service's list takes precedence over the memory.

@@ -39,7 +39,7 @@ test("an alarm that cannot be set as due is set all the same, later each time", 
   const { alarm, storage, log } = open(vi.fn(() => Promise.reject(new Error("A setting is wrong."))));
   vi.useFakeTimers({ now: 0 });
   for (let time = 0; time < 7; time++) {
-    alarm.gone();
+    alarm.forget();
     await alarm.run({});
   }
   vi.useRealTimers();
@@ -51,7 +51,7 @@ test("an alarm that cannot be set as due is set all the same, later each time", 
 test("an alarm is set again only to an earlier time, or after it has gone off", async () => {
   const { alarm, storage, log } = open();
   for (const at of [5000, 6000, 4000]) await alarm.set(at);
-  alarm.gone();
+  alarm.forget();
   await alarm.set(9000);
   expect(storage.setAlarm.mock.calls).toEqual([[5000], [4000], [9000]]);
   log.mockRestore();
