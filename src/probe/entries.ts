@@ -22,7 +22,7 @@ export interface Finder {
   /** Finds the start of the picture visible at a time. */
   shown: Find;
   /** Finds the start of the audio packet that plays at a given time, in one of the source's audio tracks (default 0). */
-  heard: (time: number, track?: number) => Promise<number | null>;
+  packetStart: (time: number, track?: number) => Promise<number | null>;
 }
 
 // Room for a few keyframes and their neighbors at each of hundreds of cuts.
@@ -59,7 +59,7 @@ export async function withEntries<T>(
     const pictures = track && (await createFinder(track, origin, source));
     return {
       ...(pictures ?? { entry: unknown, shown: unknown }),
-      heard: createSoundFinder(input, source, origin, await delayOf(readable, source)),
+      packetStart: createSoundFinder(input, source, origin, await delayOf(readable, source)),
     };
   };
   const quietly = async <R>(work: () => Promise<R | null>) => {
@@ -76,7 +76,7 @@ export async function withEntries<T>(
     return await use({
       entry: async (time) => finder && quietly(() => finder.entry(time)),
       shown: async (time) => finder && quietly(() => finder.shown(time)),
-      heard: async (time, sound) => finder && quietly(() => finder.heard(time, sound)),
+      packetStart: async (time, sound) => finder && quietly(() => finder.packetStart(time, sound)),
     });
   } finally {
     (input as Input | null)?.dispose();
@@ -90,7 +90,12 @@ async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Sourc
   return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
 }
 
-function createSoundFinder(input: Input, source: Source, origin: number, delay: number): Finder["heard"] {
+function createSoundFinder(
+  input: Input,
+  source: Source,
+  origin: number,
+  delay: number,
+): Finder["packetStart"] {
   return async (time, track = 0) => {
     const sound = await soundTrack(input, source, track);
     const at = origin + delay + time + EPSILON_SOUND;

@@ -66,9 +66,9 @@ const webhook_url = nullable(
     example: "https://example.com/hooks",
   }),
 );
-const many = `must be a list of ${JOB_OUTPUTS.min} to ${JOB_OUTPUTS.max} outputs.`;
+const outputsRule = `must be a list of ${JOB_OUTPUTS.min} to ${JOB_OUTPUTS.max} outputs.`;
 const listOf = <T extends z.ZodType>(output: T) =>
-  z.array(output, many).min(JOB_OUTPUTS.min, many).max(JOB_OUTPUTS.max, many);
+  z.array(output, outputsRule).min(JOB_OUTPUTS.min, outputsRule).max(JOB_OUTPUTS.max, outputsRule);
 
 /** Body of `POST /jobs`. */
 export const JobRequest = closed({ input, outputs: listOf(JobOutput), webhook_url }).meta({
@@ -82,7 +82,7 @@ export interface JobRequest {
   webhook_url?: string | undefined;
 }
 
-const Shell = closed({ input, outputs: listOf(z.record(z.string(), z.unknown())), webhook_url });
+const RawJobRequest = closed({ input, outputs: listOf(z.record(z.string(), z.unknown())), webhook_url });
 const Link = z.object({ name, after });
 
 /**
@@ -90,7 +90,7 @@ const Link = z.object({ name, after });
  * `outputs.0.options.fps`, name the first fault.
  */
 export function parseJobRequest(body: unknown): JobRequest {
-  const { input, outputs, webhook_url } = parseBody(Shell, body);
+  const { input, outputs, webhook_url } = parseBody(RawJobRequest, body);
   const parsed = outputs.map((output, index) =>
     within(index, () => {
       const { name, after, ...rest } = output;

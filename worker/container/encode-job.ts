@@ -55,8 +55,8 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
   const serve = (file: NativeJob["input"]) => proxy.serve(file, (error) => failed.abort(error));
   const filterFiles = await saveFilterFiles(job, folder, signal);
   const fonts = filterFiles.size > 0 ? join(folder, FONTS) : undefined;
-  const input = onDisk(path) ?? serve(job.input);
-  const extraInputs = (job.further ?? []).map((file, at) => onDisk(filterFiles.get(at)) ?? serve(file));
+  const input = localFile(path) ?? serve(job.input);
+  const extraInputs = (job.further ?? []).map((file, at) => localFile(filterFiles.get(at)) ?? serve(file));
   const inputs = [input, ...extraInputs];
   const report = createReport(outputSeconds(plan, chunk), onProgress);
   const watched = {
@@ -150,7 +150,7 @@ function createReport(seconds: number | null, onProgress: RunHooks["onProgress"]
   };
 }
 
-function onDisk(url: string | null | undefined): ServedInput | null {
+function localFile(url: string | null | undefined): ServedInput | null {
   return url ? { url, sent: () => 0, isWaiting: () => false, close() {} } : null;
 }
 

@@ -29,7 +29,7 @@ export interface Pictures {
 
 // The sender holds the picture in memory until it has been read.
 const READ_MS = 20_000;
-const readSoon = <T>(reading: Promise<T>) =>
+const withReadTimeout = <T>(reading: Promise<T>) =>
   within(reading, READ_MS, () => {
     throw errors.pictureTimeout({ seconds: MAX_PICTURE_SECONDS });
   });
@@ -40,12 +40,12 @@ export function createPictures(jobs: Jobs, server: PictureServer, memory: Memory
   let last: Promise<void> = Promise.resolve();
 
   async function encode(frames: FrameReader, until: number, signal: AbortSignal) {
-    const { size, ...work } = parsePicture(await readSoon(frames.json()));
+    const { size, ...work } = parsePicture(await withReadTimeout(frames.json()));
     // One reservation for its bytes and its job, because a single reservation always fits.
     const reservation = memory.reserve(size + nativeWork(work.plan, work.source).memory);
     if (!reservation) return null;
     try {
-      const bytes = await readSoon(frames.bytes(size));
+      const bytes = await withReadTimeout(frames.bytes(size));
       return await encodeServed(work, bytes, until, signal, (used) => reservation.fits(size + used));
     } finally {
       reservation.release();
@@ -105,7 +105,7 @@ export function createPictures(jobs: Jobs, server: PictureServer, memory: Memory
         );
         const picture = free ? await encode(frames, until, signal) : null;
         // The response must follow the whole request.
-        if (!picture) await readSoon(frames.drain());
+        if (!picture) await withReadTimeout(frames.drain());
         return picture;
       } finally {
         void previous.then(resolve);

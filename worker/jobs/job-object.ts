@@ -333,7 +333,7 @@ async function releaseTask(env: Bindings, release: Release): Promise<void> {
 }
 
 // Duration of the lease; each call extends it.
-const LEAD_MS = 30_000;
+const LEASE_MS = 30_000;
 
 /** A lease of the shared input for one task at a time. It is not stored: after a restart, the input is at worst read twice. */
 class JobLead extends RpcTarget {
@@ -347,7 +347,7 @@ class JobLead extends RpcTarget {
     const end = Date.now() + ms;
     while (isLeased() && Date.now() < end) await this.#changes.wait(end - Date.now());
     if (isLeased()) return false;
-    this.#holder = { task_id, until: Date.now() + LEAD_MS };
+    this.#holder = { task_id, until: Date.now() + LEASE_MS };
     return true;
   }
 

@@ -79,10 +79,10 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
       try {
         const all = await home(project).countUse(id, uses);
         window.until = now() + all.ms_left;
-        window.used = plus(all, window.unreported);
+        window.used = addUses(all, window.unreported);
         window.synced = true;
       } catch {
-        window.unreported = plus(window.unreported, uses);
+        window.unreported = addUses(window.unreported, uses);
       } finally {
         window.reporting_until = 0;
       }
@@ -110,7 +110,7 @@ function none(): Use {
   return { requests: 0, creations: 0 };
 }
 
-function plus(a: Use, b: Use): Use {
+function addUses(a: Use, b: Use): Use {
   return { requests: a.requests + b.requests, creations: a.creations + b.creations };
 }
 

@@ -185,11 +185,11 @@ export interface TidyTools {
 
 /** Removes what a finished run and its job no longer need. */
 export async function tidyRun(tools: TidyTools, record: Run): Promise<void> {
-  await tidyAlone(tools, record);
+  await tidyOwnFiles(tools, record);
   if (record.object === "task" && record.job) await tools.tidyJob(record.job.id);
 }
 
-async function tidyAlone({ storage, pieces, uploads, delegation }: TidyTools, record: Run): Promise<void> {
+async function tidyOwnFiles({ storage, pieces, uploads, delegation }: TidyTools, record: Run): Promise<void> {
   const { id, status } = record;
   // A retry resumes the upload.
   if (uploads.lacksOnlyUpload(record)) return clearMedia(storage, id, ["work"]);

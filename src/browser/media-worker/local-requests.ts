@@ -15,8 +15,8 @@ import type { Connections } from "../connections.ts";
 import { errors } from "./errors.ts";
 import { extraFileIndex, isOpfsPath } from "./local-files.ts";
 
-// Stands for local inputs, so that one parser handles all requests.
-const STAND_IN = "https://local.invalid/input";
+// Replaces local inputs, so that one parser handles all requests.
+const PLACEHOLDER_URL = "https://local.invalid/input";
 
 /** The rules for a request beyond its schema. */
 export interface LocalRules extends HostRules {
@@ -29,7 +29,9 @@ export interface LocalRules extends HostRules {
  */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
   const { masked, restore } = maskExtraInputs(body);
-  const request = restore(parseTaskRequest(local === null ? masked : { ...Object(masked), input: STAND_IN }));
+  const request = restore(
+    parseTaskRequest(local === null ? masked : { ...Object(masked), input: PLACEHOLDER_URL }),
+  );
   refuseWebhook(request);
   checkExtraInputs(request, rules);
   if (local === null) checkInput(request.input, "input", rules);
@@ -40,7 +42,7 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
 /** Parses the request of a job like that of a task. */
 export function parseLocalJob(body: unknown, local: string | null, rules: LocalRules): JobRequest {
   const { masked, restore } = maskExtraInputs(body);
-  const request = parseJobRequest(local === null ? masked : { ...Object(masked), input: STAND_IN });
+  const request = parseJobRequest(local === null ? masked : { ...Object(masked), input: PLACEHOLDER_URL });
   refuseWebhook(request);
   if (local === null) checkInput(request.input, "input", rules);
   const outputs = request.outputs.map((output, index) => {
@@ -62,7 +64,7 @@ export function parseLocalList(sort: ListType, options: unknown): ListQuery {
 /** Parses the request of a standalone step like that of a task; an encode accepts a file that was not probed. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
   const { masked, restore } = maskExtraInputs(body);
-  const request = restore(parseStepRequest(local === null ? masked : withStandIn(Object(masked))));
+  const request = restore(parseStepRequest(local === null ? masked : withPlaceholderInput(Object(masked))));
   refuseWebhook(request);
   checkExtraInputs(request, rules);
   if (local === null) checkInput(request.input.url, "input.url", rules);
@@ -77,13 +79,14 @@ export function parseLocalStep(body: unknown, local: string | null, rules: Local
   return { ...request, input: { ...request.input, url: local } };
 }
 
-function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
+function withPlaceholderInput(body: Record<string, unknown>): Record<string, unknown> {
   const { input } = body;
-  if (typeof input === "object" && input !== null) return { ...body, input: { ...input, url: STAND_IN } };
+  if (typeof input === "object" && input !== null)
+    return { ...body, input: { ...input, url: PLACEHOLDER_URL } };
   const encodes = ENCODE_KINDS.includes(body.kind as EncodeKind) || body.kind === "upload";
   // The file is probed before the encode, so these facts are never used.
-  const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
-  return { ...body, input: encodes ? source : { url: STAND_IN } };
+  const source = { object: "source", url: PLACEHOLDER_URL, kind: "video", format: "unknown" };
+  return { ...body, input: encodes ? source : { url: PLACEHOLDER_URL } };
 }
 
 // Replaces the URLs of files on this machine, which the parser does not accept; `restore` puts them back.
@@ -92,7 +95,7 @@ function maskExtraInputs(body: unknown) {
   const masked = mapExtraInputs(Object(body), (url, _, param) => {
     if (typeof url !== "string" || !isLocal(url)) return url;
     local.set(param, url);
-    return STAND_IN;
+    return PLACEHOLDER_URL;
   });
   const restore = <T extends { options?: unknown }>(request: T, at = ""): T =>
     local.size === 0 ? request : mapExtraInputs(request, (url, _, param) => local.get(at + param) ?? url);

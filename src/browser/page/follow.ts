@@ -57,12 +57,12 @@ export function followTasks(fallback: Client, api: MediaApi): Follower {
       const own: FollowedTask = { remote, over: new AbortController(), stop() {} };
       const { signal } = own.over;
       const report = (upload: UploadProgress) => api.sending(id, upload).catch(() => {});
-      const thinned = throttle(report);
+      const throttledReport = throttle(report);
       let reported = Promise.resolve();
       const sending: CreateOptions = {
         signal,
         onProgress(sent, size) {
-          reported = (sent === size ? report : thinned)({ sent, size });
+          reported = (sent === size ? report : throttledReport)({ sent, size });
         },
       };
       const create = async () => {

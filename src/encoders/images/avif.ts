@@ -5,7 +5,7 @@ import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable, createDecoders } from "../webcodecs/input.ts";
-import { DECODED, drawImage } from "./draw-image.ts";
+import { DECODABLE, drawImage } from "./draw-image.ts";
 import { errors } from "./errors.ts";
 
 /** Options of {@link createAvifEncoder}. */
@@ -56,7 +56,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
       const pixels = image.geometry.width * image.geometry.height;
       if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };
       if (source.kind !== "image") return decoders.refuse(source);
-      if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
+      if (!DECODABLE.has(source.format)) return { code: "input_format", format: source.format };
       return plan.start > 0 ? { code: "animated" } : null;
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
@@ -111,7 +111,7 @@ type AvifCodec = (
 ) => Promise<Uint8Array>;
 
 // 4:2:0 and tuning for PSNR match the native encoder; the others are defaults of @jsquash/avif.
-const FIXED = {
+const FIXED_SETTINGS = {
   denoiseLevel: 0,
   tileColsLog2: 0,
   tileRowsLog2: 0,
@@ -146,7 +146,7 @@ async function loadAvif(
       },
     });
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const encoded = instance.encode(bytes, width, height, { ...FIXED, ...settings });
+    const encoded = instance.encode(bytes, width, height, { ...FIXED_SETTINGS, ...settings });
     if (!encoded) throw errors.avifUnencoded();
     return encoded;
   };

@@ -16,9 +16,9 @@ export interface CanvasEncoder extends Encoder {
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
-const WRITTEN: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
+const ENCODABLE: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
 // Stills that every browser decodes and whose headers show transparency.
-const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
+const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
 const MAX_PIXELS = 50_000_000;
 // A JPEG above it must keep full chroma, which browsers halve. WebP at 100 must be lossless.
 const MAX_QUALITY = { jpeg: 89, webp: 99 } as const;
@@ -34,16 +34,16 @@ export function createCanvasEncoder(): CanvasEncoder {
   return {
     name: "canvas",
     async prepare({ image, format }) {
-      if (!image || !isWritten(format)) return;
+      if (!image || !isEncodable(format)) return;
       const trial = trials.get(format) ?? tryCanvas(format);
       trials.set(format, trial);
       results.set(format, await trial);
     },
     refuse(plan, source) {
       const { image, format, start } = plan;
-      if (!image || !isWritten(format)) return { code: "other_work" };
+      if (!image || !isEncodable(format)) return { code: "other_work" };
       if (source.kind !== "image" || source.animated === true || start > 0) return { code: "animated" };
-      if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
+      if (!DECODABLE.has(source.format)) return { code: "input_format", format: source.format };
       if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
       const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "canvas"));
       if (featureRefusal) return featureRefusal;
@@ -57,7 +57,7 @@ export function createCanvasEncoder(): CanvasEncoder {
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image, format } = plan;
-      if (!image || !isWritten(format)) throw errors.nothingToEncode();
+      if (!image || !isEncodable(format)) throw errors.nothingToEncode();
       const { canvas } = await drawImage({ plan, image, source }, input, signal).catch(
         async (thrown: unknown) => {
           signal.throwIfAborted();
@@ -77,8 +77,8 @@ export function createCanvasEncoder(): CanvasEncoder {
   };
 }
 
-function isWritten(format: string): format is keyof typeof MAX_QUALITY {
-  return WRITTEN.has(format);
+function isEncodable(format: string): format is keyof typeof MAX_QUALITY {
+  return ENCODABLE.has(format);
 }
 
 const SIDE = 32;
@@ -88,8 +88,8 @@ const COLORS = [
   [40, 40, 200],
   [220, 220, 40],
 ] as const;
-// Maximum shift of a color, of 255, by lossy compression.
-const LOSS = 24;
+// Lossy compression may shift a color by this much of 255.
+const MAX_COLOR_SHIFT = 24;
 
 /**
  * Draws a few colors, encodes them and checks the result: browsers write PNG instead of unknown formats, and some alter canvases to
@@ -105,20 +105,20 @@ async function tryCanvas(format: ImageFormat): Promise<RefusalReason | null> {
       context.fillStyle = `rgb(${color.join()})`;
       context.fillRect(index * SIDE, 0, SIDE, SIDE);
     }
-    if (maxDifference(context) > 0) return ALTERED;
+    if (maxDifference(context) > 0) return CANVAS_ALTERED;
     const blob = await context.canvas.convertToBlob({ type: mime, quality: 0.9 });
     if (blob.type !== mime) return unwritten;
     const bitmap = await createImageBitmap(blob);
     const copy = open();
     copy.drawImage(bitmap, 0, 0);
     bitmap.close();
-    return maxDifference(copy) > LOSS ? ALTERED : null;
+    return maxDifference(copy) > MAX_COLOR_SHIFT ? CANVAS_ALTERED : null;
   } catch {
     return unwritten;
   }
 }
 
-const ALTERED = { code: "canvas_altered" } as const;
+const CANVAS_ALTERED = { code: "canvas_altered" } as const;
 
 function open(): OffscreenCanvasRenderingContext2D {
   const canvas = new OffscreenCanvas(SIDE * COLORS.length, SIDE);

@@ -48,7 +48,7 @@ async function decodeWebp(blob: Blob): Promise<EncodedFile> {
     bitmap.close();
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height).data;
   });
-  return asApng({ width, height, count: frames.length }, drawn);
+  return toApng({ width, height, count: frames.length }, drawn);
 }
 
 async function decodeFrames(blob: Blob): Promise<EncodedFile> {
@@ -73,13 +73,13 @@ async function decodeFrames(blob: Blob): Promise<EncodedFile> {
         yield { pixels: context.getImageData(0, 0, width, height).data, duration };
       }
     }
-    return await asApng({ width, height, count }, frames());
+    return await toApng({ width, height, count }, frames());
   } finally {
     decoder.close();
   }
 }
 
-async function asApng(
+async function toApng(
   facts: { width: number; height: number; count: number },
   frames: AsyncIterable<Frame>,
 ): Promise<EncodedFile> {

@@ -10,12 +10,12 @@ import { drawPicture, relabel } from "../webcodecs/painter.ts";
 import { errors } from "./errors.ts";
 
 /** Still formats that browsers decode. */
-export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
+export const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
 
 export type Drawn = OffscreenCanvasRenderingContext2D;
 
-// Seconds; rounding must not select the frame before.
-const MOMENT = 0.001;
+// Rounding must not select the frame before.
+const EPSILON_SECONDS = 0.001;
 
 /** Draws the image of a plan on a canvas of its size, from a still or from the frame visible at the plan's start. */
 export async function drawImage(
@@ -75,7 +75,7 @@ async function drawFrame(
   signal.addEventListener("abort", stop, { once: true });
   try {
     const { track, origin } = await openPicturesOf(input, source);
-    const sample = await sampleAt(track, origin + plan.start + MOMENT);
+    const sample = await sampleAt(track, origin + plan.start + EPSILON_SECONDS);
     const frame = await (assumesBt601(source) ? relabel(sample) : sample.toVideoFrame());
     sample.close();
     try {

@@ -200,12 +200,16 @@ export function rangeBytes(
   const one = plan.image !== null && !plan.image.animated;
   const end = one ? chunk.start : (chunk.end ?? duration);
   const seconds = Math.min(end, duration) - from + 1;
-  return Math.min(size, Math.ceil((size * seconds * UNEVEN) / duration));
+  return Math.min(size, Math.ceil((size * seconds * BITRATE_MARGIN) / duration));
 }
 
 /** The longest chunk, in seconds, for which at most `bytes` of its file are in memory; the inverse of {@link inputBytes}. */
 function rangeSeconds(bytes: number, size: number, duration: number): number {
-  return ((bytes - TABLES - TABLES_A_SECOND * duration) * duration) / (size * UNEVEN) - KEYFRAME.max - 1;
+  return (
+    ((bytes - TABLE_BYTES - TABLE_BYTES_PER_SECOND * duration) * duration) / (size * BITRATE_MARGIN) -
+    KEYFRAME.max -
+    1
+  );
 }
 
 /**
@@ -246,14 +250,16 @@ function soundRate(source: Source): number {
 /** Bytes of a file of `size` that the core reads for a chunk: all of it, or a range and the file's tables. */
 export function inputBytes(size: number, plan: Plan, source: Source, chunk: Chunk): number {
   const range = rangeBytes(size, plan, source, chunk, "max");
-  return size <= SMALL ? size : Math.min(size, range + TABLES + TABLES_A_SECOND * (source.duration ?? 0));
+  return size <= SMALL
+    ? size
+    : Math.min(size, range + TABLE_BYTES + TABLE_BYTES_PER_SECOND * (source.duration ?? 0));
 }
 
 const SMALL = 4 * MIB;
 // Allowances for a file's tables (in MP4 some 20 bytes a picture and 8 a packet of sound), and for a range above the average bitrate.
-const TABLES = 2 * MIB;
-const TABLES_A_SECOND = 1000;
-const UNEVEN = 1.1;
+const TABLE_BYTES = 2 * MIB;
+const TABLE_BYTES_PER_SECOND = 1000;
+const BITRATE_MARGIN = 1.1;
 const MAX_SOUND_BYTES = 16 * MIB;
 // Bits per second assumed for lossy sound of unknown bitrate; more is rare.
 const LOSSY_BITRATE = 384_000;

@@ -167,7 +167,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       return time && time.pictures + time.sound;
     },
     async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onCounts = () => {} }) {
-      const sound = await soundAlone({ plan, chunk, source, input, signal });
+      const sound = await extractSound({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
       // The core would otherwise hold the damaged bytes in memory.
       const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
@@ -212,7 +212,7 @@ function planForSound({ sound_track: _, ...plan }: Plan, chunk: Chunk): Plan {
   return needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
 }
 
-async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
+async function extractSound({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
   if (soundBytes(input.size, plan, chunk, source) === null) return null;
   const options = { withCover: needsCover(plan, chunk), track: plan.sound_track ?? 0 };
   const bytes = await takeSound(input, source, signal, options).catch((thrown: unknown) => {

@@ -304,10 +304,10 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
   return streams;
 }
 
-// Seconds of drift after which a player seeks to the wrong segment.
-const DRIFT = 0.1;
+// Beyond this drift, a player seeks to the wrong segment.
+const MAX_DRIFT_SECONDS = 0.1;
 // The last segment fixes the length of the stream, so it must be exact.
-const EXACT = 0.000001;
+const MAX_END_DRIFT_SECONDS = 0.000001;
 
 // A chunk's last frame stays visible until the next chunk's first, a time that its encoder does not know; guesses would add up.
 // ffmpeg (5.1) also misjudges the end of the last segment.
@@ -318,7 +318,12 @@ function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
     const last = segments[segments.length - 1];
     const next = runs[index + 1];
     const gap = (next?.start ?? until ?? at) - at;
-    if (!last || Math.abs(gap) < (next ? DRIFT : EXACT) || last.seconds + gap <= 0) return { init, segments };
+    if (
+      !last ||
+      Math.abs(gap) < (next ? MAX_DRIFT_SECONDS : MAX_END_DRIFT_SECONDS) ||
+      last.seconds + gap <= 0
+    )
+      return { init, segments };
     at += gap;
     const seconds = last.seconds + gap;
     return {

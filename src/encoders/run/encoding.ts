@@ -93,7 +93,7 @@ export function createEncodeProgress(
   source: Source,
   report: (percent: number | null) => Promise<void>,
 ): EncodeProgress {
-  const works = weigh(plan, source).map((weight, place) => ({
+  const works = chunkWeights(plan, source).map((weight, place) => ({
     weight,
     share: 0,
     sound: plan.chunks[place]?.track === "audio",
@@ -165,7 +165,7 @@ function timeOf(pieces: readonly number[], parallel: number): number {
 }
 
 // Sound takes far less time than pictures, except very small ones.
-function weigh(plan: Plan, source: Source): number[] {
+function chunkWeights(plan: Plan, source: Source): number[] {
   const time = secondsOf(plan, source, X264_AMPLE);
   return plan.chunks.map(({ track, start, end }) => {
     if (!time || !plan.duration) return 1;

@@ -50,7 +50,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       ? encodeStream(encoding, only)
       : plan.image?.sheet
         ? encodeSprites(encoding, only)
-        : whole(await encodeWithin(encoding, only));
+        : singleFileResult(await encodeWithin(encoding, only));
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
   const parts: EncodedPart[] = [];
   const failures: unknown[] = [];
@@ -91,7 +91,7 @@ function soundFirst(chunks: readonly Chunk[]): Chunk[] {
   return chunks.toSorted((a, b) => Number(b.track === "audio") - Number(a.track === "audio"));
 }
 
-function whole({ stored: { mime: _, ...stored }, counts }: Counted<StoredFile>): EncodeResult {
+function singleFileResult({ stored: { mime: _, ...stored }, counts }: Counted<StoredFile>): EncodeResult {
   return { ...stored, files: 1, counts };
 }
 
@@ -106,7 +106,7 @@ function encodeSprites(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> 
       // A tile is chosen from many pictures, so there is nothing to compare.
       return { stored: written, count: async () => ({ pictures: null, sound: 0 }) };
     });
-    const files = [...stored, ...(await placeAll(storage, notesOf(plan), out))];
+    const files = [...stored, ...(await placeAll(storage, spriteIndexes(plan), out))];
     const size = files.reduce((sum, file) => sum + file.size, 0);
     return { key: out + outputFile(plan, chunk).name, files: files.length, size, counts: {} };
   });
@@ -123,7 +123,7 @@ function checkSprites(plan: Plan, written: readonly WrittenFile[]): void {
   throw errors.picturesMissing({ of, missing: missing.length, count: sheets });
 }
 
-function notesOf(plan: Plan): { name: string; mime: string; bytes: Uint8Array }[] {
+function spriteIndexes(plan: Plan): { name: string; mime: string; bytes: Uint8Array }[] {
   const { image } = plan;
   if (!image?.sheet || plan.kind !== "storyboard") return [];
   const { vtt, json } = writeStoryboard(plan, image, image.sheet);

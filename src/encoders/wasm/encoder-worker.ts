@@ -108,9 +108,9 @@ async function answer(work: EncoderWork, [file, ...extra]: readonly [Blob, ...Bl
     const done = await runWork(work, [open(file), ...extra.map(open)], ready);
     for (const { front } of done.files) if (front) checkBlob(front);
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
-    say({ state: "done", ...done }, [...buffers]);
+    post({ state: "done", ...done }, [...buffers]);
   } catch (thrown) {
-    say(failure(thrown));
+    post(failure(thrown));
   }
 }
 
@@ -128,7 +128,7 @@ async function start(core: LoadedCore, lease: WorkerLease): Promise<WorkHost & C
       if (now - (seconds === null ? lastSign : lastTimed) < EVERY_MS) return;
       lastSign = now;
       if (seconds !== null) lastTimed = now;
-      say({ state: "alive", seconds });
+      post({ state: "alive", seconds });
     },
   };
 }
@@ -192,6 +192,6 @@ function threadedHost(options: Omit<MtCoreOptions, "memory" | `on${string}`>): C
   };
 }
 
-function say(message: FromEncoderWorker, transfer: Transferable[] = []): void {
+function post(message: FromEncoderWorker, transfer: Transferable[] = []): void {
   postMessage(message, { transfer });
 }

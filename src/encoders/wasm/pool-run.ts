@@ -163,7 +163,7 @@ interface PoolWorker {
 // Counting silence in steps keeps a computer's sleep from looking like a hung worker.
 const STEPS = 10;
 // A worker may take this many times longer to start.
-const STARTING = 4;
+const START_FACTOR = 4;
 // Time limit for a worker to end its threads and itself.
 const THREADS_MS = 30_000;
 
@@ -183,7 +183,7 @@ function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
     close,
     run(work, files, { signal, silenceSeconds, onSeconds }) {
       return new Promise<WorkEnd>((resolve, reject) => {
-        let silent = STEPS - STARTING * STEPS;
+        let silent = STEPS - START_FACTOR * STEPS;
         const timer = setInterval(
           () => {
             silent++;

@@ -64,7 +64,7 @@ export interface WasmCore {
 // So every run gets this stack, ten times the maximum measured.
 const STACK = MIB;
 const CANARY = 1024;
-const PAINT = 0xa5;
+const CANARY_BYTE = 0xa5;
 const REPORT = "/probe.json";
 
 /** Starts a fresh core: the unmodified npm package with its own stack, a memory limit and no network. */
@@ -83,7 +83,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   const stack = core._malloc(STACK);
   const top = (stack + STACK) & ~15;
   const canary = () => new Uint8Array(memory.buffer, stack, CANARY);
-  canary().fill(PAINT);
+  canary().fill(CANARY_BYTE);
   let broken = false;
 
   function run(tool: "_ffmpeg" | "_ffprobe", args: readonly string[]): RunResult {
@@ -102,7 +102,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
       if (thrown instanceof MediaError || thrown instanceof PageMiss) throw thrown;
       if (!isExit(thrown)) throw errors.coreCrashed({ summary: log.summary(), cause: thrown });
     }
-    if (!canary().every((byte) => byte === PAINT)) {
+    if (!canary().every((byte) => byte === CANARY_BYTE)) {
       throw errors.coreCrashed({ summary: log.summary(), cause: "stack" });
     }
     broken = false;
@@ -294,7 +294,7 @@ function createMemoryBound(limit: number): MemoryBound {
         const { node } = stream;
         const before = node.contents instanceof Uint8Array ? node.contents : null;
         const capacity = before?.byteLength ?? 0;
-        if (position + length > capacity) this.charge(grownTo(capacity, position + length) - capacity);
+        if (position + length > capacity) this.charge(grownCapacity(capacity, position + length) - capacity);
         const written = write(stream, buffer, offset, length, position, canOwn);
         if (before && node.contents !== before) freeBuffer(before as Uint8Array<ArrayBuffer>);
         return written;
@@ -304,7 +304,7 @@ function createMemoryBound(limit: number): MemoryBound {
 }
 
 // The core's memory file system doubles a file's buffer up to 1 MiB, then adds an eighth.
-function grownTo(capacity: number, needed: number): number {
+function grownCapacity(capacity: number, needed: number): number {
   return Math.max(needed, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
 }
 

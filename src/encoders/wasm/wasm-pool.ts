@@ -206,15 +206,15 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
 // Several files are segments, which fit into memory.
 async function joinFiles(files: readonly PoolFile[]): Promise<EncodedFile[] | ReadableStream<Uint8Array>> {
   const [first] = files;
-  if (first?.front && files.length === 1) return wholeOf(first).stream();
+  if (first?.front && files.length === 1) return toBlob(first).stream();
   return Promise.all(
     files.map(async ({ front, ...file }) =>
-      front ? { ...file, bytes: new Uint8Array(await wholeOf({ ...file, front }).arrayBuffer()) } : file,
+      front ? { ...file, bytes: new Uint8Array(await toBlob({ ...file, front }).arrayBuffer()) } : file,
     ),
   );
 }
 
-function wholeOf({ front, bytes }: PoolFile): Blob {
+function toBlob({ front, bytes }: PoolFile): Blob {
   return new Blob([...(front ? [front] : []), bytes as Uint8Array<ArrayBuffer>]);
 }
 

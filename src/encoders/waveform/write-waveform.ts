@@ -80,7 +80,7 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
       head: (facts) => encoder.encode(`${JSON.stringify(facts).slice(0, -1)},"data":[`),
       body(peaks) {
         if (peaks.length === 0) return null;
-        const text = writeNumbers(bits === 8 ? inEight(peaks) : peaks);
+        const text = writeNumbers(bits === 8 ? toInt8(peaks) : peaks);
         const list = isFirst ? text.subarray(1) : text;
         isFirst = false;
         return list;
@@ -93,7 +93,7 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
       const flags = bits === 8 ? 1 : 0;
       return bytesOf(new Int32Array([version, flags, sample_rate, samples_per_pixel, length, channels]));
     },
-    body: (peaks) => bytesOf(bits === 8 ? inEight(peaks) : peaks),
+    body: (peaks) => bytesOf(bits === 8 ? toInt8(peaks) : peaks),
     tail: () => null,
   }),
   png({ picture }) {
@@ -140,7 +140,7 @@ function unitOf(value: number): number {
 }
 
 // Int8Array truncates toward zero, as audiowaveform does; Int8Array.from takes twenty times as long.
-function inEight(peaks: Int16Array): Int8Array<ArrayBuffer> {
+function toInt8(peaks: Int16Array): Int8Array<ArrayBuffer> {
   const eight = new Int8Array(peaks.length);
   for (let at = 0; at < peaks.length; at++) eight[at] = (peaks[at] as number) / 256;
   return eight;

@@ -178,7 +178,7 @@ async function* vp8Samples(track: InputVideoTrack, from: number, until: number) 
 }
 
 const MAX_QUEUED = 8;
-const WITH_KEYS = { verifyKeyPackets: true } as const;
+const VERIFY_KEYS = { verifyKeyPackets: true } as const;
 
 async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<VideoSample, void> {
   const config = await track.getDecoderConfig();
@@ -195,7 +195,7 @@ async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<
   });
   try {
     decoder.configure({ ...config, colorSpace: withDefaults(config.colorSpace) });
-    let packet = (await sink.getKeyPacket(from, WITH_KEYS)) ?? (await sink.getFirstKeyPacket(WITH_KEYS));
+    let packet = (await sink.getKeyPacket(from, VERIFY_KEYS)) ?? (await sink.getFirstKeyPacket(VERIFY_KEYS));
     while (packet) {
       // An empty packet repeats the previous picture.
       if (packet.byteLength > 0) decoder.decode(packet.toEncodedVideoChunk());

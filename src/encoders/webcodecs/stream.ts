@@ -124,7 +124,7 @@ interface Piece {
 }
 
 // A keyframe may come half a picture early.
-const ALMOST = SEGMENT_SECONDS - 0.5;
+const MIN_SEGMENT_SECONDS = SEGMENT_SECONDS - 0.5;
 
 /** Starts a {@link SegmentWriter}, which begins a segment at the first keyframe of every six seconds. */
 function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWriter {
@@ -133,7 +133,7 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
   let front: Piece | null = null;
   const format = new Mp4OutputFormat({
     fastStart: "fragmented",
-    minimumFragmentDuration: ALMOST,
+    minimumFragmentDuration: MIN_SEGMENT_SECONDS,
     onFtyp: (bytes) => head.push(bytes.slice()),
     onMoov: (bytes) => head.push(withoutTimes(bytes)),
     onMoof(bytes, _, start) {

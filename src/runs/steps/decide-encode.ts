@@ -114,8 +114,8 @@ async function placeCopy(
   signal: AbortSignal,
 ): Promise<Chunk[]> {
   if (plan.start === 0) return plan.chunks;
-  const start = await withEntries(await open(), source, signal, ({ entry, heard }) =>
-    plan.video ? entry(plan.start) : heard(plan.start, plan.sound_track),
+  const start = await withEntries(await open(), source, signal, ({ entry, packetStart }) =>
+    plan.video ? entry(plan.start) : packetStart(plan.start, plan.sound_track),
   );
   return plan.chunks.map((chunk) => ({ ...chunk, start: start ?? 0 }));
 }
@@ -139,7 +139,7 @@ function uncutPlan(source: Source, { kind, options }: EncodeRequest, hints: Plan
 // A chunk whose decoding must start this much earlier, and by more than its own length, is not worth a cut.
 const MAX_LEAD_SECONDS = 10;
 
-// Above any rounding of times, which is at most a tenth of this.
+// Ten times the largest rounding of times.
 const ROUNDING_SECONDS = 0.001;
 
 // Estimates are safe: a chunk that lacks pictures is encoded again.

@@ -224,7 +224,10 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const { counts } = encoded;
         // Audio formats state the duration without priming, or only estimate it; the count is exact.
         const duration = plan.video ? output.duration : (counts.sound?.output ?? output.duration);
-        checkSeconds(encodedSeconds(output, plan, counts, source.fps), tools.max_seconds * SLACK + 1);
+        checkSeconds(
+          encodedSeconds(output, plan, counts, source.fps),
+          tools.max_seconds * DURATION_TOLERANCE + 1,
+        );
         const isCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
         const cut = isCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
         const larger = isLargerAtNoGain({ ...output, duration }, source, request.options);
@@ -278,7 +281,7 @@ function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonl
 }
 
 // Tolerates padding at the ends of an output.
-const SLACK = 1.01;
+const DURATION_TOLERANCE = 1.01;
 
 // A header may state less than the file contains, so the encoded counts are checked too.
 function encodedSeconds(output: Source, plan: Plan, { sound, pictures }: Counts, rate?: number): number {

@@ -43,7 +43,7 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
     checkSize(facts.size, options.maxBytes);
     if (facts.size === 0) return await emptyFile(facts, answer.response);
     if (facts.ranges && facts.size !== null) {
-      return await rangedFile(facts, facts.size, answer.response, options);
+      return await openByRanges(facts, facts.size, answer.response, options);
     }
   } catch (thrown) {
     await discard(answer.response);
@@ -89,7 +89,7 @@ async function emptyFile(facts: HttpFacts, response: Response): Promise<HttpFile
   };
 }
 
-async function rangedFile(
+async function openByRanges(
   facts: HttpFacts,
   size: number,
   response: Response,

@@ -219,7 +219,7 @@ async function storedParts(
   memory: UploadMemory,
 ): Promise<Map<number, S3Part>> {
   const done = new Map<number, S3Part>();
-  for (let part = 1; part <= countOf(record); part++) {
+  for (let part = 1; part <= partCount(record); part++) {
     const stored =
       parts === "unknown"
         ? ((await memory.get(`part ${part}`)) as (S3Part & { upload: string }) | null)
@@ -239,7 +239,9 @@ async function putParts(
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const report = () => onProgress?.([...done.values()].reduce((sum, { size }) => sum + (size ?? 0), 0));
-  const missing = Array.from({ length: countOf(record) }, (_, n) => n + 1).filter((part) => !done.has(part));
+  const missing = Array.from({ length: partCount(record) }, (_, n) => n + 1).filter(
+    (part) => !done.has(part),
+  );
   const put = async (part: number) => {
     const bytes = await body.open(rangeOf(record, part));
     const sent = await putPart(upload, part, bytes, either);
@@ -259,7 +261,7 @@ function uploadOf(bucket: S3Bucket, { key, upload: id }: UploadRecord): S3Upload
   return { bucket, key, id };
 }
 
-function countOf({ size, partBytes }: UploadRecord): number {
+function partCount({ size, partBytes }: UploadRecord): number {
   return Math.ceil(size / partBytes);
 }
 
