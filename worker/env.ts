@@ -48,10 +48,8 @@ export function createOutsideOf(env: Env): Outside {
   return createOutside(hostRules(env), { network: env.OUTSIDE, lookUp: lookUpOf(env) });
 }
 
-// Shared by the requests of an isolate.
 const resolvers = new Map<string, LookUp>();
 
-// Prefers the local service's lookup; a deployment has only a resolver.
 function lookUpOf({ LOOKUP, settings: { DNS_RESOLVER: resolver } }: Env): LookUp | undefined {
   if (LOOKUP) {
     return async (hostname) => {

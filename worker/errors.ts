@@ -30,7 +30,6 @@ export const deliveryErrors = {
 
 /** The errors of the service, each built from its facts. */
 export const errors = {
-  // Any record.
   notFound: (object: ListType, { id, param }: { id?: string; param?: string } = {}) =>
     new MediaError(
       `${object}_not_found`,
@@ -49,7 +48,6 @@ export const errors = {
   refusedUrl: ({ param, message }: { param: string; message: string }) =>
     new MediaError("request_invalid", `${param}: ${message}`, { param }),
 
-  // Requests.
   routeNotFound: ({ path }: { path: string }) =>
     new MediaError("route_not_found", `There is no ${path}. See /docs for what there is.`),
   methodNotAllowed: ({
@@ -105,7 +103,6 @@ export const errors = {
   idempotencyMismatch: () =>
     new MediaError("idempotency_mismatch", "This Idempotency-Key was used with another request."),
 
-  // Keys.
   tokenMissing: () =>
     new MediaError("token_missing", "The Authorization header is missing; send Bearer <API_KEY>."),
   tokenMalformed: () =>
@@ -134,7 +131,6 @@ export const errors = {
       { param: header },
     ),
 
-  // Limits.
   tooManyRequests: ({ limit, counted, seconds }: { limit: number; counted: string; seconds: number }) =>
     new MediaError(
       "rate_limited",
@@ -151,7 +147,6 @@ export const errors = {
       `This project has used up the bytes that it may ${of === "fetched" ? "fetch from elsewhere" : "store"} in a day, or too few of them are left for this; the day ends at midnight UTC.`,
     ),
 
-  // Runs.
   inputRefused: ({ param, message }: { param: string; message: string }) =>
     new MediaError("invalid_input", `${param}: ${message}`, { param }),
   uploadIncomplete: ({ param }: { param: string }) =>
@@ -176,7 +171,6 @@ export const errors = {
   taskNotListed: () => new Error("The task was not listed."),
   storedFilePinned: () => new MediaError("internal_error", "A stored file is never pinned."),
 
-  // Connections.
   connectionRequired: ({ param, user }: { param: string; user: ConnectionUser }) =>
     new MediaError(
       "connection_required",
@@ -212,7 +206,6 @@ export const errors = {
   sealKeyMissing: () => new Error("There is no key to encrypt by."),
   sealKeyUnknown: () => new Error("No key in CONNECTION_KEYS opens this."),
 
-  // Uploads of pages.
   uploadTooLarge: ({ max_bytes }: { max_bytes: number }) =>
     new MediaError("request_invalid", `size must not be over ${max_bytes} bytes.`, { param: "size" }),
   uploadNotFound: () => new MediaError("media_not_found", "There is no upload with that id."),
@@ -236,7 +229,6 @@ export const errors = {
   objectDiffers: () =>
     new MediaError("request_invalid", "The stored object is another one: its size, type or ETag differs."),
 
-  // Media.
   mediaUrlInvalid: () => new MediaError("forbidden", "The media URL is not one of ours or has expired."),
   mediaNotFound: () =>
     new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time."),
@@ -272,7 +264,6 @@ export const errors = {
   signingKeyMissing: () => new Error("There is no key to sign with."),
   fontDiffers: () => new RangeError("The font in this Worker is not the expected one."),
 
-  // Managed storage.
   storageFull: (cause: Cause) => new MediaError("storage_full", "There is no room left in storage.", cause),
   storageUnreadable: (cause: Cause) =>
     new MediaError("input_unreachable", "Storage did not return the bytes.", cause),
@@ -284,12 +275,11 @@ export const errors = {
   diskFailed: ({ status }: { status: number }) => new Error(`The disk answered ${status}.`),
   diskFull: () => new Error("No space, or the stream broke off."),
   diskObjectLost: () => new Error("The bytes of an object are gone."),
-  // As R2 words them, with its numbers.
+  // The messages repeat R2's own, with its codes.
   r2UploadMissing: () => new Error("The specified multipart upload does not exist. (10024)"),
   r2PartMissing: () => new Error("One or more of the specified parts could not be found. (10025)"),
   r2RangeInvalid: () => new Error("The requested range is not satisfiable. (10039)"),
 
-  // Images.
   imageSourceNotHttp: () =>
     new MediaError("invalid_input", "source: must be an http or https URL.", { param: "source" }),
   imageUrlMalformed: () =>
@@ -318,7 +308,6 @@ export const errors = {
   noPicturePlanned: () => new MediaError("encode_failed", "There is no picture to encode."),
   noPictureWritten: () => new MediaError("encode_failed", "The encoder wrote no picture."),
 
-  // Webhooks.
   tooManyEndpoints: () => new MediaError("request_invalid", "The project has 20 endpoints, the maximum."),
   endpointDeleted: () => new MediaError("endpoint_not_found", "The endpoint of the delivery was deleted."),
   endpointDisabled: () =>

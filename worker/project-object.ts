@@ -24,7 +24,6 @@ import type { ChangeSet, DeliveryRequest } from "./webhooks/delivery.ts";
 import { createWebhookQueue, type WebhookQueue, type WebhookQueueMethods } from "./webhooks/webhook-queue.ts";
 
 const PRUNE_MS = 3_600_000;
-// Pause between two batches for the archive.
 const BATCH_MS = 1000;
 
 /**
@@ -66,7 +65,6 @@ export class ProjectObject extends DurableObject<Bindings> {
     objects: this.env.TASK,
     isLarge: () => this.#isLarge(),
   });
-  // When the alarm is due; infinity until this instance has set it.
   #armed = Number.POSITIVE_INFINITY;
 
   // RPC exposes getters, not fields.
@@ -130,10 +128,8 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Adds a record or replaces an older version of it, and creates the events of its changes; returns the deliveries that are due. */
   put(record: Task | Step, version: number, set: ChangeSet): DeliveryRequest[] {
-    // A late call for a deleted run.
     if (this.#runs.isGone(record.id)) return [];
     const now = Date.now();
-    // All or nothing: a full database might accept a part.
     const { changed, deliveries } = this.ctx.storage.transactionSync(() => {
       const changed = this.#runs.put(record, version);
       const deliveries = this.#webhooks.post(set, now);
@@ -183,7 +179,6 @@ export class ProjectObject extends DurableObject<Bindings> {
 
   /** Removes a record and its delivered events. */
   remove(id: string): void {
-    // The events of its job contain the record too.
     for (const each of [id, ...this.#jobs.of(id)]) this.#webhooks.removeOf(each);
     this.#runs.remove(id);
     this.#connections.release(id);
@@ -198,7 +193,6 @@ export class ProjectObject extends DurableObject<Bindings> {
   /** Removes expired events and archives old records. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    // Limits how often expired rows are removed, so that they go in batches.
     const pace = now + this.#paceMs();
     const later = (at: number | null) => at && Math.max(at, pace);
     const duties = {
@@ -234,7 +228,6 @@ export class ProjectObject extends DurableObject<Bindings> {
     return this.ctx.storage.sql.databaseSize > this.#listed_bytes;
   }
 
-  // The age at which records move to the archive: in a large project, as soon as their output has expired.
   #archiveMs(): number {
     return this.#isLarge() ? this.#output_ms : this.#record_ms;
   }
@@ -253,7 +246,6 @@ export class ProjectObject extends DurableObject<Bindings> {
   }
 }
 
-// Adding and removing also affects connections and events, so those are methods of the object.
 function listsOf({ list, parentOf, isGone }: RunIndex) {
   return { list, parentOf, isGone };
 }
@@ -263,7 +255,6 @@ function queueMethods(queue: WebhookQueue): WebhookQueueMethods {
   return { addEndpoint, removeEndpoint, ship, note, replay, event, events, delivery, deliveries };
 }
 
-// A record outlives its output.
 function recordMs(bindings: Bindings): number {
   const { RECORD_TTL, MEDIA_TTL } = serviceSettings(bindings);
   return Math.max(RECORD_TTL, MEDIA_TTL) * 1000;
@@ -280,7 +271,6 @@ function dayLimits(bindings: Bindings): DayBytes {
  * object lists the names of all projects.
  */
 export class KeyObject extends DurableObject<Bindings> {
-  // RPC exposes getters, not fields.
   readonly #keys = toTarget(createKeyTable(this.ctx.storage.sql));
   readonly #projects = toTarget(createProjectDirectory(this.ctx.storage.sql));
 

@@ -65,7 +65,6 @@ export function whereOf({ limit, order, after, before, status, kind }: ListQuery
   add("kind = ?", kind);
   add(order === "desc" ? "id < ?" : "id > ?", after);
   add(order === "desc" ? "id > ?" : "id < ?", before);
-  // A page before a cursor is adjacent to it, so it is read backwards from the cursor and then reversed.
   const backwards = before !== undefined && after === undefined;
   return {
     where,

@@ -27,7 +27,6 @@ import { idParameter, operation } from "./openapi.ts";
 
 const SIGNING: SigningRule[] = [{ bucket: "my-bucket", prefix: "films/", methods: ["GET", "PUT"] }];
 
-// The credentials are those of AWS's documentation.
 const CONNECTION_REQUESTS: Record<string, ConnectionRequest> = {
   aws: {
     name: "Archive",

@@ -28,7 +28,6 @@ const SIGNED = ImageUrl.parse({
   expires_at: 1_795_771_800_000,
 });
 
-// The status of an answer when making the picture fails.
 const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
   input_forbidden: 403,
   input_not_found: 404,
@@ -47,7 +46,7 @@ const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
   timeout: 504,
 };
 
-// Pays for pictures of allowed origins; no key has a project of that name.
+// The account of pictures of allowed origins; no key's project can have this name.
 const ORIGINS_PROJECT = "image:origins";
 
 // RFC 9211.
@@ -116,7 +115,6 @@ export function addImageRoutes(app: Api, services: Services): void {
     }
   }
 
-  // A request is allowed by its signature, or by the origin of its source.
   async function admit(request: ImageRequest, query: URLSearchParams) {
     const grant = await image_signer.check(request, query);
     if (grant) return { ...grant, origins: null };

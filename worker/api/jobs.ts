@@ -57,7 +57,7 @@ export function addJobRoutes(app: Api, services: Services): void {
         const prefix = `outputs.${index}.`;
         const need = await checkTaskAccess(request, project, services, prefix);
         const bucket = after === null ? undefined : outputs[after]?.request.output;
-        // The input will be in a bucket, which only the default connection reads.
+        // Only the default connection reads the bucket that will hold this input.
         return bucket === undefined ? need : outputNeed(prefix);
       }),
     );
@@ -69,7 +69,6 @@ export function addJobRoutes(app: Api, services: Services): void {
     const tasks = createJobTasks(head, request, id);
     for (const [index, task] of tasks.entries())
       await reserveConnection(services, project, task.id, needs[index] ?? null);
-    // The job itself reads the input.
     const shared = needs.find((need, index) => need?.param === "input" && outputs[index]?.after === null);
     await reserveConnection(services, project, job_id, shared ?? null);
     const keys = await sealKeys(request, tasks, services);

@@ -57,7 +57,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
       sort: "key",
       create: async (request, c, id) =>
         keys.create(c.get("principal"), id, parseKeyRequest(await readJson(request))),
-      // The secret of an existing key is not known, so a repeated request gets a new key.
+      // The secret of an existing key is unknown, so a repeated request replaces the key.
       find: async () => null,
       stored: ({ secret: _, ...key }) => key,
     }),
@@ -167,7 +167,6 @@ export function addKeyRoutes(app: Api, services: Services): void {
     },
   );
 
-  // Undocumented: only `npm run keys` calls it.
   app.get(PROJECTS_PATH, async (c) => {
     if (c.get("principal").id !== OPERATOR) throw errors.operatorOnly();
     return c.json(await keys.projects());

@@ -71,7 +71,7 @@ export function answerList<T extends { id: string }>(
   const [first, last] = [records[0], records.at(-1)];
   const backwards = query.before !== undefined;
   const links: string[] = [];
-  // The page that the client comes from exists, whichever way it reads.
+  // A page read backwards always has a next one, from which the client came.
   if (last && (backwards || more)) links.push(link("after", last.id, "next"));
   if (first && (backwards ? more : query.after !== undefined)) links.push(link("before", first.id, "prev"));
   if (links.length > 0) c.header("Link", links.join(", "));

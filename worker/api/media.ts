@@ -8,7 +8,6 @@ import { answerMedia, dropUpload, type Receive, receiveBytes, receiveOrder } fro
 import type { Services } from "../services.ts";
 import { operation } from "./openapi.ts";
 
-// The status of an answer when reading a pinned source fails.
 const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
   input_forbidden: 403,
   input_not_found: 404,
@@ -77,7 +76,6 @@ export function addMediaRoutes(app: Api, services: Services): void {
     } catch (thrown) {
       const status = thrown instanceof MediaError ? ERROR_STATUS[thrown.kind] : undefined;
       if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
-      // The encoder reports this error as the one of its run.
       const { kind, message } = thrown;
       return c.json({ kind, message, request_id: c.get("request_id") }, status);
     }
@@ -96,7 +94,6 @@ export function addMediaRoutes(app: Api, services: Services): void {
         return await receive(c, uploads, grant.key);
       } catch (thrown) {
         if (!(thrown instanceof MediaError) || thrown.kind !== "storage_full") throw thrown;
-        // The encoder reports this error as the one of its run.
         const { kind, message } = thrown;
         return c.json({ kind, message, request_id: c.get("request_id") }, 507);
       }

@@ -129,7 +129,6 @@ function describeErrors(
   const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
   const entries = [...byStatus].map(([status, kinds]) => {
     const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind, limits.length === 0)]));
-    // Limits belong to a key, and a 401 has none.
     const headers = [...(ERROR_HEADERS[status] ?? []), ...(status === 401 ? [] : limits)];
     return [
       status,
@@ -238,7 +237,6 @@ const ERROR_EXAMPLES = {
   service_unavailable: { message: "The service cannot answer at the moment; try again." },
 } as const satisfies Record<RequestErrorKind, { message: string; param?: string }>;
 
-// The example of `forbidden` where a key is required.
 const SCOPE_MISSING = example(errors.scopeMissing({ scope: "write" }));
 
 function example({ message, param }: MediaError): { message: string; param?: string } {
@@ -247,7 +245,6 @@ function example({ message, param }: MediaError): { message: string; param?: str
 
 const EXAMPLE_REQUEST_ID = "req_01kaggm8q0fzr2n5v3x7c1d9ja";
 
-// The package's version.
 const API_VERSION = "0.1.0";
 
 const INFO = {

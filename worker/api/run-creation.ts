@@ -41,7 +41,6 @@ export async function checkTaskAccess(
   prefix = "",
 ): Promise<ConnectionNeed | null> {
   const need = await checkInputs(request, { url: request.input, param: "input" }, project, services, prefix);
-  // The output uses the default connection, whichever the input uses.
   const default_only = need === null || need.connection_id !== undefined;
   return default_only && request.output !== undefined ? outputNeed(prefix) : need;
 }
@@ -95,7 +94,6 @@ export async function createRun<T extends Task | Step>(
   return runs.create(project, record, { base, key_id: c.get("principal").id, webhook_url, sealed_key });
 }
 
-// A run has one connection, so files that need different ones cannot be read together.
 async function checkInputs(
   request: { options?: unknown },
   main: { url: string; param: string },

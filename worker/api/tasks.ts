@@ -20,8 +20,6 @@ import { checkTaskAccess, createRun } from "./run-creation.ts";
 
 const tag = "Tasks";
 
-// The code that creates real records creates the examples too, so that they cannot be out of date.
-
 /** Time at which the examples are created. */
 export const EXAMPLE_TIME = Date.UTC(2026, 10, 20, 9, 30);
 /** Creates the ids of the examples. */
@@ -106,7 +104,6 @@ export function addTaskRoutes(app: Api, services: Services): void {
   const { tasks, settings, id, now } = services;
 
   async function create(request: TaskRequest, c: Context<ApiEnv>, task_id: string): Promise<Task> {
-    // Checked for a retry too: a host may no longer be allowed.
     const need = await checkTaskAccess(request, c.get("project"), services);
     const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
     const task = createTask(request, ids, now());
@@ -121,7 +118,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
     throw errors.encryptionKeyLost();
   }
 
-  // The input of a task that never started may still be its job's, not the output that it waits for.
+  // A task that never started may still name its job's input, not the output that it waits for.
   async function inputOf(project: string, task: Task): Promise<string> {
     const after = awaitedTask(task);
     if (after === null) return task.input;
@@ -276,7 +273,6 @@ export function addTaskRoutes(app: Api, services: Services): void {
   );
 }
 
-// Runs the first `count` steps, and the next one to `progress` percent.
 function runSteps(task: Task, count: number, progress?: number): Task {
   const outputs = outputsOf(task);
   return task.steps.slice(0, count + 1).reduce((before, { id: step_id }, index) => {
@@ -328,7 +324,6 @@ function failFirstStep(task: Task): Task {
   return applyToTask(started, { type: "step_failed", step_id, error }, EXAMPLE_TIME + 450);
 }
 
-// https://en.wikipedia.org/wiki/Lehmer_random_number_generator
 function createGenerator(): () => number {
   let state = 20_261_120;
   return () => {

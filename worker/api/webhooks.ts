@@ -134,7 +134,6 @@ export function addWebhookRoutes(app: Api, services: Services): void {
     }),
     creationHandler<NewWebhookEndpoint>(services, {
       sort: "endpoint",
-      // The answer contains the secret.
       seal,
       async create(request, c, id) {
         const fields = parseEndpointRequest(await readJson(request));
@@ -142,7 +141,7 @@ export function addWebhookRoutes(app: Api, services: Services): void {
         const endpoint = createEndpoint(fields, () => id, now());
         return webhooks.create(c.get("project"), endpoint);
       },
-      // An endpoint is useless without its secret, so a repeated request gets a new one.
+      // The secret was lost with the first response, so a repeated request replaces the endpoint.
       find: async () => null,
     }),
   );

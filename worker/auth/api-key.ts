@@ -2,7 +2,7 @@ import { toHex } from "../../src/util/bytes.ts";
 
 const PREFIX = "fw_live_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-// 62^16 > 2^95, 62^43 > 2^256 and 62^6 > 2^32
+// The lengths satisfy 62^16 > 2^95, 62^43 > 2^256 and 62^6 > 2^32.
 const LOCATOR_LENGTH = 16;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;

@@ -74,7 +74,6 @@ export function scopeOf(method: string, path: string): Scope {
 function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
   const needed = scopeOf(c.req.method, c.req.path);
   if (scopes.includes(needed)) return;
-  // https://www.rfc-editor.org/rfc/rfc6750#section-3.1
   c.header("WWW-Authenticate", `Bearer realm="framewright", error="insufficient_scope", scope="${needed}"`);
   throw errors.scopeMissing({ scope: needed });
 }

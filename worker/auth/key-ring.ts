@@ -72,7 +72,6 @@ export function createKeyRing({ home, listed, operators, now }: KeyRingTools): K
     if (!key) return null;
     const { id, project, scopes, expires_at } = key;
     const principal = { id, project, scopes, hash };
-    // A key that changed during the look-up must not be cached.
     if (changes !== before) return principal;
     if (cache.size >= CACHE_SIZE) cache.clear();
     cache.set(hash, { principal, until: Math.min(lookup_at + KEY_CACHE_MS, expires_at ?? Infinity) });

@@ -79,7 +79,6 @@ export function createKeyTable(sql: Sql): KeyTable {
     return row ? { ...toKey(row), expires_at: row.expires_at } : null;
   }
 
-  // The scopes that the requesting key may grant; null if it may not change keys.
   function scopesOf(by: string | null, now: number): readonly Scope[] | null {
     if (by === null) return SCOPES;
     const scopes = find(by, now)?.scopes;
@@ -100,7 +99,7 @@ export function createKeyTable(sql: Sql): KeyTable {
       if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
       if (!exists) sql.exec(SCHEMA);
       exists = true;
-      // In a repeated request, the first response was lost, and the secret with it.
+      // A repeated request means that the first response was lost, and the secret with it.
       sql.exec("DELETE FROM api_secret WHERE key_id = ?", key.id);
       sql.exec("DELETE FROM api_key WHERE id = ?", key.id);
       if (rows("SELECT * FROM api_key LIMIT ?", max).length >= max) return "full";
@@ -116,7 +115,6 @@ export function createKeyTable(sql: Sql): KeyTable {
       const key = get(id);
       if (!key) return "unknown";
       if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
-      // A secret that already expires keeps its time, unless this roll ends it sooner.
       const end = "UPDATE api_secret SET expires_at = MIN(COALESCE(expires_at, ?), ?) WHERE key_id = ?";
       sql.exec(end, until, until, id);
       const replaced = `SELECT hash FROM api_secret WHERE key_id = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?`;

@@ -166,7 +166,6 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS connection_use_of ON connection_use (connection_id);
 `;
 
-// A reservation without a run expires after this time.
 const CREATION_MS = 60_000;
 
 type Row = { record: string; sealed: string; is_default: number };
@@ -177,7 +176,7 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
 
   const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
   const toConnection = ({ record, is_default }: Row): Connection => ({
-    // Records of an earlier version lack it.
+    // Records of an earlier version lack `signing`.
     signing: [],
     ...(JSON.parse(record) as Omit<Connection, "signing">),
     is_default: is_default === 1,

@@ -64,7 +64,7 @@ export async function signRequest(
 ): Promise<SignedRequest> {
   const named = Object.entries(query).filter((each): each is [string, string] => each[1] !== undefined);
   const keys = { ...connection, ...(force_path_style !== null && { force_path_style }) };
-  // The signature also covers the length, which browsers send automatically, so it is not listed among the headers to send.
+  // Browsers send the length themselves, so it is signed but not listed among the headers to send.
   const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
   const bound = {
     ...headers,
@@ -79,7 +79,6 @@ export async function signRequest(
   return { object: "signed_request", url, headers, expires_at: now + seconds * 1000 };
 }
 
-// Few attempts, because the caller waits for the response.
 const RETRY = { tries: 2, timeoutMs: 10_000 };
 
 /** Writes a small object, reads it back and deletes it; never rejects. */
@@ -95,7 +94,7 @@ export async function testConnection(
   try {
     await outside.guard(connection.endpoint);
     await storage.write(key, new TextEncoder().encode(key), "text/plain");
-    // Deletes by key, because the credentials may not allow listing.
+    // The credentials may not allow listing, so delete by key.
     const remove = () => s3.ask({ method: "DELETE", key }, { purpose: "write", expected: [404] });
     const same = await isKept(storage, key).finally(remove);
     if (!same) throw errors.testObjectChanged();

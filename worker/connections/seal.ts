@@ -17,7 +17,6 @@ interface SealKey {
   key: CryptoKey;
 }
 
-// https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, random for every text
 const IV_BYTES = 12;
 
 /** Creates a {@link Seal} with AES-256-GCM. Derives its keys from `secrets`, newest first, with HKDF-SHA-256 (RFC 5869). */
@@ -66,7 +65,6 @@ async function derive(secret: string): Promise<SealKey> {
     false,
     ["encrypt", "decrypt"],
   );
-  // The key's name reveals nothing about it.
   const name = new Uint8Array(await crypto.subtle.deriveBits(hkdf("connections, name of the key"), root, 48));
   return { id: toBase64Url(name), key };
 }

@@ -124,7 +124,6 @@ function checkToken(header: string | undefined, token: string): void {
     throw errors.tokenMissing();
   }
   const bearer = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
-  // Digests have equal lengths, which the comparison requires.
   const digest = (text: string) => createHash("sha256").update(text).digest();
   if (timingSafeEqual(digest(bearer), digest(token))) return;
   throw errors.tokenInvalid();
@@ -139,7 +138,7 @@ function answerError(thrown: unknown, c: Context): Response {
   }
   if (status === 401) c.header("WWW-Authenticate", 'Bearer realm="framewright"');
   if (status === 503) c.header("Retry-After", "1");
-  // The server closes a connection whose request it has not fully read. Without this header, the client's next request would be lost.
+  // Node closes a connection whose request it has not fully read; the client's next request on it would be lost.
   else if (c.req.method === "POST") c.header("Connection", "close");
   return c.json({ kind, message, ...(param !== undefined && { param }) }, status);
 }

@@ -56,7 +56,6 @@ interface Batch {
   line: Promise<unknown>;
 }
 
-// How long the first job waits for the others, which belong to other runs.
 const GATHER_MS = 3000;
 
 /** Creates the batches of a machine. With several slots there are none, because separate jobs on all slots finish sooner. */
@@ -114,7 +113,6 @@ async function encodeIn(
   await encodeInTurn(batch, signal, alone);
 }
 
-// A job that ends while it waits leaves the line at once.
 async function encodeInTurn(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
   const before = batch.line;
   const [over, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -131,7 +129,7 @@ async function encodeInTurn(batch: Batch, signal: AbortSignal, alone: () => Prom
   }
 }
 
-// A run continues without its ended jobs. The last one kills the run, and waits until its processes and files are gone.
+// The last job to end kills the run, and waits until its processes and files are gone.
 async function joinRun(batch: Batch, member: Member): Promise<boolean> {
   const { signal } = member;
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -167,17 +165,14 @@ async function encodeBatch(batch: Batch, scratch: Pick<Scratch, "create">): Prom
       });
     return true;
   } catch {
-    // Encoding each job alone shows which one fails.
     for (const { fits } of members) fits(0);
     return false;
   } finally {
-    // A failure here is not the jobs' fault: the server removes its whole folder when it ends.
     if (home !== null) await removeFolder(home).catch(() => {});
   }
 }
 
 function keyOf({ lane = "", together, plan, chunk, source, input }: NativeJob): string | null {
-  // An input that another program decodes first becomes a file of each job.
   const decoded = together && !needsDecoder(source) && decodeKey(plan, chunk);
   if (!decoded) return null;
   // ffmpeg starts the clock of a transport stream at the first packet of the streams that it reads.
@@ -295,7 +290,6 @@ export async function measureInParallel(
   member.signal.throwIfAborted();
   const done = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
   const peaks = done.map((each) => new Uint8Array(each.peaks));
-  // A single run shows whether the sound itself is at fault.
   if (done.length < segments.length || !areComplete(peaks, segments)) {
     member.fits(0);
     return null;

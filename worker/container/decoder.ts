@@ -67,9 +67,7 @@ async function primaryOf(heif: string, run: DecoderRun): Promise<string> {
 }
 
 const MAX_BYTES = 256 * MIB;
-// The canvas, the largest frame, and a picture in compression.
 const CANVASES = 5;
-// Bytes of a PAM header.
 const MAX_HEADER = 1024;
 const [STILL, PIXELS] = ["frame.webp", "frame.pam"] as const;
 
@@ -111,7 +109,6 @@ async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun)
   const path = join(run.folder, PIXELS);
   const length = width * height * 4;
   const { size } = await stat(path);
-  // A still may be larger than its frame declares.
   if (size < length || size > length + MAX_HEADER) return null;
   return (await readFile(path)).subarray(size - length);
 }

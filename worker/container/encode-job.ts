@@ -112,7 +112,6 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
     };
     await run(chunkArgs(plan, chunk, source, io, tools), {
       onProgress(line) {
-        // The last line of each report.
         if (job.name === null && line === "progress=continue") void uploadSegments(folder, uploads);
         report.read(line);
       },
@@ -133,7 +132,6 @@ function abortOnError(act: () => void, failed: AbortController): void {
   }
 }
 
-// Parses ffmpeg's progress lines; `seconds` is the length of the output, null when unknown.
 function createReport(seconds: number | null, onProgress: RunHooks["onProgress"]) {
   const largest = new Map<string, number>();
   let speed: number | null = null;
@@ -154,7 +152,7 @@ function localFile(url: string | null | undefined): ServedInput | null {
   return url ? { url, sent: () => 0, isWaiting: () => false, close() {} } : null;
 }
 
-// Hides the fonts of this machine, which other machines may lack.
+// Other machines may lack the fonts of this one.
 const NO_FONTS = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig/>`;
 
 /** Saves the files that filters read (subtitles and their font), each in its own folder; returns their paths by index. */
@@ -190,7 +188,6 @@ export async function readPacketCounts(
   return readLists(plan, chunk, source, (name) => lists.get(name) ?? null);
 }
 
-// If listing fails now, the final upload retries or reports it.
 async function uploadSegments(folder: string, uploads: Uploads): Promise<void> {
   const segments = await finishedSegments(join(folder, "out"), uploads.has).catch(() => []);
   for (const segment of segments) uploads.add(segment);

@@ -51,12 +51,12 @@ export type InputProtocol = keyof typeof PROTOCOLS;
 
 /** Returns the arguments before an input, which restrict its protocol and demuxers. */
 export function inputArgs(demuxers: string, threads: number, protocol: InputProtocol = "loopback"): string[] {
-  // ffmpeg's own default.
+  // ffmpeg uses one more thread than processors by default.
   const decoding = threads === 1 ? 1 : threads + 1;
   return [
     ...NATIVE_TOOLS.input,
     ...["-protocol_whitelist", PROTOCOLS[protocol], "-format_whitelist", demuxers],
-    // Each seek discards the socket's buffer, all of it fetched over the network. With large segments, loopback buffers megabytes.
+    // Each seek discards the socket's buffer, fetched over the network; with large segments, loopback buffers megabytes.
     ...(protocol === "file" ? [] : ["-recv_buffer_size", "65536", "-tcp_mss", "1460"]),
     ...["-threads", String(decoding)],
   ];

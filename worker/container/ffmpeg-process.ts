@@ -100,8 +100,7 @@ export async function runProgram(name: string, run: ProgramRun): Promise<RunEnd>
 const PIPE_BYTES = 65_536;
 const MKFIFO_MS = 5000;
 
-// Reading a named pipe into one buffer takes a quarter of the time of Node's own pipes, which allocate memory for each read. Null where the
-// system has no named pipes.
+// Node's own pipes allocate memory for each read and take four times as long.
 async function openPipe({ cwd, signal }: ProgramRun, onBytes: (bytes: Uint8Array) => void) {
   const path = join(cwd, `pipe-${randomUUID()}`);
   try {
@@ -132,12 +131,11 @@ async function openPipe({ cwd, signal }: ProgramRun, onBytes: (bytes: Uint8Array
   return { end, closed };
 }
 
-// Each of these programs replaces itself by the next with exec, so the process id stays the same.
+// Each program replaces itself by the next with exec, so the process id stays the same.
 function wrap({ installed, limits }: ProgramRun): string[] {
   return [...installed.setpriv, ...(installed.prlimit ? prlimitArgs(limits) : [])];
 }
 
-// A status line replaces the previous one, and a long log loses its middle.
 function appendLog(log: string[], text: string): void {
   const line = text.trim().slice(0, LOG.line);
   if (line === "") return;
@@ -170,7 +168,7 @@ export interface Watchdog {
 
 /** Seconds that an ffmpeg that was asked to end has until it is killed. */
 export const KILL_AFTER_SECONDS = 5;
-// A slow codec may compute for long without output. After this many stall times it counts as an endless loop.
+// A slow codec may compute for many stall times without output.
 const BUSY_PATIENCE = 10;
 
 /**

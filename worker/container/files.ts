@@ -53,7 +53,6 @@ async function removeLeftovers(home: string): Promise<void> {
     const [, pid, started] = NAME.exec(name) ?? [];
     return pid !== undefined && !isRunning(Number(pid), Number(started));
   });
-  // Folders of other users stay.
   await Promise.allSettled(leftovers.map((name) => removeFolder(join(home, name))));
 }
 
@@ -84,7 +83,6 @@ interface OutputFile extends WrittenFile {
   path: string;
 }
 
-// Parallel requests hide the latency of small files; more would not speed up large ones.
 const CONCURRENCY = 4;
 
 /** Lists the files in the folder of an output. `single` replaces the name and type of a single file. */
@@ -214,7 +212,6 @@ export async function isComplete({ path, size }: OutputFile): Promise<boolean> {
   return size > 0 && (await boxesEnd(file, size)) === size;
 }
 
-// The end of the last box by its header; 0 when a header is malformed.
 async function boxesEnd(file: FileHandle, size: number): Promise<number> {
   const header = new DataView(new ArrayBuffer(16));
   let at = 0;

@@ -4,7 +4,6 @@ export type ReadBlock = (index: number) => Promise<Uint8Array>;
 /** Reads consecutive blocks of a file in one request. */
 export type ReadBlocks = (first: number, count: number) => Promise<Uint8Array[]>;
 
-// Share of the blocks read in sequence that is prefetched: little is wasted when the reader seeks.
 const AHEAD_SHARE = 0.25;
 
 /** How a file is read in blocks. */
@@ -41,7 +40,6 @@ export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOpti
     for (const [at, block] of blocks.entries()) {
       const index = first + at;
       cache.set(index, block);
-      // A failed block is fetched again by the next read.
       block.catch(() => cache.get(index) === block && cache.delete(index));
     }
     return blocks[0] as Promise<Uint8Array>;
@@ -51,11 +49,10 @@ export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOpti
     sequentialBlocks = index === last + 1 ? sequentialBlocks + 1 : 0;
     last = index;
     const block = lookUp(index) ?? fetch(index, 1);
-    // Few at first: a reader that looks for the index of a file soon seeks.
     const target = Math.min(Math.ceil(sequentialBlocks * AHEAD_SHARE), ahead, count - 1 - index);
     let cached = 0;
     while (cached < target && lookUp(index + cached + 1)) cached++;
-    // Wait until half of them are used, so that one request fetches several.
+    // Waiting until half are used lets one request fetch several.
     if (cached < target && cached <= target / 2) void fetch(index + cached + 1, target - cached);
     for (const oldest of cache.keys()) {
       if (cache.size <= keep + ahead) break;

@@ -16,7 +16,6 @@ import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts
 /** Attempts to read a range, and the first pause between them, which doubles each time. */
 export const READ_TRIES = { max: 5, pauseMs: 200 } as const;
 
-// The service responds at once, so a silent request is repeated early.
 const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
@@ -134,7 +133,7 @@ export async function startInputProxy(): Promise<InputProxy> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     serve(input, fail) {
-      // Without an extension, by which ffmpeg would choose a demuxer.
+      // ffmpeg would choose a demuxer by an extension.
       const path = `/${randomBytes(24).toString("hex")}`;
       const closed = new AbortController();
       const read: ReadBlocks = async (first, count) => {

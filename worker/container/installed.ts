@@ -36,7 +36,6 @@ export function prlimitArgs({ max_file_bytes, max_memory_bytes }: Limits): strin
   return ["prlimit", ...limits, "--"];
 }
 
-// Drops all rights but the group, for the files of a job.
 function setprivArgs(user: string | null): string[] {
   const end = ["setpriv", "--pdeathsig", "KILL"];
   if (user === null) return end;
@@ -55,7 +54,6 @@ export async function findInstalled(limits: Limits, user: string | null = null):
     capture("ffmpeg", "-hide_banner", "-h", "muxer=avif"),
     findHeif(),
     capture("dwebp", "-version"),
-    // Fails where the host's own limit is lower.
     capture(...prlimitArgs(limits), "true"),
     capture(...setpriv, "true"),
   ]);
@@ -80,7 +78,7 @@ export async function findInstalled(limits: Limits, user: string | null = null):
   };
 }
 
-// libheif 1.18 renamed it.
+// libheif 1.18 renamed heif-convert to heif-dec.
 async function findHeif(): Promise<string | null> {
   for (const name of ["heif-dec", "heif-convert"]) if ((await capture(name, "--help")) !== null) return name;
   return null;

@@ -62,9 +62,7 @@ interface Entry {
 }
 
 const REPORT_MS = 1000;
-// How long a server that shuts down waits for clients to read the results; they poll at least twice a minute.
 const LINGER_MS = 40_000;
-// A result is kept for this many leases, in case its client restarts.
 const RESULT_LEASES = 5;
 const MAX_RESULTS = 1000;
 // A job may arrive after its own cancellation, which uses another connection.
@@ -91,7 +89,6 @@ export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsO
   );
   expiry.unref();
 
-  // Images and sound take no second slot while a longer job waits.
   function hasSlot(short: boolean, overtakes: boolean): boolean {
     const all = active();
     const shorts = all.filter((entry) => entry.short).length;
@@ -224,7 +221,6 @@ export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsO
 
 type StateError = Extract<NativeState, { state: "failed" }>["error"];
 
-// Reports the abort reason, not the error it caused.
 function errorOf(signal: AbortSignal, thrown: unknown): StateError {
   if (!(thrown instanceof MediaError) && !signal.aborted) {
     const error = thrown instanceof Error ? thrown.stack : String(thrown);
@@ -285,7 +281,6 @@ interface Waiter<J, R> {
   done(result: R | null): void;
 }
 
-// How long a job keeps its position between two requests of its client.
 const POSITION_MS = 5000;
 
 /** Creates the queue of a machine. */
@@ -293,7 +288,6 @@ export function createJobQueue<J extends WaitingJob, R>(options: JobQueueOptions
   const { take, running } = options;
   const waiters = new Set<Waiter<J, R>>();
   const arrivals = new Map<string, { arrival: number; until: number }>();
-  // When each lane was last served; a new lane comes first.
   const served = new Map<string, number>();
   let clock = 0;
 

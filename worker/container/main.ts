@@ -1,14 +1,12 @@
 import { type NativeServer, startServer } from "./server.ts";
 import { parseSettings } from "./settings.ts";
 
-// The native encoder as a program. Once it listens, it prints a line of JSON, `{"url": …}`, and sends { type: "ready", url } or
-// { type: "failed", message } to a parent that forked it. The parent ends it by closing the channel, which also happens when the parent
-// dies. SIGTERM finishes running jobs or hands them back; a second SIGTERM, or SIGINT, ends them at once.
 const starting = startServer(parseOrFail());
 let terms = 0;
 
 process.on("SIGTERM", () => exitAfter((server) => (++terms > 1 ? server.end() : server.finish())));
 process.on("SIGINT", () => exitAfter((server) => server.end()));
+// The parent ends this program by closing the channel, which also closes when the parent dies.
 process.on("disconnect", () => exitAfter((server) => server.end()));
 
 starting.then(({ url }) => {

@@ -27,7 +27,6 @@ export interface Pictures {
   ): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
-// The sender holds the picture in memory until it has been read.
 const READ_MS = 20_000;
 const withReadTimeout = <T>(reading: Promise<T>) =>
   within(reading, READ_MS, () => {
@@ -36,7 +35,6 @@ const withReadTimeout = <T>(reading: Promise<T>) =>
 
 /** Creates {@link Pictures} on the jobs of a server, whose memory they share. */
 export function createPictures(jobs: Jobs, server: PictureServer, memory: Memory): Pictures {
-  // Resolves after the current picture and those that wait for it.
   let last: Promise<void> = Promise.resolve();
 
   async function encode(frames: FrameReader, until: number, signal: AbortSignal) {

@@ -27,9 +27,7 @@ export interface JobHooks extends RunHooks {
 /** The result of a successful job. */
 export type JobResult = Omit<Extract<NativeState, { state: "done" }>, "state">;
 
-// Share of the encode in a job's progress; the upload has the rest.
 const ENCODE_SHARE = 0.95;
-// Share of the decoding when another program decodes the input first.
 const DECODE_SHARE = 0.3;
 
 /** Encodes a chunk in its own folder, uploads its files and always removes the folder. Rejects with a {@link MediaError}, or with the signal's reason. */
@@ -39,7 +37,6 @@ export async function runJob(
   { signal, onProgress, fits, batch }: JobHooks,
 ): Promise<JobResult> {
   const { installed, settings } = context;
-  // Several threads read keyframes faster.
   const threads = isShort(job) && !job.plan.image?.sheet ? 1 : settings.threads;
   const { lacks, endless } = installed;
   // A job of a failed batch must give the same output alone.

@@ -23,15 +23,13 @@ export interface NativeServer {
   end(): Promise<void>;
 }
 
-// Clients close idle connections within seconds. If the server closed first, a request in flight would be lost, and one with a streamed
-// body cannot be repeated.
+// If the server closed an idle connection first, it would lose a request in flight; clients close theirs within seconds.
 const KEEP_ALIVE_MS = 75_000;
 
 /** Starts the native encoder. Rejects with a MediaError when ffmpeg or one of its encoders is missing, and with the system's error when it cannot listen. */
 export async function startServer(settings: Settings): Promise<NativeServer> {
   const { ffmpeg_user } = settings;
   const installed = await findInstalled(settings, ffmpeg_user);
-  // Files are accessible to the server and to the user of ffmpeg, who share a group.
   if (ffmpeg_user !== null) process.umask(0o007);
   const shared = ffmpeg_user !== null;
   const [scratch, proxy, pictureServer] = await Promise.all([
@@ -52,7 +50,7 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
     origins,
     ffmpeg: installed.version,
     features: engineFeatures("native", installed.lacks),
-    // One more for images and sound.
+    // The server also runs one image or sound beside its slots.
     slots: slots + 1,
   });
   const server = createAdaptorServer({ fetch: app.fetch });

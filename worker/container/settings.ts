@@ -52,7 +52,6 @@ export function parseSettings(env: Variables, cores: number = availableParalleli
   };
 }
 
-// The rest is for the server and the system.
 const FFMPEG_SHARE = 0.9;
 
 function requireProtection({ HOST, ...settings }: NativeSettings): void {
@@ -62,7 +61,6 @@ function requireProtection({ HOST, ...settings }: NativeSettings): void {
   throw errors.protectionMissing({ names: missing, host: HOST });
 }
 
-// In a container its limit, otherwise the memory of the machine.
 function machineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();

@@ -13,7 +13,6 @@ import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import { errors } from "./errors.ts";
 
-// Time limit of a transfer from or to the caller, which keeps others waiting.
 const TRANSFER_MS = 60_000;
 
 /** Responds to a job with a stream of frames: waits for a slot, runs the job, and reports the outcome. */
@@ -58,7 +57,6 @@ export async function serveJob(httpRequest: Request, queue: JobQueue, host: Ligh
       place.leave();
     }
   };
-  // Fails when the caller has disconnected.
   serve().catch(() => {});
   return answer(readable, 200);
 }
@@ -127,8 +125,7 @@ export function createJobQueue(waiting: number): JobQueue {
       }
       const own: Entry = { beats: 0 };
       line.push(own);
-      // When a caller disconnects, the runtime silently stops its job, whose heartbeat then stops while others go on. Counts beats
-      // instead of time, because the clock stands still while another job has the processor.
+      // The runtime silently stops a disconnected caller's job. Beats replace time, because the clock stands still while a job computes.
       const heart = setInterval(() => own.beats++, BEAT);
       return {
         get ahead() {

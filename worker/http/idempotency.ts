@@ -26,7 +26,6 @@ export interface IdempotencyTable {
 }
 
 const DAY_MS = 86_400_000;
-// After this time, the Worker that handled the request counts as gone.
 const LOST_MS = 60_000;
 
 const SCHEMA = `

@@ -43,7 +43,6 @@ export const noIcon: MiddlewareHandler = async function noIcon(c) {
   return c.body(null, 204);
 };
 
-// Stands in the settings for every name and address of this machine.
 const LOOPBACK = "loopback";
 
 const EXPOSED = [

@@ -31,11 +31,9 @@ export interface ImageEncoders {
   native: PictureEncoder | null;
 }
 
-// Memory for encoded pictures, which are at most as large as their pixels.
 const memory = createByteBudget(MAX_PICTURE_BYTES, 10_000);
 const PIXEL_BYTES = 4;
 
-// The worst value of AVIF's quality scale.
 const AVIF_WORST = 63;
 
 /**

@@ -46,7 +46,6 @@ export class ImageObject extends DurableObject<Bindings> {
     const end = () => {
       this.#making = null;
     };
-    // Until the picture is stored, other requests share this one.
     this.ctx.waitUntil(storing.then(end, end));
     return answer;
   }
@@ -98,7 +97,6 @@ export class ImageObject extends DurableObject<Bindings> {
     return {
       max_bytes: MAX_PICTURE_INPUT,
       key: `images/${id}/source`,
-      // The alarm clears the copy if this object dies first.
       prepare: async () => {
         if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + HOUR_MS);
       },
@@ -145,7 +143,6 @@ export class ImageObject extends DurableObject<Bindings> {
   }
 }
 
-// Shared by the objects of an isolate, with the light encoder's capabilities and the limits of the native ones.
 let encoders: ImageEncoders | undefined;
 
 function encodersOf(env: Env): ImageEncoders {

@@ -82,7 +82,6 @@ interface OpenSource {
   close(): Promise<void>;
 }
 
-// Reserves more memory only when the first bytes are full, because most sources of unknown size are small.
 async function readGrowing<T>(
   env: Env,
   body: ReadableStream<Uint8Array>,
@@ -110,7 +109,6 @@ async function readGrowing<T>(
   }
 }
 
-// A copy in storage can be read by ranges, which the server of the source may not support.
 async function throughStorage<T>(
   env: Env,
   body: ReadableStream<Uint8Array>,
@@ -126,12 +124,10 @@ async function throughStorage<T>(
       use(await openInput(storage, large.key, size)),
     );
   } finally {
-    // A copy that remains is cleared with the picture.
     await storage.clear(large.key).catch((thrown) => logFault("copy of a source not cleared", thrown));
   }
 }
 
-// The light encoder needs its input in memory.
 async function openInput(storage: Storage, key: string, size: number): Promise<ImageInput> {
   if (size > IMAGE_BYTES) return storedInput(storage, key);
   const stored = await storage.read(key);
@@ -141,7 +137,6 @@ async function openInput(storage: Storage, key: string, size: number): Promise<I
 
 const memoryFor = (size: number) => (size > IMAGE_BYTES ? TRANSFER_BYTES : size);
 
-// Reads until the end, or until a chunk does not fit, which it returns as `rest`.
 async function fill(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   bytes: Uint8Array,
@@ -171,7 +166,6 @@ async function openWeb(
   const admit = async (bytes: number) =>
     requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
   const options: HttpOptions = { fetch: outside.fetch, guard, signal, timeouts: TIMEOUTS, maxBytes, admit };
-  // A 304 to an unconditional request is invalid.
   const { response, url } = await requestHttp(
     source,
     conditions(validator),
@@ -194,7 +188,6 @@ async function openWeb(
     throw thrown;
   }
   return {
-    // A large source reserves memory for each transfer.
     memory_bytes: facts.size !== null && facts.size > IMAGE_BYTES ? 0 : facts.size,
     validator: facts.version,
     async read(use) {
@@ -248,7 +241,6 @@ export interface ImageInput {
 /** Memory of a transfer to or from storage: two parts in flight and the next one. */
 const TRANSFER_BYTES = 16 * MIB;
 
-// The native encoder reads each slice once.
 const CACHE = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: MIB };
 
 /** Returns a picture in memory. */

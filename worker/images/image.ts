@@ -45,7 +45,7 @@ export interface ImageResult {
 /** Returns the picture of an image URL, from storage or newly encoded; rejects with a `MediaError`. */
 export type Images = (place: ImageOrigin, job: ImageJob) => Promise<ImageResult>;
 
-// Smallest files first.
+// The order prefers the smallest files.
 const MODERN = ["avif", "webp"] as const satisfies readonly ImageFormat[];
 
 /** Returns the best format for `auto` that the light encoder writes and an Accept header names; null for none. Ignores wildcards. */

@@ -48,7 +48,6 @@ export interface RecentImages {
   put(name: string, image: RecentImage): void;
 }
 
-// In bytes, of one picture and of all together: an isolate has 128 MB.
 const RECENT_BYTES = { each: MIB, all: 16 * MIB } as const;
 
 /** Creates {@link RecentImages}. */

@@ -27,7 +27,6 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
     if (!archived) return null;
     const tasks = await tasksOf(project, archived);
     if (tasks.length > 0) return describeJob(archived.head, tasks);
-    // Deleting the last task of a job deletes the job.
     await archive?.remove(id);
     return null;
   }

@@ -35,7 +35,6 @@ import {
 } from "./job-state.ts";
 
 const STATE = "state";
-// Tasks report their end; polling, with a growing delay, covers a lost report.
 const ASK_MS = { first: 15_000, max: 600_000 } as const;
 const FAULT_MS = 5000;
 
@@ -91,7 +90,6 @@ export class JobObject extends DurableObject<Bindings> {
   /** Records how a task ended. */
   async ended(task_id: string, ended: TaskEnd, output: string | null): Promise<void> {
     this.#end(task_id, ended, output);
-    // The alarm retries a release that fails.
     await this.#advance().finally(() => this.#arm());
   }
 
@@ -207,7 +205,6 @@ export class JobObject extends DurableObject<Bindings> {
     await this.#drop(state);
   }
 
-  // A job that had begun stays hidden until its files have been cleared often enough.
   async #drop({ project, head }: JobState): Promise<void> {
     await patiently(() => this.env.PROJECT.getByName(project).removeJob(head.id));
     const state = this.#read();
@@ -332,7 +329,6 @@ async function releaseTask(env: Bindings, release: Release): Promise<void> {
   await patiently(() => run().fail(error));
 }
 
-// Duration of the lease; each call extends it.
 const LEASE_MS = 30_000;
 
 /** A lease of the shared input for one task at a time. It is not stored: after a restart, the input is at worst read twice. */
@@ -359,7 +355,6 @@ class JobLead extends RpcTarget {
   }
 }
 
-// A reader that does not extend its turn within this time counts as gone.
 const FETCH_MS = 15_000;
 /** How often a reader that still fetches extends its turn. */
 export const STAY_MS = FETCH_MS / 3;

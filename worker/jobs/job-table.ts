@@ -33,7 +33,6 @@ const MAX_BYTES = 1_500_000;
 
 const SCHEMA =
   "CREATE TABLE IF NOT EXISTS job (id TEXT PRIMARY KEY, head TEXT NOT NULL, tasks TEXT NOT NULL) WITHOUT ROWID";
-// A job has no state before its tasks are created and after they are deleted or archived.
 const LISTED = "EXISTS (SELECT 1 FROM json_each(job.tasks) AS task JOIN run ON run.id = task.value)";
 
 /** Creates the table of jobs; the index of runs holds their tasks. */
@@ -46,7 +45,6 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
     },
     remove(id) {
       sql.exec("DELETE FROM job WHERE id = ?", id);
-      // Marks the job as gone, so that its event is removed after the last delivery.
       runs.remove(id);
     },
     of(run_id) {
@@ -70,7 +68,6 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
       return [...rows].flatMap(({ head, tasks }) => {
         const ids: string[] = JSON.parse(tasks);
         const listed = tasksOf(tasks).map((text): Task => JSON.parse(text));
-        // A task that is not listed yet is not finished.
         if (listed.length < ids.filter((each) => !runs.isGone(each)).length) return [];
         const job = describeJob(JSON.parse(head), listed);
         const kind = jobEndKind(job);
@@ -90,7 +87,6 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
   }
 }
 
-// An event that would be too large omits the steps of its tasks.
 function recordOf(job: Job): string {
   const whole = JSON.stringify(job);
   if (new TextEncoder().encode(whole).length <= MAX_BYTES) return whole;

@@ -9,7 +9,6 @@ export interface Limits {
   waiting: WaitQuota;
 }
 
-// A guess: nobody knows when the next run ends.
 const RETRY_SECONDS = 10;
 
 /** Counts a request of a key and sets the headers of its limits; throws `rate_limited` beyond them. */
@@ -59,7 +58,6 @@ interface WaitQuota {
   take(project: string, count?: number): Promise<boolean>;
 }
 
-// A cached quota is valid this long; subtract what was spent locally.
 const CACHE_MS = 5000;
 const MAX_PROJECTS = 10_000;
 

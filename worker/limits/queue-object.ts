@@ -4,12 +4,9 @@ import { serviceSettings } from "../settings/read.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import { createRunQueue, LOADS, type Load, type QueuedRun, type RunQueue } from "./run-queue.ts";
 
-// How often to check that running runs exist; missing ones free their slots.
 const CHECK_MS = 300_000;
 const RETRY_MS = 1000;
-// Default of heavy runs per encoder. It exceeds the encoder's slots, which are shared chunk by chunk among the projects of running runs.
 const HEAVY_RUNS = { container: 8, address: 16 } as const;
-// The method of a TaskObject that grants a slot.
 const CALLS = { light: "go", heavy: "goHeavy" } as const satisfies Record<Load, string>;
 
 /**
@@ -74,7 +71,6 @@ export class QueueObject extends DurableObject<Bindings> {
     await this.#arm(settled.includes(false) ? RETRY_MS : 0);
   }
 
-  // Returns false where a call failed.
   async #look(queue: RunQueue, turn: (typeof CALLS)[Load]): Promise<boolean> {
     const now = Date.now();
     queue.fill(now);

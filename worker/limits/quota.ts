@@ -49,7 +49,6 @@ export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quot
 
   return {
     takeFetched(bytes) {
-      // A fetched input leads to an output.
       if (!hasRoom("stored", 1)) return "stored";
       if (!hasRoom("fetched", bytes)) return "fetched";
       if (bytes > 0) add("fetched", bytes);
@@ -69,7 +68,7 @@ export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quot
 /** Returns the bytes that a finished task or standalone step left in managed storage. */
 export function storedBytes(record: Task | Step): number {
   if (record.status !== "succeeded" || destinationOf(record)) return 0;
-  // A probe stores nothing, and an upload to managed storage leaves the file where it is.
+  // An upload to managed storage leaves the file where it is.
   if (record.object === "step")
     return record.kind === "probe" || record.kind === "upload" ? 0 : sizeOf(record);
   return Math.max(0, ...record.steps.filter(({ kind }) => kind === record.kind).map(sizeOf));

@@ -72,7 +72,6 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
   function report({ id, project }: Pick<Principal, "id" | "project">, window: Window): void {
     if (now() < window.reporting_until) return;
     window.reporting_until = now() + LOST_MS;
-    // Reports the first request at once, so that uses in other instances count from the second on.
     later(window.synced ? REPORT_MS : 0, async () => {
       const uses = window.unreported;
       window.unreported = none();

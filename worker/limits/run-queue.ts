@@ -47,7 +47,6 @@ export interface RunQueue {
   isBusy(): boolean;
 }
 
-// Table names; those of light work came first and have no prefix.
 const TABLES = {
   light: { turn: "turn", lane: "lane", lanes: "lanes" },
   heavy: { turn: "heavy_turn", lane: "heavy_lane", lanes: "heavy_lanes" },
@@ -67,7 +66,6 @@ const schemaOf = ({ turn, lane, lanes }: (typeof TABLES)[Load]) => `
   CREATE TABLE IF NOT EXISTS ${lanes} (project TEXT PRIMARY KEY, served INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-// Values of the column goes_on.
 const [WAITS, GOES_ON, BLOCKED] = [0, 1, 2];
 
 /** Creates the queue of one kind of work in an SQLite database. */

@@ -57,7 +57,6 @@ function send(path: string, start: number, end: number, response: ServerResponse
   pipeline(createReadStream(path, { start, end: end - 1 }), response, () => response.destroy());
 }
 
-// Returns null for a range outside the file. A request for several ranges gets the whole file, which the RFC allows.
 function parseRange(header: string | undefined, size: number) {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
   const [, first = "", last = ""] = match ?? [];

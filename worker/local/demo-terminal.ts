@@ -76,7 +76,6 @@ function kindOf(format: unknown): string | undefined {
   return Object.entries(FORMATS).find(([, formats]) => String(format) in formats)?.[0];
 }
 
-// Returns the first format with this path's extension.
 function guessFormat(path: string | null): { kind: string; format: string } | undefined {
   const extension = extname(path ?? "")
     .slice(1)

@@ -34,7 +34,6 @@ export interface Api {
 }
 
 const POLL_MS = 200;
-// Outlasts a restart of the Worker.
 const PATIENCE_MS = 30_000;
 
 /** Creates the calls for a service's base URL and an API key. */
@@ -75,7 +74,6 @@ function createApi(url: string, key: string): Api {
   };
 }
 
-// npm run demo: converts one file into another by a task on a temporary service.
 runMain(async () => {
   const args = parseDemoArgs(process.argv.slice(2));
   if (!args) {
@@ -106,7 +104,6 @@ async function runDemo(args: DemoArgs, folder: string, signal: AbortSignal): Pro
     ...process.env,
     PORT: "0",
     API_KEYS: key,
-    // The demo polls five times a second.
     MAX_REQUESTS: "6000",
     STATE_DIR: join(folder, "state"),
   });

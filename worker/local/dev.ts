@@ -4,7 +4,6 @@ import { runMain, stopSignal } from "./cli.ts";
 import { startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 
-// npm run dev: runs the whole service on this machine; --watch reloads changed code.
 runMain(async () => {
   const { values } = parseArgs({ options: { watch: { type: "boolean", default: false } } });
   const settings = parseSettings(process.env);

@@ -22,7 +22,6 @@ export interface Config {
   containers?: { image?: string }[] | undefined;
 }
 
-// The id in the repository's wrangler.toml, which no account has.
 const PLACEHOLDER = /^0+$/;
 /** The bindings that the service needs. */
 const BINDINGS = [
@@ -237,7 +236,6 @@ function wordsOf(thrown: unknown): string {
 
 const SIDE = 64;
 
-// A PNG of a gradient (https://www.w3.org/TR/png-3/): 8 bits of RGB, each row unfiltered.
 function drawPicture(): Buffer<ArrayBuffer> {
   const rows = Buffer.alloc(SIDE * (1 + SIDE * 3));
   for (let y = 0; y < SIDE; y++) {

@@ -6,7 +6,6 @@ const unavailable = (message: string, cause?: unknown) =>
 
 /** The errors of the commands, with their facts as parameters; each is printed as one line. */
 export const errors = {
-  // Arguments and variables.
   argumentsUnknown: ({ usage }: { usage: string }) =>
     argument(`Unknown command or wrong arguments.\n\n${usage}`),
   tooManyInputs: ({ inputs }: { inputs: readonly string[] }) =>
@@ -21,7 +20,6 @@ export const errors = {
   keyNotFound: ({ id }: { id: string }) =>
     argument(`There is no key ${id}; npm run keys -- list shows them all.`),
 
-  // The machine.
   programsMissing: ({ programs, packages }: { programs: readonly string[]; packages: readonly string[] }) =>
     unavailable(
       `${programs.join(", ")} missing on this machine: install ${packages.join(" and ")} and try again.`,
@@ -49,7 +47,6 @@ export const errors = {
       cause,
     ),
 
-  // The service.
   notStarted: ({ name, reason, log }: { name: string; reason: string; log: string }) =>
     unavailable(`${name} did not start: ${reason}; see ${log}.`),
   encoderNotRegistered: () => unavailable("The encoder did not register."),

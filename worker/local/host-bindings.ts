@@ -8,8 +8,7 @@ import { within } from "../../src/util/async.ts";
 type Bindings = NonNullable<Parameters<typeof unstable_startWorker>[0]["bindings"]>;
 type Handler = Extract<Bindings[string], { type: "fetcher" }>["fetcher"];
 
-// Ranges that are not public although workerd counts, or may count, them as "public": this network, IPv4 translations, ranges for
-// documentation and benchmarks, multicast, reserved ranges, and Azure's wire server.
+// Ranges that workerd may count as "public" although they are not; 168.63.129.16 is Azure's wire server.
 const DENIED = [
   "0.0.0.0/8",
   "168.63.129.16/32",
@@ -51,7 +50,6 @@ export function outsideBindings(dns: readonly string[] | null): Bindings {
 export function diskBinding(path: string): Bindings {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   tidy(path);
-  // wrangler passes fetchers to Miniflare unchanged, and Miniflare accepts workerd's disk service too.
   const disk = { disk: { path, writable: true } };
   return { DISK: { type: "fetcher", fetcher: disk as unknown as Handler } };
 }

@@ -31,8 +31,7 @@ export interface HostOrder {
 /** A host process's reply to its order. */
 export type HostReply = { type: "ready"; url: string } | { type: "failed"; message: string };
 
-// This process runs a single Worker, so that a busy one blocks only itself. service.ts starts it as the leader of a process group and
-// sends its order over the IPC channel.
+// Each Worker has a process of its own, so that a busy one blocks only itself.
 const environment = new unstable_DevEnv();
 let worker: Awaited<ReturnType<typeof environment.startWorker>> | undefined;
 let loaded = false;
@@ -43,7 +42,6 @@ process.once("message", (order: HostOrder) => {
 // The parent closes the channel to end this process; the channel also closes when the parent dies, even by SIGKILL.
 process.on("disconnect", stop);
 environment.on("error", fail);
-// Only a failed first build is fatal; wrangler logs later ones.
 environment.on("buildFailed", ({ cause }) => loaded || fail(cause));
 
 async function start(order: HostOrder): Promise<void> {
@@ -85,7 +83,6 @@ function bindings<T extends "plain_text" | "secret_text">(type: T, values: Recor
 
 function fail(thrown: unknown): void {
   console.error(thrown);
-  // A failed build carries esbuild's errors; the first one says most.
   const [first] = (thrown as { errors?: { text: string }[] }).errors ?? [];
   reply({
     type: "failed",

@@ -100,7 +100,6 @@ npm run keys -- revoke ID           revokes a key; it stops working within five 
 
 The keys are those of the local service (STATE_DIR) or, with --url URL, of the one deployed there, whose OPERATOR_KEY must be set here too.`;
 
-// npm run keys: manages the keys that a service stores. Starts the local service for this if it is not running.
 runMain(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -174,7 +173,6 @@ function parseProject(project: string | undefined): string {
   return own;
 }
 
-// NaN fails the validation that follows.
 function numberOf(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }

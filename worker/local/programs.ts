@@ -71,8 +71,7 @@ function envOf(state: State): NodeJS.ProcessEnv {
     CLOUDFLARE_DEV_REGISTRY_PATH: registryOf(state),
     X_LOCAL_EXPLORER: "false",
     X_LOCAL_OBSERVABILITY: "false",
-    // Miniflare's R2 reads chunks of 4 KB. Without this limit, their garbage makes V8 enlarge its young generation, and the process
-    // grows by tens of MB with every large file.
+    // The garbage of R2's 4 KB reads would enlarge V8's young generation by tens of MB for every large file.
     MINIFLARE_WORKERD_V8_FLAGS: "--max-semi-space-size=4",
   };
 }

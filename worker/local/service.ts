@@ -53,7 +53,6 @@ export const WORKERS = {
 /** The name of a Worker of the service. */
 export type WorkerName = keyof typeof WORKERS;
 
-// The project of the generated key, which outlives the key.
 const PROJECT = "local";
 const HEALTH_MS = 30_000;
 
@@ -130,7 +129,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       media: mediaOf(options),
       dns: options.dns ?? [],
       vars: {
-        // No containers run locally.
         NATIVE_INSTANCES: "0",
         ...(native_urls.length > 0 && { NATIVE_ENCODER_URL: native_urls.join(",") }),
         ...options.vars,
@@ -173,7 +171,6 @@ function countNatives({ native = 1, vars }: ServiceOptions, tell: (line: string)
   return 0;
 }
 
-// A broken ffmpeg counts as missing.
 async function startNative(
   native: Host<NativeOrder>,
   { signal }: ServiceOptions,

@@ -26,12 +26,10 @@ export interface Settings {
 /** Reads the settings from environment variables; throws a {@link SettingsError}. */
 export function parseSettings(env: Variables): Settings {
   const { PORT, STATE_DIR } = readSettings(LocalSettings, env);
-  // Passed as text, since the service Worker parses its variables itself.
   const texts = textsOf(LocalSettings, env);
   const vars: Record<string, string> = {};
   for (const [name, field] of Object.entries(LocalSettings.shape)) {
     const serviceField: unknown = (ServiceSettings.shape as Record<string, unknown>)[name];
-    // A local default overrides the Worker's.
     const text = texts[name] ?? (field === serviceField ? undefined : defaultOf(field));
     if (serviceField !== undefined && text !== undefined) vars[name] = text;
   }

@@ -129,7 +129,6 @@ function readSecret(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-// Returns false when the file exists already.
 function create(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: "wx", mode: 0o600 });

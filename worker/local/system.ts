@@ -50,7 +50,6 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env):
   return null;
 }
 
-// Returns a function that runs apt-get as root, through passwordless sudo if need be; null where neither is possible.
 function findApt(env: NodeJS.ProcessEnv): ((args: string[]) => void) | null {
   const apt = findProgram("apt-get", env);
   if (!apt) return null;
@@ -67,7 +66,6 @@ function findApt(env: NodeJS.ProcessEnv): ((args: string[]) => void) | null {
   };
 }
 
-// Needed only by `npm run test:firefox`, which names it.
 const ON_REQUEST: readonly string[] = ["firefox-esr"];
 
 if (import.meta.main) {

@@ -26,7 +26,6 @@ export async function runWrangler(args: readonly string[]): Promise<string> {
   }
 }
 
-// Returns the lines marked as errors if there are any, else the whole output.
 function reasonOf({
   message,
   stdout = "",

@@ -125,7 +125,6 @@ export function createPageUploads(options: PageUploadOptions): PageUploads {
       if (entry.upload.expires_at <= now()) throw errors.uploadNotFound();
       const at = place(entry);
       const etag = await at.complete(entry, parts).catch(async (thrown: unknown) => {
-        // A concurrent request may have completed it.
         const current = await home(id).get();
         if (current?.upload.etag) return current.upload.etag;
         throw thrown;

@@ -106,10 +106,8 @@ function message(folder: string, expires: number, purpose: Purpose): Uint8Array<
   return Uint8Array.from(new TextEncoder().encode(`${first}${folder}\n${expires}`));
 }
 
-// The records that own folders; a job's folder has the shared input of its tasks.
 const OWNERS = ["task", "step", "job"] as const;
 
-// Returns `out/<run>/` or `work/<run>/` for the key of a file below it.
 function folderOf(key: string): string | null {
   const [top, run = "", ...rest] = key.split("/");
   if ((top !== "out" && top !== "work") || !OWNERS.some((sort) => isId(sort, run))) return null;
@@ -238,7 +236,6 @@ function imageMessage({ options, source, project, expires }: ImageGrant): Uint8A
   return Uint8Array.from(new TextEncoder().encode(text));
 }
 
-// Keeps `=`, `,` and `:` legible, which paths allow.
 function encodeOptions(options: string): string {
   return encodeURIComponent(options).replaceAll("%3D", "=").replaceAll("%2C", ",").replaceAll("%3A", ":");
 }

@@ -32,7 +32,6 @@ export class UploadObject extends DurableObject<Bindings> {
   /** Stores the ETag of a part; false when the upload no longer accepts parts. */
   notePart(part: number, etag: string): boolean {
     if (this.get()?.upload.status !== "waiting") return false;
-    // Padded, so that the keys sort by number.
     this.#kv.put(`${PART}${String(part).padStart(5, "0")}`, { part, etag } satisfies UploadedPart);
     return true;
   }
@@ -66,7 +65,6 @@ export class UploadObject extends DurableObject<Bindings> {
   override async alarm(): Promise<void> {
     const removed = this.#kv.get<UploadEntry>(REMOVED);
     const entry = removed ?? this.get();
-    // Its expiry may have been extended.
     if (entry && !removed && entry.upload.expires_at > Date.now())
       return this.ctx.storage.setAlarm(entry.upload.expires_at);
     // From here on the upload cannot be completed.

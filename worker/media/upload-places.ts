@@ -75,7 +75,6 @@ export function createManagedPlace({ uploads, media, signer, home }: ManagedPlac
   };
 }
 
-// An upload that was completed or aborted no longer exists.
 async function abort(uploads: Uploads, key: string, begun: string): Promise<void> {
   try {
     await uploads.resume(key, begun).abort();
@@ -89,7 +88,6 @@ function bare(etag: string): string {
   return etag.replaceAll('"', "");
 }
 
-// Few attempts, because the caller waits for the response.
 const RETRY = { tries: 3, timeoutMs: 10_000 };
 
 /** Creates the place for uploads to the caller's own bucket: pages put parts to it directly, at URLs presigned with the connection's keys. */
@@ -135,7 +133,6 @@ export function createS3Place(
           const present = parts ?? (await listUploaded({ bucket, key, id: begun }));
           const count = partSizes(size).length;
           if (present === null) {
-            // An earlier call may have completed it without its response arriving.
             const info = await headObject(bucket, key, "write");
             if (info?.size === size && info.etag.endsWith(`-${count}`)) return info.etag;
           }
@@ -164,7 +161,6 @@ async function listUploaded(upload: S3Upload): Promise<S3Part[] | null> {
   return parts;
 }
 
-// The bucket is the caller's, and so are its faults.
 async function asRequestErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -47,7 +47,6 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
     return objectOf(key, entry);
   }
 
-  // An upload's folder counts as a whole, because it holds every attempt at a part.
   function placesOf(key: string, entry: Entry | null): Set<string> {
     const whole = bytesAt(key);
     const places = entry?.files.map(({ path }) => {

@@ -40,7 +40,6 @@ export function createOutside(rules: HostRules, { network, lookUp }: OutsideNetw
   };
 }
 
-// IANA's numbers of the record types.
 const ADDRESSES = { A: 1, AAAA: 28 } as const;
 const LOOKUP_MS = 5000;
 // A rebinding name changes within a minute; a source is read by many requests.
@@ -84,6 +83,5 @@ async function askFor(resolver: string, name: string, type: string, number: numb
   const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(LOOKUP_MS) });
   if (!response.ok) throw errors.resolverFailed({ status: response.status });
   const { Answer: records = [] } = (await response.json()) as { Answer?: { type: number; data: string }[] };
-  // The answer also contains the CNAME records.
   return records.filter((record) => record.type === number).map(({ data }) => data);
 }

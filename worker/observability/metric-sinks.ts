@@ -10,7 +10,6 @@ export interface MetricTable {
   open(): Open[];
 }
 
-// One row for the sum, in bucket -1, and one for each nonempty bucket: a value writes two rows.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS metric (
     metric TEXT NOT NULL, labels TEXT NOT NULL, bucket INTEGER NOT NULL, value REAL NOT NULL,

@@ -65,7 +65,7 @@ export function createAdmission(tools: AdmissionTools): Admission {
         if (webhook_url !== undefined) webhooks.setUrl(webhook_url);
         webhooks.note(record, null, 1);
       });
-      // Writes the mirror, and restarts the admission if this object dies before the run begins.
+      // The alarm writes the mirror, and restarts the admission if this object dies before the run begins.
       await arm(now + MIRROR_MS);
     }
     if (await mirror.list(project, record)) return true;

@@ -24,7 +24,6 @@ interface Archive {
 
 // The first file whose last id follows the record's holds it, unless an interrupted batch was written again.
 const FILES = 10;
-// The ids of a task and its steps are created together.
 const ID_SPREAD_MS = 1000;
 
 /** Creates the archive of a project. */
@@ -81,7 +80,6 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
       let removed = false;
       for (let entry = await findRecord(object, id); entry; entry = await findRecord(object, id)) {
         const { key, etag, others } = entry;
-        // The put fails if another removal changed the file; the loop then reads it again.
         await (others.length > 0 ? put(key, others, { etagMatches: etag }) : bucket.delete(key));
         removed = true;
       }
@@ -115,7 +113,6 @@ export interface RetirementOptions {
 // Each record costs a request to its own object, of which one call may make 1,000; all texts are in memory.
 const BATCH = { records: 400, bytes: 4_000_000 } as const;
 
-// The key of the last archived id of each type.
 const archivedKey = (object: RunKind) => `archived_${object}`;
 
 /** Moves the old records of a project to its archive and frees their objects. */
@@ -129,10 +126,8 @@ export function createRetirement({
   isLarge,
 }: RetirementOptions) {
   const archive = createArchive(bucket, project);
-  // The position of the current pass, which begins with the oldest record.
   const cursors = new Map<RunKind, string>();
 
-  // A record that fails, or still has its output, stays and is archived again in the next pass.
   async function retireOne(id: string): Promise<void> {
     try {
       if (!(await objects.getByName(id).retire(project))) return;
@@ -156,7 +151,6 @@ export function createRetirement({
     await archive.write(object, records, behind);
     for (const { id } of records) {
       await retireOne(id);
-      // It was deleted while it was being archived.
       if (runs.isGone(id)) await archive.remove(object, id);
     }
     if (last > behind) kv.put(archivedKey(object), last);

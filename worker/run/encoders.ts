@@ -62,7 +62,6 @@ export interface EdgeEncoders extends NativeHost {
 export function createOffers({ light, native, ...host }: EdgeEncoders) {
   return async (plan: Plan, source: Source): Promise<Offer[]> => {
     const first = await lightOffer(light, plan, source);
-    // Preparing may start a container, which would be wasted on work for the light encoder.
     if (first.refusal || !keepsWork(plan, first)) await native.prepare(plan);
     return [first, nativeOffer(plan, source, { ...host, refusal: native.refuse(plan, source) })];
   };

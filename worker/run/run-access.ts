@@ -30,7 +30,6 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       if (events !== null) return events;
       const record = await get(project, id);
       if (!record || seen > 0) return record && "over";
-      // A record without an object is final.
       const { bytes } = writeEvent({ version: 1, record });
       return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     },

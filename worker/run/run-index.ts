@@ -5,9 +5,7 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { type Packed, pack, type Sql, unpack, whereOf } from "../sql.ts";
 import { GIVE_UP_MS } from "../webhooks/delivery.ts";
 
-// Every filter has its own index, so reading a page costs only the rows of that page. The table has row ids because records take
-// several KB until they are packed: WITHOUT ROWID, four would fill a page of the primary key's B-tree, and lists took ten times as
-// long. A new record writes six rows, a change of state three.
+// Only four unpacked records would fit a page of a WITHOUT ROWID table, and lists would take ten times as long.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
     id TEXT PRIMARY KEY, object TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
@@ -21,9 +19,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS gone_age ON gone (at);
   CREATE TABLE IF NOT EXISTS parent (step_id TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
 `;
-// Outlasts the delivery of a removed run's events.
 const GONE_MS = GIVE_UP_MS + 86_400_000;
-// An earlier version created the table WITHOUT ROWID.
 const FIND_EARLIER = "SELECT name FROM sqlite_master WHERE name = 'run' AND sql LIKE '%WITHOUT ROWID%'";
 const MIGRATION = [
   "ALTER TABLE run RENAME TO earlier_run",
@@ -99,7 +95,6 @@ export function createRunIndex(sql: Sql): RunIndex {
       if (previous && (previous.version >= version || isFinished(previous))) return false;
       const json = JSON.stringify(record);
       if (previous && !isFinished(record)) {
-        // Leaves the indices without the status untouched.
         const change = "UPDATE run SET status = ?, version = ?, record = ? WHERE id = ?";
         sql.exec(change, status, version, json, id);
         return true;
@@ -174,7 +169,6 @@ function ownedBy(object: RunKind, where: readonly string[]): string[] {
   return bounds.filter((bound) => !where.some((condition) => condition.slice(0, 4) === bound.slice(0, 4)));
 }
 
-// The ids of a task's steps are usually consecutive: then the first one alone leads to the task.
 function isRising(ids: readonly string[]): boolean {
   return ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? ""));
 }

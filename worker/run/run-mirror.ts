@@ -55,7 +55,6 @@ export function createRunMirror(env: Bindings, rows: RunRows, webhooks: RunWebho
 
   async function withdraw(project: string, id: string): Promise<void> {
     await env.PROJECT.getByName(project).withdraw(id);
-    // A task may have been mirrored before its job was withdrawn.
     await env.KV.delete(mirrorKey({ id, object: "task" }));
   }
 
@@ -95,7 +94,6 @@ export function createRunMirror(env: Bindings, rows: RunRows, webhooks: RunWebho
         indexed < version && handOver(project, record, version),
         changed && record.status !== status && writeKv(project, record),
       ]);
-      // The run was deleted meanwhile.
       if (!rows.get()) return removeAll(project, record);
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;

@@ -26,7 +26,6 @@ const SELECT = `
   FROM run LEFT JOIN turn ON turn.one = run.one LEFT JOIN choice ON choice.one = run.one
 `;
 
-// The columns that a GET needs.
 const STORED = "SELECT project, record, turn.turn AS turn FROM run LEFT JOIN turn ON turn.one = run.one";
 type Stored = { project: string; record: string; turn: string | null };
 
@@ -73,7 +72,7 @@ export interface RunRows {
 export function createRunRows(sql: SqlStorage): RunRows {
   // The first record creates the tables: a request for an unused id must leave nothing behind.
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
-  // Adds the tables that an earlier version lacked.
+  // An earlier version created fewer tables.
   if (ready) sql.exec(SCHEMA);
   // A call may resume from an await after the run and its tables are deleted.
   const write = (text: string, ...values: SqlStorageValue[]) => void (ready && sql.exec(text, ...values));

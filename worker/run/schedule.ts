@@ -33,7 +33,6 @@ export const EXPIRED = CLEANUPS_MS.length + 1;
 /** Milliseconds after which a waiting run asks for its slot again, in case the notification was lost. */
 export const ASK_MS = 600_000;
 
-// Retries leaving the queue for a run whose first attempt failed.
 const LEAVE_MS = 1000;
 
 /** The key of a record's mirror in KV. */

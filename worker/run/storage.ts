@@ -141,7 +141,6 @@ export function createPinnedMedia(env: Env, signer: Signer): Storage {
   });
 }
 
-// The tasks of a job read one input in parallel; the turns keep them from fetching a range twice.
 function fetchTurns(env: Env, job_id: string): FetchLock {
   const fetches = () => env.JOB.getByName(job_id).fetches;
   return {

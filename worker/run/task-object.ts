@@ -172,7 +172,7 @@ export class TaskObject extends DurableObject<Bindings> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
-    // Comes first: if it fails, the run is still complete.
+    // Deleting the instance comes first: if it fails, the run is still complete.
     await deleteInstance(this.env, row.record.id);
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.#mirror.remove(project, row.record, row.version);
@@ -265,7 +265,6 @@ export class TaskObject extends DurableObject<Bindings> {
     }
     this.#events.changed();
     await this.#arm();
-    // The alarm retries both: leaving the queue, and listing changes other than the status.
     const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
     if (record.status !== before.status) await this.#mirror.index(row.project, record, version);
     await leaving;
@@ -279,7 +278,6 @@ export class TaskObject extends DurableObject<Bindings> {
     this.#rows.update({ started: 1 });
   }
 
-  // If this fails, the watch wakes the run later, or the cleanup terminates it.
   #wake(): void {
     const id = this.ctx.id.name ?? "";
     const failed = (thrown: unknown) => logFault("not woken", thrown, nameRun(id));
@@ -294,7 +292,6 @@ export class TaskObject extends DurableObject<Bindings> {
     return nextAlarm(row, watchTimes(serviceSettings(this.env)).watch, this.#expires(row), now);
   }
 
-  // Sets the alarm to the earliest due time, at least `pause` milliseconds from now, or frees the storage when nothing is left to do.
   async #arm(pause = 0): Promise<void> {
     const [row, leftovers] = [this.#rows.get(), this.#rows.leftovers()];
     const withdrawn = this.#rows.withdrawn() !== null;
@@ -312,7 +309,7 @@ export class TaskObject extends DurableObject<Bindings> {
 
   async #free(): Promise<void> {
     const freed = this.ctx.storage.deleteAll();
-    // Before the await: the next call may arrive while the storage is being freed.
+    // The next call may arrive while the storage is being freed, so clear before the await.
     for (const part of [this.#rows, this.#webhooks]) part.cleared();
     this.#alarm.forget();
     await freed;
@@ -338,7 +335,6 @@ async function clearFiles(
   await clearMedia(createR2Storage(bucket), id, folders);
 }
 
-// Managed storage keeps the output only of a run that succeeded and did not write it to the caller's own storage.
 function foldersOf(record: Task | Step): readonly MediaFolder[] {
   const own = record.object === "task" && record.output?.startsWith("s3://");
   return record.status === "succeeded" && !own ? ["work"] : ["work", "out"];

@@ -18,9 +18,7 @@ import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { outputExpires } from "./schedule.ts";
 import { createInputs, createOwnStorage, createPinnedMedia } from "./storage.ts";
 
-// The light encoder does one job at a time, and the bytes pass through this Worker's memory.
 const LIGHT_IN_FLIGHT = 1;
-// Longer than any encode; writes into a run that has ended are refused anyway.
 const WRITE_SECONDS = 12 * 3600;
 
 /** The input of a run's workflow. */
@@ -98,7 +96,6 @@ export function createRunTools(
   };
 }
 
-// A waiting run reports after each WAIT_MS; the holder of the lease renews it every BEAT_MS.
 const WAIT_MS = 5000;
 const BEAT_MS = 8000;
 

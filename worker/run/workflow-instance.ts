@@ -84,7 +84,6 @@ export async function deleteInstance(engines: Engines, id: string): Promise<void
   try {
     await (await findInstance(engines, id)).delete();
   } catch (thrown) {
-    // The instance never existed, or its retention has expired.
     if ((await instanceStatus(engines, id)) !== null) throw thrown;
   }
 }
@@ -96,7 +95,6 @@ function bindingsOf(engines: Engines, id: string): RunBinding[] {
   return [...all.slice(own), ...all.slice(0, own)];
 }
 
-// A backstop: the TaskObject wakes a waiting run.
 const TIMEOUT = "7 days";
 
 type Answer = "granted" | "waits" | "over";
@@ -120,7 +118,7 @@ export function createHeavyTurn(
       const granted = await step.do("turn", () => patiently(() => object().askHeavy()));
       if (granted === "over") throw new RunOver();
       if (granted === "granted") return;
-      // Workflows buffers an event that arrives before this wait. After the timeout the run asks again.
+      // Workflows buffers an event that arrives before this wait; after the timeout the run asks again.
       await step.waitForEvent("turn", { type: WAKE, timeout: TIMEOUT }).catch(() => {});
     }
   };

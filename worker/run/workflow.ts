@@ -34,7 +34,6 @@ export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
   }
 }
 
-// A backstop: the work has its own limits.
 const STEP_TIMEOUT = "6 hours";
 
 type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_id"> };
@@ -92,7 +91,6 @@ function createListener(
         for (const piece of pieces) piece.abort(new RunOver());
         pieces.clear();
       } catch {
-        // Calls fail while the object restarts.
         await scheduler.wait(ms);
       }
     }

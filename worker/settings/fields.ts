@@ -183,7 +183,6 @@ function parseSize(text: string): number {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?) ?(b|[kmgt]i?b)?$/i.exec(text) ?? [];
   const power = " kmgt".indexOf(unit.toLowerCase().charAt(0) || " ");
   const bytes = Number(digits) * (/i/i.test(unit) ? 1024 : 1000) ** Math.max(0, power);
-  // Floating point makes 4.1 GB a fraction of bytes.
   return power > 0 ? Math.round(bytes) : bytes;
 }
 

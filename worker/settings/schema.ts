@@ -194,7 +194,6 @@ export const LocalSettings = ServiceSettings.omit({
   ALLOW_PRIVATE_NETWORK: shape.ALLOW_PRIVATE_NETWORK.unwrap().prefault("true"),
   // After a restart, local Workflows sleep until the watch wakes them, so it checks more often than at the edge.
   WATCH_SECONDS: shape.WATCH_SECONDS.unwrap().prefault("5"),
-  // Request lines help only where logs are collected.
   LOG_LEVEL: shape.LOG_LEVEL.unwrap().prefault("error"),
 });
 

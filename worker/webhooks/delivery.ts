@@ -71,7 +71,6 @@ export interface PostTools {
   timeout_ms: number;
 }
 
-// Bytes of a response that are read so that its connection can be reused.
 const MAX_DRAIN_BYTES = 4096;
 
 /** Posts an event once, signed by https://www.standardwebhooks.com; a status of 200 to 299 counts as delivered. Never rejects. */

@@ -89,7 +89,6 @@ export interface SecretTable {
   remove(owner: string): void;
 }
 
-// The current secret has no `until`.
 const SECRET_SCHEMA = `
   CREATE TABLE IF NOT EXISTS webhook_secret (
     owner TEXT NOT NULL, sealed TEXT NOT NULL, made_at INTEGER NOT NULL, until INTEGER
@@ -97,7 +96,6 @@ const SECRET_SCHEMA = `
   CREATE INDEX IF NOT EXISTS webhook_secret_of ON webhook_secret (owner);
 `;
 
-// All signatures go into one header, which has to stay short.
 const MAX_PREVIOUS = 3;
 
 /** Creates the table of sealed secrets of one project. */
@@ -119,7 +117,6 @@ export function createSecretTable(sql: Sql): SecretTable {
     rotate(owner, sealed, keep_until, now = Date.now()) {
       const existed = hasCurrent(owner);
       sql.exec("UPDATE webhook_secret SET until = ? WHERE owner = ? AND until IS NULL", keep_until, owner);
-      // A shorter time applies to older secrets too.
       sql.exec("UPDATE webhook_secret SET until = MIN(until, ?) WHERE owner = ?", keep_until, owner);
       const expired = `until <= ? OR rowid NOT IN (SELECT rowid FROM webhook_secret WHERE owner = ? ORDER BY rowid DESC LIMIT ?)`;
       sql.exec(

@@ -51,7 +51,6 @@ const SCHEMA = `
 export function createOutbox(sql: Sql): Outbox {
   // The first write creates the tables: an unused object must leave nothing behind.
   let ready = [...sql.exec("SELECT name FROM sqlite_master WHERE name = 'outbox'")].length > 0;
-  // Rows up to this version are deleted with a later write, because the caller waits for the current one.
   let last_version = 0;
   const write = (text: string, ...values: (string | number)[]) => {
     if (!ready) sql.exec(SCHEMA);

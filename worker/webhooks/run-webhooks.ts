@@ -10,7 +10,6 @@ import { createOutbox } from "./outbox.ts";
 import { createWebhookSender, type WebhookSender } from "./sender.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
-// Allows for the work before and after a post.
 const LEASE_MARGIN_MS = 5000;
 
 /** The webhooks of one run: records its changes as events, hands them to the project and sends the deliveries. */

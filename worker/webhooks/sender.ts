@@ -31,8 +31,7 @@ export interface WebhookSender {
   dueAt(): number | null;
 }
 
-// One less than the connections that an object may have open, which leaves one for its other work:
-// https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
+// An object may have six open connections; one stays free: https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
 const MAX_IN_FLIGHT = 5;
 const FAULT_MS = 2000;
 
@@ -41,7 +40,6 @@ export function createWebhookSender(tools: SenderTools): WebhookSender {
   const { outbox, requestOf, post, note, rearm, now } = tools;
   const inFlight = new Set<string>();
   const ready = new Map<string, DeliveryRequest>();
-  // Finished deliveries, which a late repeat of their handover must not send again.
   const finished = new Set<string>();
 
   async function deliver(entry: OutboxEntry): Promise<void> {
@@ -66,7 +64,6 @@ export function createWebhookSender(tools: SenderTools): WebhookSender {
       await deliver(entry);
     } catch (thrown) {
       logFault("delivery failed", thrown, { delivery_id: entry.id });
-      // Keeps the time of a delivery that was already postponed.
       const current = outbox.deliveries().find(({ id }) => id === entry.id);
       if (current && current.due_at <= now()) outbox.postpone(entry.id, now() + FAULT_MS, current.attempts);
     } finally {

@@ -131,7 +131,6 @@ export function createWebhookQueue(
     for (const event_id of events.removeOf(run_id, pending)) deliveries.removeOf(event_id);
   }
 
-  // Returns the current target of a delivery, or the error when its endpoint is disabled or deleted.
   function target({ endpoint_id, url }: WebhookDelivery): Target | string {
     if (endpoint_id === null) return { endpoint_id, url };
     const endpoint = endpoints.get(endpoint_id);
@@ -302,7 +301,6 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
   sql.exec(SCHEMA);
   const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
   const first = (text: string, ...values: (string | number)[]) => rows(text, ...values)[0];
-  // A packed row stores only `data`, and nothing when `data` equals the run's record.
   function toEvent({ id, kind, run_id, body }: Row): StoredEvent {
     if (typeof body === "string") return { id, kind, body };
     const record = recordOf(run_id) ?? "";
@@ -362,7 +360,6 @@ function createEventTable(sql: Sql, ids: CreateId, recordOf: (run_id: string) =>
     },
     oldest: () => first("SELECT * FROM event ORDER BY id LIMIT 1")?.made_at ?? null,
     prune(since) {
-      // Ids are in the order of creation, so the primary key finds the expired rows.
       const first_valid = "SELECT id FROM event WHERE made_at >= ? ORDER BY id LIMIT 1";
       sql.exec(`DELETE FROM event WHERE id < COALESCE((${first_valid}), 'f')`, since);
     },

@@ -17,7 +17,6 @@ import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 import { FONT_PACKAGE } from "./licenses.ts";
 
-// The size limit of a Worker's static file.
 const MAX_FILE_BYTES = 25 * MIB;
 const FOLDER = join(ROOT, "dist", "core");
 

@@ -10,7 +10,6 @@ import { ROOT } from "../settings.ts";
 import { buildCore } from "./build-core.ts";
 import { COPYING, gplText, LICENSES, packageLicenses, packageOf } from "./licenses.ts";
 
-// Each compiles against the types of its own platform.
 const PROJECTS = ["src", "src/browser", "worker"];
 const PAGE_FILES = {
   index: "src/index.ts",
@@ -94,7 +93,6 @@ async function rewrite(path: string, change: (text: string) => string): Promise<
   if (changed !== text) await writeFile(path, changed);
 }
 
-// Returns the names of the packages bundled into the part.
 async function bundle(
   entries: Readonly<Record<string, string>>,
   part: string,
@@ -148,8 +146,7 @@ function keepUrls(folder: string): Plugin {
   };
 }
 
-// Callers always pass the wasm to the encoder, so the bundle needs no second copy.
-// Its assignment to import.meta.url breaks bundlers that put a string literal there.
+// Callers pass the wasm themselves; assigning to import.meta.url breaks bundlers that put a string there.
 const AVIF_CHANGES = [
   ['new URL("avif_enc.wasm",import.meta.url).href', '""'],
   ['if(import.meta.url===undefined){import.meta.url="https://localhost"}', ""],

@@ -7,7 +7,6 @@ import { ROOT } from "../settings.ts";
 import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { COPYING, LICENSES, pageLicenses } from "./licenses.ts";
 
-// The page's own code, the library, the packages and the build scripts.
 const SOURCES = ["web", "src", "worker/local", "package-lock.json"];
 const BUILT = join(ROOT, "dist", "page");
 const MAX_BUILDS = 3;
@@ -17,12 +16,10 @@ const MAX_BUILDS = 3;
  * a build from the same sources is cached.
  */
 export async function buildPage(folder: string): Promise<void> {
-  // The hash covers the core's facts, but not whether the core has been built.
   const core = findBuilt("core") ? "" : "-stock";
   const page = join(BUILT, (await hashOf(SOURCES)) + core);
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
-  // Removes an earlier build.
   await rm(join(folder, "app"), { recursive: true, force: true });
   await cp(page, folder, { recursive: true });
 }
@@ -31,7 +28,6 @@ async function buildInto(page: string): Promise<void> {
   await buildCore();
   await buildThreadedCore();
   await mkdir(BUILT, { recursive: true });
-  // A unique folder, because other processes may build at the same time.
   const temporary = await mkdtemp(join(BUILT, "making-"));
   try {
     const configFile = join(ROOT, "web", "vite.config.ts");
@@ -81,7 +77,6 @@ async function filesIn(path: string): Promise<string[]> {
 
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
-// Server rules, which pages never fetch, and texts that few people read.
 const UNCACHED: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 

@@ -9,8 +9,6 @@ import { buildAssets } from "./build-assets.ts";
 import { buildCore } from "./build-core.ts";
 import { buildPage } from "./build-page.ts";
 
-// npm run build: writes what a deployment uploads to dist/: the static files, each Worker bundled, and the core that a page
-// loads.
 runMain(async () => {
   await buildAssets();
   await buildPage(join(ROOT, "dist", "assets"));

@@ -11,10 +11,8 @@ export const LICENSES = "LICENSES.txt";
 export const COPYING = { package: "COPYING", page: "COPYING.txt" } as const;
 
 const GPL = "https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt";
-// Debian's copy of the text, for a build without the fast core.
 const DEBIAN_GPL = "/usr/share/common-licenses/GPL-2";
 
-// Packages whose license is only in their repository.
 const COPYRIGHTS: Readonly<Record<string, string>> = { thumbhash: "Copyright (c) 2023 Evan Wallace" };
 const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy
 of this software and associated documentation files (the "Software"), to deal

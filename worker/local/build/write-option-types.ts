@@ -47,7 +47,6 @@ interface OptionTypes {
 export type OptionsOf<K extends StepKind> = OptionTypes[K];
 `;
 
-// Options whose types a JSON Schema does not name; shapes stand in option-shapes.ts.
 const TYPES: Readonly<Record<string, string>> = {
   quality: "Quality",
   rotate: "Turn",
@@ -85,7 +84,6 @@ function typeOf(kind: StepKind): string {
   return `/** ${about} */\nexport type ${name} = ${target}${body};\n`;
 }
 
-// A codec goes with a format.
 function videoTargets(properties: OptionsSchema["properties"]): string {
   const [first, ...others] = Object.keys(FORMATS.video);
   const comment = (option: string) => `/** ${optionDoc(option, properties[option] ?? {})} */\n`;
@@ -102,7 +100,6 @@ function member(kind: StepKind, option: string, schema: OptionSchema, required: 
   return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
 }
 
-// A size that must not be a percentage.
 function isPixels(option: string, { type }: OptionSchema): boolean {
   return (option === "width" || option === "height") && type === "integer";
 }
@@ -133,7 +130,6 @@ function schemaOf(kind: StepKind): OptionsSchema {
   return { properties: Object.fromEntries(properties), required };
 }
 
-// npm run docs:options: generates the types of options, as editors show them, from the schemas.
 if (import.meta.main)
   runMain(async () => {
     const path = join(ROOT, "src", "media", "option-types.ts");

@@ -110,7 +110,6 @@ function writeLibraryPage(entries: readonly Entry[]): string {
   return `# Library\n\nGenerated from the types. A name that several entries export is listed under the first.\n\n${sections.join("\n")}`;
 }
 
-// Callable exports first, then the types that they take.
 const ORDER = ["function", "class", "interface", "type", "const"] as const;
 
 function rankOf({ declarations }: Exported): number {
@@ -147,7 +146,6 @@ function withoutLinks(text: string): string {
   return text.replace(/\{@link ([^}]+)\}/g, "`$1`");
 }
 
-// A type inferred from a schema shows no fields: those are on the page of the HTTP API.
 function schemaOf({ text, file }: Declared): string | null {
   const [, schema] = /= z\.(?:infer|output)<typeof (\w+)>/.exec(text) ?? [];
   if (schema === undefined) return null;
@@ -215,7 +213,6 @@ function listExports(path: string): Exported[] {
   return [...new Map(exports.map((each) => [each.name, each])).values()];
 }
 
-// A schema shares the name of its type; a type-only export does not export the schema.
 function describeExport(path: string, name: string, isType: boolean): Exported {
   const all = findDeclarations(path, name);
   const types = all.filter(({ kind }) => kind !== "const");
@@ -234,7 +231,6 @@ function findDeclarations(path: string, name: string): Declared[] {
     const specifier = node.specifiers.find(({ exported }) => nameOf(exported) === name);
     if (specifier) return findDeclarations(join(dirname(path), node.source.value), nameOf(specifier.local));
   }
-  // Imported first, then exported by name.
   for (const node of module.body) {
     if (node.type !== "ImportDeclaration") continue;
     const specifier = node.specifiers.find(({ local }) => local.name === name);
@@ -364,7 +360,6 @@ function writeFields({ properties = {}, required = [] }: Schema): string {
   return writeTable(["Field", "Type", "Meaning"], rows);
 }
 
-// Refusals and reasons have a code and its facts.
 function writeVariant({ properties = {} }: Schema): string {
   const constants = Object.entries(properties).filter(([, field]) => field.const !== undefined);
   const facts = Object.entries(properties).filter(([, field]) => field.const === undefined);
@@ -431,7 +426,6 @@ const ENTRIES: readonly Entry[] = [
 
 /** Writes the reference pages to a folder. */
 export async function writeReference(folder: string): Promise<void> {
-  // Routes are registered but never called, so no services are needed.
   const app = createApp({ settings: {}, limits: {} } as unknown as Services);
   const document = createDocument(app.described) as OpenApi;
   await mkdir(folder, { recursive: true });
@@ -439,5 +433,4 @@ export async function writeReference(folder: string): Promise<void> {
   await writeFile(join(folder, "http-api.md"), writeHttpPage(document));
 }
 
-// npm run docs:api: generates the site's reference from the types and the OpenAPI document.
 if (import.meta.main) runMain(() => writeReference(join(ROOT, "docs", "reference")));

@@ -26,7 +26,6 @@ export function writeSettings(document: string): string {
 function tabulateService(): string {
   const local: Fields = LocalSettings.shape;
   const service: Fields = ServiceSettings.shape;
-  // Settings of this machine come first.
   const names = Object.keys(local).filter((name) => !(name in service));
   const rows = [...names, ...Object.keys(service)].map((name) => {
     const field = service[name] ?? local[name];
@@ -74,7 +73,6 @@ function tabulate(head: readonly string[], rows: readonly (readonly string[])[])
   return [head, widths.map((width) => "-".repeat(width)), ...rows].map(write).join("\n");
 }
 
-// npm run docs:settings: generates the tables of docs/settings.md from the schema.
 if (import.meta.main)
   runMain(async () => {
     const path = join(ROOT, "docs", "settings.md");
