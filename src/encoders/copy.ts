@@ -65,7 +65,6 @@ export function createCopyEncoder(): Encoder {
   };
 }
 
-// The copy itself reports an unreadable source better.
 function deferFailure<T>(signal: AbortSignal, fallback: T): T {
   signal.throwIfAborted();
   return fallback;

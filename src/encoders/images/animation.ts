@@ -2,8 +2,6 @@ import { concatBytes, viewOf } from "../../util/bytes.ts";
 import { errors } from "../errors.ts";
 import type { Frame } from "./png.ts";
 
-// ffmpeg 5.1 gives the last frame of a GIF the duration of the one before, and that of a WebP the mean duration.
-
 /** An animation format as a sequence of blocks, some of which begin a frame. */
 interface AnimationFormat {
   /** Length in bytes of the block that starts at `at`; null until more bytes have arrived. */
@@ -18,7 +16,6 @@ interface AnimationFormat {
   maxUnits: number;
 }
 
-// GIF89a: a header with an optional palette, then extensions, images and a trailer, each by its first byte.
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const CONTROL = 0xf9;
@@ -31,7 +28,7 @@ const GIF: AnimationFormat = {
     if (bytes[at] === EXTENSION) return subBlocks(bytes, at, 2);
     if (bytes[at] !== IMAGE) return 1;
     const flags = bytes[at + 9];
-    // One byte follows the palette: the size of the first code.
+    // The byte after the palette is the minimum size of an LZW code.
     return flags === undefined ? null : subBlocks(bytes, at, 10 + paletteBytes(flags) + 1);
   },
   isFrame: (block) => block[0] === EXTENSION && block[1] === CONTROL,
@@ -55,7 +52,7 @@ function subBlocks(bytes: Uint8Array, start: number, skipped: number): number | 
   }
 }
 
-// RIFF: chunks of a name, a length and a body padded to an even length. ANMF begins with position and size, 12 bytes.
+// RFC 9649, 2.7.1.1: an ANMF chunk begins with the frame's position and size, 12 bytes.
 const RIFF_HEADER = 12;
 const CHUNK_HEADER = 8;
 const WEBP_DELAY = CHUNK_HEADER + 12;
@@ -88,7 +85,10 @@ export interface AnimationEnd {
   frames(): number;
 }
 
-/** Extends the last frame of a GIF or WebP so that the animation lasts `seconds`. Buffers one frame. */
+/**
+ * Extends the last frame of a GIF or WebP so that the animation lasts `seconds`: ffmpeg 5.1 gives it the duration of the frame before in a
+ * GIF, and the mean duration in a WebP. Buffers one frame.
+ */
 export function endAnimation(format: string, seconds: number): AnimationEnd {
   const { block, isFrame, read, write, clock, maxUnits } = FORMATS[format] ?? WEBP;
   let rest: Uint8Array = new Uint8Array();
@@ -147,7 +147,6 @@ interface WebpAnimation {
   frames: WebpFrame[];
 }
 
-// Far more than any real animation has; a file of tiny frames could contain millions.
 const MAX_FRAMES = 50_000;
 
 /** Reads an animated WebP (RFC 9649). Throws `input_unsupported` when it is damaged, `input_too_large` for too many frames. */
@@ -197,7 +196,6 @@ export function shownFor(duration: number): number {
   return duration <= 10 ? 100 : duration;
 }
 
-// The header that a lossy picture with transparency needs.
 function extendedHeader(width: number, height: number): Uint8Array {
   const chunk = new Uint8Array(18);
   const view = viewOf(chunk);

@@ -82,7 +82,6 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
   };
 }
 
-// libavif maps its 0 to 100 linearly to quantizers 63 to 0.
 function qualityOf(quantizer: number): number {
   return Math.round(100 - (quantizer * 100) / 63);
 }
@@ -110,7 +109,7 @@ type AvifCodec = (
   settings: AvifSettings,
 ) => Promise<Uint8Array>;
 
-// 4:2:0 and tuning for PSNR match the native encoder; the others are defaults of @jsquash/avif.
+// The native encoder also uses 4:2:0 and tunes for PSNR; the others are defaults of @jsquash/avif.
 const FIXED_SETTINGS = {
   denoiseLevel: 0,
   tileColsLog2: 0,

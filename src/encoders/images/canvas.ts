@@ -20,7 +20,7 @@ const ENCODABLE: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
 // Stills that every browser decodes and whose headers show transparency.
 const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
 const MAX_PIXELS = 50_000_000;
-// A JPEG above it must keep full chroma, which browsers halve. WebP at 100 must be lossless.
+// Above these, JPEG must keep full chroma, which browsers halve, and WebP must be lossless.
 const MAX_QUALITY = { jpeg: 89, webp: 99 } as const;
 
 /**
@@ -88,7 +88,6 @@ const COLORS = [
   [40, 40, 200],
   [220, 220, 40],
 ] as const;
-// Lossy compression may shift a color by this much of 255.
 const MAX_COLOR_SHIFT = 24;
 
 /**
@@ -127,7 +126,6 @@ function open(): OffscreenCanvasRenderingContext2D {
   return context;
 }
 
-// The largest distance of a sampled pixel from its color. Samples avoid the edges, which compression blurs.
 function maxDifference(context: OffscreenCanvasRenderingContext2D): number {
   let max = 0;
   for (const [index, color] of COLORS.entries()) {

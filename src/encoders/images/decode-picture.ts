@@ -111,7 +111,7 @@ async function drawVisible(
   return context;
 }
 
-// Chromium 156 ignores the crop of a HEIF picture. A browser that applies it returns a smaller bitmap, which needs no crop here.
+// Chromium 156 ignores the crop of a HEIF picture; a browser that applies it returns a smaller bitmap.
 function visiblePart({ width, height }: Size, layers: HeifLayers | null): HeifLayers["part"] {
   const { whole } = layers?.part ?? {};
   return whole?.width === width && whole.height === height ? (layers?.part ?? null) : null;
@@ -143,7 +143,6 @@ async function drawByLibheif(blob: Blob, source: Source): Promise<Drawn | null> 
   if (!decoded) return null;
   const { data, width, height } = decoded;
   if (readLayers(file)?.premultiplied) unpremultiply(data);
-  // libheif does not convert colors; the canvas does.
   const colorSpace = source.color?.primaries === "smpte432" ? "display-p3" : "srgb";
   const context = openCanvas(width, height);
   context.putImageData(new ImageData(data, width, height, { colorSpace }), 0, 0);
@@ -176,7 +175,6 @@ function writeBmp({ data, width, height }: ImageData): Uint8Array<ArrayBuffer> {
   view.setUint32(10, HEAD, true);
   view.setUint32(14, 40, true);
   view.setInt32(18, width, true);
-  // Negative: the rows run from top to bottom.
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 24, true);

@@ -14,7 +14,6 @@ export const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "g
 
 export type Drawn = OffscreenCanvasRenderingContext2D;
 
-// Rounding must not select the frame before.
 const EPSILON_SECONDS = 0.001;
 
 /** Draws the image of a plan on a canvas of its size, from a still or from the frame visible at the plan's start. */
@@ -48,7 +47,7 @@ async function drawStill(
 
 const UPRIGHT = 1;
 
-// Browsers differ in which EXIF orientations they apply, and offer no way to disable this. AVIF has none: its decoder rotates the picture.
+// Browsers differ in which EXIF orientations they apply and cannot be told not to; AVIF decoders rotate by themselves.
 async function withoutOrientation(
   geometry: Geometry,
   source: Source,

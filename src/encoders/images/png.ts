@@ -39,7 +39,6 @@ export async function* writeApng(
   { width, height, count }: { width: number; height: number; count: number },
   frames: AsyncIterable<Frame>,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  // Eight bits of RGBA.
   const head = concatBytes([u32(width), u32(height), Uint8Array.of(8, 6, 0, 0, 0)]);
   yield concatBytes([PNG_SIGNATURE, pngChunk("IHDR", head), pngChunk("acTL", u32(count), u32(0))]);
   let sequence = 0;
@@ -64,7 +63,6 @@ function delay(milliseconds: number): Uint8Array {
   return bytes;
 }
 
-// Each row begins with its filter type: 0, none.
 function withFilterBytes(
   pixels: Uint8Array | Uint8ClampedArray,
   width: number,

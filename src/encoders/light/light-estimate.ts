@@ -85,7 +85,6 @@ export function lightChunkSeconds(
   const { duration, filesize } = source;
   const span = sourceSeconds(plan);
   if (!time || !span || !duration || time.pictures === 0) return CHUNK_SECONDS;
-  // Ignores decoding from the keyframe, which shorter chunks would only repeat more often.
   const computing = (limits.chunkSeconds * span) / time.pictures;
   const room = Math.min(
     LIGHT_INPUT.max,
@@ -110,7 +109,7 @@ function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName =
   return Math.max(...bytes) + MARGIN;
 }
 
-// The fast core streams the sound and keeps only the peaks: two of 16 bits per point, in up to three copies while they grow.
+// The fast core keeps only two peaks of 16 bits per point, in up to three copies while they grow.
 function peakBytes({ audio, duration }: Plan, { zoom, split }: WaveformPlan): number {
   if (audio?.mode !== "encode") return 0;
   const samples = (duration ?? 0) * audio.sample_rate * (split ? audio.channels : 1);
@@ -228,7 +227,6 @@ function inputMemory(size: number, plan: Plan, chunk: Chunk, source: Source): nu
 export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number | null {
   const own = sourceForTrack(source, plan);
   const { audio, duration, codecs, format } = own;
-  // Extraction takes only one track.
   if (chunk.sound || plan.concat) return null;
   const isSound = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!isSound || !codecs?.video || !audio || !duration || size <= SMALL) return null;
@@ -256,12 +254,11 @@ export function inputBytes(size: number, plan: Plan, source: Source, chunk: Chun
 }
 
 const SMALL = 4 * MIB;
-// Allowances for a file's tables (in MP4 some 20 bytes a picture and 8 a packet of sound), and for a range above the average bitrate.
+// The tables of an MP4 take some 20 bytes a picture and 8 a packet of sound.
 const TABLE_BYTES = 2 * MIB;
 const TABLE_BYTES_PER_SECOND = 1000;
 const BITRATE_MARGIN = 1.1;
 const MAX_SOUND_BYTES = 16 * MIB;
-// Bits per second assumed for lossy sound of unknown bitrate; more is rare.
 const LOSSY_BITRATE = 384_000;
 
 /** Returns a core's tools for a plan, with the best x264 level that fits `memory` bytes. Default 96 MiB. */
@@ -298,7 +295,7 @@ const SAMPLES_PER_PIXEL: Readonly<Record<string, number>> = {
   yuva420p: 2.5,
 };
 
-// ITU-T T.81, B.1.1.2 and B.1.1.3: fill bytes may precede a marker, and the frame's marker precedes the first scan's.
+// ITU-T T.81, B.1.1.2 and B.1.1.3: fill bytes may precede a marker.
 function isProgressive(view: DataView): boolean {
   for (let at = 2; at + 4 <= view.byteLength; ) {
     const marker = view.getUint16(at);

@@ -25,7 +25,7 @@ import { createPeakMeter } from "../waveform/peak-meter.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";
 import { type FfprobeReport, type HeaderFacts, readHeaderFacts, reportOf, runProbe } from "./light-probe.ts";
 
-/** A job for the light encoder on a file of `size` bytes; the ranges of its extra files count on from its end. */
+/** A job for the light encoder on a file of `size` bytes; the ranges of its extra files continue from the end of the file. */
 export type LightJob =
   | { kind: "probe"; size: number }
   | {
@@ -80,7 +80,6 @@ export interface LightHost {
 
 const INITIAL_HEAP = 32 * MIB;
 const PROBE_FIRST = 128 * KIB;
-// At some 700 bytes of tables a second, a megabyte.
 const LONG_SECONDS = 1500;
 // ffmpeg rejects pictures with more pixels (av_image_check_size).
 const MAX_PIXELS = 2 ** 28;
@@ -96,9 +95,8 @@ function readAhead(job: LightJob, offset: number): ReadAhead {
   if (job.kind === "probe") {
     return { first: PROBE_FIRST, growth: 4, min: PROBE_FIRST, max: 4 * MIB, total: LIGHT_INPUT.image };
   }
-  // The tables are at the head; the first jump leads to the chunk's range.
   const range = Math.max(MIB, rangeBytes(job.size, job.plan, job.source, job.chunk, "typical"));
-  // The tables of a long film do not fit into the first request and are often at its end.
+  // The tables of a long film exceed the first request and are often at the end of the file.
   const head = (job.source.duration ?? 0) > LONG_SECONDS ? MIB / 4 : MIB;
   const first = offset === 0 && job.chunk.start > 0 ? head : Math.min(LIGHT_INPUT.max, range);
   return { first, growth: 0.5, min: range / 2, max: range, total: LIGHT_INPUT.max };
@@ -112,7 +110,6 @@ export async function runLightJob(
 ): Promise<LightAnswer> {
   const [file, ...extra] = splitFile(createPagedFile(wholeSize(job), pages), [job.size, ...extraSizes(job)]);
   const facts = job.kind === "probe" ? headerOf(file) : null;
-  // More than the header would require reading all of a picture this large.
   const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MAX_PIXELS);
   if (facts && large) return fromFacts(facts, job);
   const core = chooseCore(job, host);
@@ -135,11 +132,10 @@ export async function runLightJob(
   } catch (thrown) {
     if (job.kind === "encode" || !isOutOfMemory(thrown)) throw thrown;
   }
-  // A picture too large to decode still has a header.
   return facts ? fromFacts(facts, job) : run("header");
 }
 
-// Only the first part counts loaded bytes, because it counts those of the whole file.
+// Only the first part counts loaded bytes, because its count covers the whole file.
 function splitFile(whole: SyncFile, [size, ...sizes]: [number, ...number[]]): [SyncFile, ...SyncFile[]] {
   let from = size;
   const rest = sizes.map((length) => {
@@ -176,7 +172,6 @@ async function attempt(work: Work, core: LightCore, host: LightHost): Promise<Li
     return await run();
   } catch (thrown) {
     if (!isOutOfMemory(thrown)) throw thrown;
-    // A heap that an earlier job grew leaves less room for this one's files.
     core.drop();
     if (hasGrown) return await run();
     throw thrown;
@@ -274,7 +269,6 @@ export function runChunk(
   if (meter) core.pour?.(output, meter.add);
   run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
   const outputs = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
-  // Cores without `pour` keep their output.
   if (meter) for (const { bytes } of outputs) meter.add(bytes);
   const peaks = meter?.end();
   const files = meter ? (peaks ? [{ name, bytes: peaks }] : []) : outputs;
@@ -282,7 +276,6 @@ export function runChunk(
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
   const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));
   return {
-    // The master playlist refers to all other files, so it comes last.
     files: encoded.sort((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER)),
     tally: readLists(plan, chunk, source, (name) => lists.get(name) ?? null),
   };

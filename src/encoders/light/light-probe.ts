@@ -32,7 +32,6 @@ export function runProbe(
     const read = (start: number, end: number) => file.read(start, end);
     const moves = facts.frames > 1 && holdsSequence(read, file.size);
     const sequence = moves ? readSequence(read, file.size) : null;
-    // An animation's index may count fewer pictures than it has.
     const frames = moves ? Math.max(facts.frames, sequence?.frames ?? 0) : 1;
     const report = reportOf({ ...facts, frames }, file.size);
     return sequence ? withMotion(report, { ...sequence, frames }) : report;
@@ -66,7 +65,6 @@ function probe(core: WasmCore, args: readonly string[]): FfprobeReport {
   throw errors.notMedia({ isCutOff: log.some((line) => line.includes("moov atom not found")) });
 }
 
-// Raw streams do not state their duration, so count their packets.
 function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   const stream = report.streams.find(({ codec_type }) => codec_type === "video") ?? report.streams[0];
   const isStated =
@@ -127,7 +125,7 @@ export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
   return null;
 }
 
-// ITU-T T.81, B.2.2: the size is in the frame header, of which there are several types.
+// ITU-T T.81, table B.1: the markers DHT, JPG and DAC lie among those of frame headers.
 function readJpeg(view: DataView): HeaderFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
@@ -140,7 +138,6 @@ function readJpeg(view: DataView): HeaderFacts | null {
   return null;
 }
 
-// W3C PNG, 11.2.2: color types.
 const PNG_PIXELS: Readonly<Record<number, string>> = {
   0: "gray",
   2: "rgb24",
@@ -153,7 +150,6 @@ function readPng(view: DataView): HeaderFacts | null {
   if (view.getUint32(0) !== 0x89504e47 || latinText(view, 12, 4) !== "IHDR") return null;
   const pix_fmt = PNG_PIXELS[view.getUint8(25)] ?? "rgba";
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
-  // acTL precedes the first IDAT and contains the number of frames.
   for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
     const kind = latinText(view, at + 4, 4);
     if (kind === "acTL")
@@ -217,7 +213,6 @@ function readBmp(view: DataView): HeaderFacts | null {
   return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
 }
 
-/** The number of frames of an animation and its seconds. */
 interface MotionFacts {
   frames: number;
   seconds: number;

@@ -59,7 +59,6 @@ const MAX_ROUNDS = 24;
 const SLICE = MIB;
 const PREFETCH_BYTES = 8 * SLICE;
 const CACHE_BYTES = 8 * SLICE;
-// Index of the cover stream in a file of one picture, sound and cover.
 const SOUND_ALONE_COVER = 2;
 const MAX_TABLE_BYTES = 16 * MIB;
 const BUSY_WAIT_MS = { min: 300, max: 1500 };
@@ -93,7 +92,6 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       else await prefetchAll(ranges, sending);
       const reply = await send(job, ranges, { ...sending, input }).catch(async (thrown: unknown) => {
         const isLost = thrown instanceof MediaError && thrown.kind === "worker_lost";
-        // A retry before the encoder is back would fail.
         if (isLost) await awaitHealth(options.fetch, limits.awaySeconds * 1000, sending);
         throw thrown;
       });
@@ -169,7 +167,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onCounts = () => {} }) {
       const sound = await extractSound({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
-      // The core would otherwise hold the damaged bytes in memory.
+      // The core would hold the damaged bytes in memory.
       const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
       const own = sound ? planForSound(plan, chunk) : plan;
       const job: LightJob = {
@@ -197,7 +195,6 @@ async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]
   if (job.kind === "probe" || !/^(mp4|mov)$/.test(job.source.format)) return [];
   const { end } = firstRange(job);
   if (end === job.size) return [];
-  // The core describes a damaged file better.
   const index = await findMovieIndex(input).catch(() => null);
   const fits = index && index.start >= end && index.end - index.start <= MAX_TABLE_BYTES;
   return fits ? [index] : [];
@@ -207,7 +204,6 @@ function needsCover({ cover }: Pick<Plan, "cover">, { track }: Chunk): boolean {
   return cover !== undefined && track === "all";
 }
 
-// The extracted file has one audio track.
 function planForSound({ sound_track: _, ...plan }: Plan, chunk: Chunk): Plan {
   return needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
 }
@@ -217,7 +213,6 @@ async function extractSound({ plan, chunk, source, input, signal }: ChunkJob): P
   const options = { withCover: needsCover(plan, chunk), track: plan.sound_track ?? 0 };
   const bytes = await takeSound(input, source, signal, options).catch((thrown: unknown) => {
     if (signal.aborted || thrown instanceof MediaError) throw thrown;
-    // Leave files with an unusual layout to the core.
     return null;
   });
   return bytes && { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
@@ -307,7 +302,6 @@ function cacheSlices(input: ByteReader): ByteReader {
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 const HEALTH_PAUSE_MS = { first: 250, max: 4000 };
-// A busy encoder responds only once its work is done.
 const ANSWER_MS = 10_000;
 
 /** Returns the light encoder's health; null without a response in ten seconds. Never rejects. */
@@ -340,7 +334,7 @@ async function awaitHealth(
   }
 }
 
-/** Joins an input and its extra files, whose ranges count on from its end. */
+/** Joins an input and its extra files, whose ranges continue from the end of the input. */
 function joinReaders(input: ByteReader, extra: readonly ByteReader[]): ByteReader {
   const size = extra.reduce((sum, each) => sum + each.size, input.size);
   return {

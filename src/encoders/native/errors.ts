@@ -6,7 +6,6 @@ interface Cause {
   cause: unknown;
 }
 
-/** A native encoder, by its short name. */
 interface Named {
   name: string;
 }
@@ -39,7 +38,6 @@ export const errors = {
   rejected: ({ name, work, message }: Named & { work: "job" | "picture"; message: string }) =>
     new MediaError("encode_failed", `The native encoder ${name} did not accept the ${work}: ${message}`),
 
-  // Only logs show these.
   late: ({ seconds }: { seconds: number }) => new Error(`did not answer within ${seconds} s`),
   endless: () => new Error("gave an endless answer"),
   pictureStatus: ({ status }: { status: number }) => new Error(`answered with status ${status}`),

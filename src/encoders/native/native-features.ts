@@ -14,7 +14,6 @@ export interface NativeFeatures {
   tools(plan: Plan): Toolset;
 }
 
-// Encoders may be updated while the service runs.
 const VALID_MS = 60_000;
 
 const Health = z.object({ features: z.array(z.string()) });

@@ -51,7 +51,6 @@ export interface NativeCall {
 const FIRST_PAUSE_MS = 250;
 const MIN_PAUSE_MS = 100;
 const FIRST_CANCEL_PAUSE_MS = 50;
-// How long a cancelled job may still take to reach its encoder.
 const ARRIVAL_MS = 300;
 
 /**
@@ -116,7 +115,6 @@ export async function endJob(
 ): Promise<void> {
   const until = Date.now() + timeouts.endMs;
   for (let wait = FIRST_CANCEL_PAUSE_MS; ; wait *= 2) {
-    // Leave time for a retry.
     const limits = { ms: (until - Date.now()) / 2 };
     const answer = await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(
       () => null,
@@ -128,7 +126,6 @@ export async function endJob(
   }
 }
 
-// A quarter of the estimated time left, so that polls become frequent near the end.
 function pauseFor(elapsed: number, share: number): number {
   const remaining = share > 0 ? (elapsed * (1 - share)) / share : 0;
   return Math.min(remaining / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
@@ -215,7 +212,6 @@ export interface NativeInstance {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** A response read to its end. */
 interface NativeResponse {
   status: number;
   text: string;
@@ -230,7 +226,6 @@ export interface CallLimits {
   bytes?: number;
 }
 
-// The playlists and file list of a ladder of many hours take megabytes.
 const MAX_RESPONSE_BYTES = 16 * MIB;
 
 /** Sends a request and reads the response as text; otherwise like {@link callForBytes}. */
@@ -302,7 +297,6 @@ async function readBytes(
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-// A path relative to the job's folder: no empty segment, no `..`, nothing special in a URL.
 const name = z
   .string()
   .max(512)

@@ -45,7 +45,6 @@ export interface PictureEncoder {
   encode(work: PictureWork): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-// The longest wait for a slot, for all encoders in turn.
 const WAIT_MS = 4000;
 const TRANSFER_MS = 15_000;
 const HEALTH_MS = 10_000;
@@ -67,7 +66,6 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       },
       body: writeFrame(head, slices(input, signal)),
-      // Node requires this for stream bodies; others ignore it.
       ...{ duplex: "half" },
     };
     const limits = {

@@ -84,9 +84,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
       ...(lane !== undefined && { lane }),
       ...(batch && { together: batch }),
     };
-    // Lost starts by encoder; encoders with losses are tried last.
     const losses = new Map<NativeInstance, number>();
-    // Encoders that may have the job and need its cancellation.
     const holders = new Set<NativeInstance>();
     let best = 0;
     const progress = (share: number) => {
@@ -117,8 +115,6 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
     }
   }
 
-  // Submits the job to the first capable encoder that accepts it. While all are busy it queues at one after the other, and while none can
-  // be reached it waits for a limited time.
   async function submit(
     { job, source, instances: order, signal, onWait }: Submission,
     holders: Set<NativeInstance>,

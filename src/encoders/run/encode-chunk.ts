@@ -125,7 +125,7 @@ function compare(
   return { pictures: missing + unencoded, at, sound, late_start };
 }
 
-// When the sound changes its layout or rate, ffmpeg builds a new graph, which fills the time from 0 with silence.
+// When the sound changes its layout or rate, ffmpeg builds a new graph, which starts with silence from time 0.
 function excessOf(
   { plan, source }: Pick<Encoding, "plan" | "source">,
   { heard }: PacketCounts,
@@ -134,7 +134,6 @@ function excessOf(
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
   const filled = concat || (kind === "adaptive_video" && heard);
   if (!filled || audio?.mode !== "encode" || duration === null) return 0;
-  // Silence fills the sound up to the end of the pictures.
   const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
   const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
   const excess = played - Math.max(duration, until / speed);
@@ -143,7 +142,7 @@ function excessOf(
 
 const PADDING_SAMPLES = 3 * 1024;
 
-// At a constant rate the filters repeat and drop pictures to fill the span, so a full output proves nothing.
+// At a constant rate the filters repeat and drop pictures, so a full output proves nothing.
 function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
   const { start, end } = chunk;
   if (plan.concat) return plan.frames ?? 0;
@@ -229,9 +228,8 @@ async function encodeChunk(
       input: await encoding.input(),
       signal,
       ...(several && encoding.extra && { extra: await encoding.extra() }),
-      // The first attempt's id names a job that has already ended.
+      // A repeated id would return the first attempt's job, which has ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
-      // Later attempts start decoding elsewhere.
       ...(encoding.batch && attempt === 0 && { batch: encoding.batch }),
       onCounts,
       onWait: tracker.waits,

@@ -61,7 +61,6 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   });
 }
 
-// Encoders return peaks, from which the output is written.
 function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): Promise<Counted<StoredFile>> {
   const { storage, work, plan } = encoding;
   return encoding.durably("encode", async (signal) => {
@@ -108,7 +107,6 @@ export async function subtitlesOf(encoding: Encoding, signal: AbortSignal): Prom
   return readSubtitles(reading, await encoding.input());
 }
 
-/** Returns whether a plan adds text tracks or chapters to the encoded file. */
 function addsText({ subtitles, chapters }: Plan): boolean {
   return subtitles !== undefined || chapters === true;
 }
@@ -148,7 +146,6 @@ async function placeFinished(
   return placed;
 }
 
-/** Returns the name and MIME type of an output of one file. */
 function targetFile({ plan, name }: Encoding, chunk: Chunk): { name: string; mime: string } {
   if (plan.waveform) return { name: `${name}.${outputExtension(plan)}`, mime: outputMime(plan) };
   const file = outputFile(plan, { ...chunk, track: "all" });
@@ -175,7 +172,7 @@ export async function encodePart(
   });
 }
 
-// A stitch has every part open at once; caches would add up.
+// A stitch opens every part at once, so caches would add up.
 const NO_CACHE = { minAhead: 0, maxAhead: 0, cacheBytes: 0 };
 
 /** Joins the parts of a video by copying their packets, and checks the result against the counts of its parts. */
@@ -217,7 +214,6 @@ export async function stitchParts(
   return { ...stored, files: 1 };
 }
 
-// A film joined by copy has no encoded parts: its sources are stitched.
 async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[]> {
   const inputs = [await input(), ...((await extra?.()) ?? [])];
   return placedParts(plan).flatMap(({ input: place, at }) => {
@@ -226,8 +222,7 @@ async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[
   });
 }
 
-// Ticks per second. Sound is cut at ticks, so coarse ones are multiplied; very fine ones overflow the 32 bits of a picture's duration
-// after seconds.
+// Sound is cut at ticks, so coarse ones are multiplied; very fine ones overflow the 32 bits of a picture's duration.
 const TICKS = { min: 10_000, max: 1_000_000 } as const;
 
 function joinedTicks({ plan: { concat = [] } }: Encoding): number {

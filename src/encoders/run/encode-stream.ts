@@ -63,7 +63,6 @@ export async function encodeStreamPart(
   });
 }
 
-// Segments wait in working storage until they are encrypted.
 function folderOf({ plan, out, work }: Encoding, { index }: Chunk): string {
   return plan.encryption ? `${work}${index}/` : out;
 }
@@ -84,7 +83,6 @@ async function store(
   return { written: encrypted, playlists };
 }
 
-// All renditions have the same pictures, so count the rendition with the fewest.
 function countStream(plan: Plan, { written, playlists }: Written): Contents {
   const { renditions, audio } = plan;
   const samplesOf = (folder: string) =>
@@ -279,7 +277,6 @@ interface TimedRun extends SegmentRun {
   start: number;
 }
 
-// Chunks beyond the last picture are empty.
 function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedRun[]> {
   const inOrder = parts.toSorted((a, b) => a.chunk.start - b.chunk.start || a.chunk.index - b.chunk.index);
   const pictures = plan.renditions.map(({ name }) => name);
@@ -309,8 +306,7 @@ const MAX_DRIFT_SECONDS = 0.1;
 // The last segment fixes the length of the stream, so it must be exact.
 const MAX_END_DRIFT_SECONDS = 0.000001;
 
-// A chunk's last frame stays visible until the next chunk's first, a time that its encoder does not know; guesses would add up.
-// ffmpeg (5.1) also misjudges the end of the last segment.
+// An encoder cannot know how long its chunk's last frame stays visible, and ffmpeg (5.1) misjudges the end of the last segment.
 function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
   let at = 0;
   return runs.map(({ init, segments }, index) => {
@@ -364,7 +360,6 @@ function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
   }
 }
 
-// Chunks encoded alike have identical init segments, so they share the first.
 function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint8Array>): SegmentRun[] {
   const distinct: { name: string; bytes: Uint8Array }[] = [];
   return runs.map((run) => {
@@ -380,7 +375,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-// ffmpeg's own master playlists state codecs and sizes correctly, but only guess bitrates.
+// ffmpeg's master playlists state codecs and sizes correctly but only guess bitrates.
 function entryOf(
   folder: string,
   parts: readonly StreamPart[],

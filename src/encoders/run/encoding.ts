@@ -15,7 +15,7 @@ export interface EncodeRun {
   input(): Promise<ByteReader>;
   /** Opens the extra files of the plan, once for each chunk that reads them; absent where it has none. */
   extra?: () => Promise<ByteReader[]>;
-  /** Opens the extra input of a number, of which a text track is made; absent where the plan has none. */
+  /** Opens the extra input with a number, for the text track made from it; absent where the plan has none. */
   text?: (file: number) => Promise<ByteReader>;
   encoder: Encoder;
   /** The batch of the run's jobs; absent for none. */
@@ -78,7 +78,6 @@ interface EncodeProgress {
   finish(): Promise<void>;
 }
 
-// Reached when all chunks are encoded; stitching takes the rest.
 const ENCODED_PERCENT = 95;
 
 const EVERY_MS = 1000;
@@ -99,7 +98,6 @@ export function createEncodeProgress(
     sound: plan.chunks[place]?.track === "audio",
   }));
   let parallel = 1;
-  // The percentage and the time left when the number of parallel chunks last changed.
   let baseline = { percent: 0, left: timeLeft() };
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -122,7 +120,6 @@ export function createEncodeProgress(
 
   function reportPercent(percent: number | null): void {
     const now = Date.now();
-    // A visitor waits for the first percent, so it is never delayed.
     const isFirst = percent !== null && percent > 0 && !hasBegun;
     if (reporting || (now - last < EVERY_MS && !isFirst)) return;
     hasBegun ||= isFirst;
@@ -139,7 +136,7 @@ export function createEncodeProgress(
     share(chunk, share) {
       const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
       if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
-      // Other jobs may occupy encoders, so count the picture chunks that actually run at once.
+      // Other jobs may occupy encoders, so count only the picture chunks that run at once.
       const running = works.filter((each) => !each.sound && each.share > 0 && each.share < 1).length;
       if (running > parallel) {
         const percent = percentOf(timeLeft());
@@ -154,7 +151,6 @@ export function createEncodeProgress(
   };
 }
 
-// Time until the last of `parallel` encoders finishes, when each takes the next piece as soon as it is free.
 function timeOf(pieces: readonly number[], parallel: number): number {
   const ends = Array.from({ length: parallel }, () => 0);
   for (const piece of pieces) {
@@ -164,7 +160,6 @@ function timeOf(pieces: readonly number[], parallel: number): number {
   return Math.max(...ends);
 }
 
-// Sound takes far less time than pictures, except very small ones.
 function chunkWeights(plan: Plan, source: Source): number[] {
   const time = secondsOf(plan, source, X264_AMPLE);
   return plan.chunks.map(({ track, start, end }) => {

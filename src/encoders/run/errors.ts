@@ -4,7 +4,6 @@ interface Named {
   name: string;
 }
 
-// To the millisecond.
 const seconds = (value: number) => Number(value.toFixed(3));
 
 const streamIncomplete = (reason: string) =>
@@ -32,7 +31,6 @@ export const errors = {
   storedFileDiffers: () =>
     new MediaError("encode_failed", "The stored file differs from what the encoder reported."),
 
-  // Times are in seconds.
   incomplete: ({
     pictures,
     expectedPictures,
@@ -43,9 +41,9 @@ export const errors = {
     /** Missing pictures. */
     pictures: number;
     expectedPictures: number;
-    /** Time of the first missing picture; null when unknown. */
+    /** Time of the first missing picture in seconds; null when unknown. */
     firstAt: number | null;
-    /** Missing sound. */
+    /** Missing sound in seconds. */
     sound: number;
     expectedSound: number;
   }) => {

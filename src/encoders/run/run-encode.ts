@@ -25,7 +25,7 @@ export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
     await run.progress(100);
     return result;
   } catch (thrown) {
-    // A MediaError is final. Other errors may mean that the host is going away, and the run resumes from its stored parts.
+    // Other errors may mean that the host is shutting down; the run then resumes from its stored parts.
     if (thrown instanceof MediaError) {
       await Promise.allSettled([run.out, run.work].map((prefix) => run.storage.clear(prefix)));
     }
@@ -69,7 +69,6 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       stop.abort(new RunOver());
     },
   ).catch((first: unknown) => {
-    // Report the first failure, not the chunks that it stopped.
     throw failures.find((thrown) => !(thrown instanceof RunOver)) ?? first;
   });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
@@ -86,7 +85,6 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   return { ...files, counts };
 }
 
-// The sound is one long chunk, which would delay the end if it started last.
 function soundFirst(chunks: readonly Chunk[]): Chunk[] {
   return chunks.toSorted((a, b) => Number(b.track === "audio") - Number(a.track === "audio"));
 }
@@ -103,7 +101,6 @@ function encodeSprites(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> 
     const { stored } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
       const { written } = await placeSegments(storage, encoded, out);
       checkSprites(plan, written);
-      // A tile is chosen from many pictures, so there is nothing to compare.
       return { stored: written, count: async () => ({ pictures: null, sound: 0 }) };
     });
     const files = [...stored, ...(await placeAll(storage, spriteIndexes(plan), out))];

@@ -28,7 +28,7 @@ export interface SubtitleReading {
   plan: Plan;
   source: Source;
   signal: AbortSignal;
-  /** Opens the extra input of a number; absent where no track is made of one. */
+  /** Opens the extra input with a number; absent where no track is made from one. */
   text?: ((file: number) => Promise<ByteReader>) | undefined;
   /** Called from time to time while a large file is read. */
   onWait(): void;
@@ -80,7 +80,6 @@ export async function readSubtitles(
   return { tracks, lost };
 }
 
-// Maximum letters of all tracks of an output together, because all are in memory at once.
 const MAX_WRITTEN = 2 * CUE_LIMITS.bytes;
 const CUE_TIMES = 32;
 
@@ -101,9 +100,8 @@ function writtenSize(cues: readonly Cue[], { kind, format }: Plan, max: number):
   return size;
 }
 
-// Minimum length of a text segment of HLS, which may be longer than those of pictures.
+// HLS text segments may be longer than those of pictures.
 const SEGMENT_SECONDS = 30;
-// Limit for all tracks together, because segments are written one after another.
 const MAX_SEGMENTS = 1000;
 
 export interface StreamTexts {

@@ -3,7 +3,7 @@ import { SPILL_BLOCK, type Spill, type SyncFile } from "./core-files.ts";
 import { freeBuffer } from "./free-buffer.ts";
 import { errors } from "./page-errors.ts";
 
-// ffmpeg reads 32 KiB at a time, and reads from the browser are slow, so sequential reads fetch whole blocks.
+// ffmpeg reads 32 KiB at a time, and each read from the browser is slow.
 const BLOCK = MIB;
 const CACHED_BLOCKS = 4;
 

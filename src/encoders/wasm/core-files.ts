@@ -117,7 +117,7 @@ export interface OutputContents {
 
 const FIRST_BYTES = 65_536;
 const TAIL_BLOCKS = 4;
-// ffmpeg moves a file's index to the front, reading ahead of its writes, which uses two blocks.
+// ffmpeg moves a file's index to the front by reading ahead of its writes, which uses two blocks.
 const LOADED_BLOCKS = 2;
 
 /** Bytes of a block that is moved out of memory. */
@@ -136,7 +136,6 @@ export function createOutput(
   const block = spill?.block ?? Number.POSITIVE_INFINITY;
   let moved: SpilledBlock[] = [];
   const loaded = new Map<number, { bytes: Uint8Array<ArrayBuffer>; changed: boolean }>();
-  // Follows the moved blocks; the buffer may be longer than the file.
   let tail = new Uint8Array();
   let size = 0;
   const base = () => (moved.length === 0 ? 0 : moved.length * block);

@@ -16,7 +16,6 @@ export type Instantiate = (
   imports: CoreImports,
 ) => { exports: Record<string, unknown> } | Promise<{ exports: Record<string, unknown> }>;
 
-/** Extra options of a threaded core's glue. */
 interface ThreadOptions {
   /** Bytes of its memory, a multiple of 64 KiB. */
   INITIAL_MEMORY: number;
@@ -144,7 +143,6 @@ interface CoreInstance {
   stack: number;
 }
 
-// The operating system's unit of allocation; wasm memory is a multiple of it.
 const PAGE = 4096;
 
 /**
@@ -157,7 +155,6 @@ export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
   let reused: CoreInstance | null = null;
   let current: CoreImports = {};
 
-  // The instance keeps its imports, but every job brings new ones.
   function forward(imports: CoreImports): CoreImports {
     const groups = Object.entries(imports).map(([group, functions]) => {
       const forwarded = Object.keys(functions).map((name) => {

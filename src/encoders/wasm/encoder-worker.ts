@@ -20,7 +20,6 @@ import {
   watchLease,
 } from "./worker-protocol.ts";
 
-/** Services of the encoder worker for its jobs. */
 interface WorkHost {
   /** Creates a core with `memory` bytes for one job; calls `onThread` with each of its threads that has loaded. */
   createCore(memory: number, onLine: (line: string) => void, onThread: () => void): Promise<WasmCore>;
@@ -52,7 +51,6 @@ async function runWork(
     if (!(thrown instanceof MediaError && thrown.kind === "out_of_memory")) throw thrown;
     host.tidy();
   }
-  // A picture too large to decode still has a header.
   return facts ? { report: reportOf(facts, file.size), files: [], tally: {}, heap: 0 } : probe("header");
 
   async function probe(depth: "frame" | "header"): Promise<WorkDone> {
@@ -90,8 +88,7 @@ addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
   else void answer(data.work, data.files);
 });
 
-// Chromium interrupts a nested worker in Atomics.wait from its parent, 2 seconds after terminate(), and may leak both workers if the
-// parent has ended by then. A busy machine delays this timer along with that interrupt.
+// Chromium interrupts Atomics.wait in a nested worker 2 seconds after terminate() and may leak both workers if the parent ends earlier.
 const THREADS_MS = 4000;
 
 function endWith({ endThreads }: CoreHost): void {

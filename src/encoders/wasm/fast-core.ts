@@ -142,7 +142,6 @@ function grow(memory: WebAssembly.Memory, pages: number): void {
   }
 }
 
-// ffmpeg ends status lines with a carriage return.
 function splitLines(onLine: (line: string) => void): { add(bytes: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder();
   let rest = "";
@@ -178,13 +177,11 @@ export interface WasiHost {
   print(bytes: Uint8Array): void;
 }
 
-// Error numbers, file types, flags and rights of WASI preview 1.
 const [OK, BADF, EXIST, INVAL, NOENT, NOTSUP] = [0, 8, 20, 28, 44, 58];
 const [CHARACTERS, FOLDER, REGULAR] = [2, 3, 4];
 const [CREATE, DIRECTORY, EXCLUSIVE, TRUNCATE] = [1, 2, 4, 8];
 const ALL_RIGHTS = 0xffff_ffff_ffff_ffffn;
 const APPEND = 1;
-// The only preopened folder, after stdin, stdout and stderr.
 const ROOT = 3;
 const [FROM_START, FROM_HERE, FROM_END] = [0, 1, 2];
 

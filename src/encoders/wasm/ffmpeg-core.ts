@@ -15,7 +15,6 @@ export interface MountedFiles {
   blobs?: readonly { name: string; data: Blob }[];
 }
 
-// The stock core's maximum.
 const MEMORY = 2048 * MIB;
 const FOLDER_MODE = 0o040_000;
 
@@ -47,7 +46,7 @@ export default async function createFFmpegCore({ mainScriptUrlOrBlob }: FfmpegCo
       time = seconds * 1e6;
       progress({ progress: duration ? Math.min(1, seconds / duration) : 0, time });
     },
-    // ffmpeg reads the clock for every packet, which enforces the timeout.
+    // ffmpeg reads the clock for every packet, so the timeout takes effect here.
     guard({ wasi_snapshot_preview1: wasi = {} }) {
       const readClock = wasi.clock_time_get as (...args: unknown[]) => number;
       wasi.clock_time_get = (...args: unknown[]) => {

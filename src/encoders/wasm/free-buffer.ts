@@ -7,6 +7,5 @@ port2.close();
  * for as long as wasm runs there.
  */
 export function freeBuffer({ buffer }: Uint8Array<ArrayBuffer>): void {
-  // A detached buffer cannot be transferred again.
   if (buffer.byteLength > 0) nowhere.postMessage(null, [buffer]);
 }

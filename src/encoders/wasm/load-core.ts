@@ -22,7 +22,6 @@ export interface CoreProgress {
   total: number;
 }
 
-/** Options common to all cores. */
 interface LoadOptions {
   /** Called with the progress, from 0 bytes to the total. */
   onProgress?: ((progress: CoreProgress) => void) | undefined;
@@ -121,7 +120,6 @@ export async function loadMtCore(options: MtCoreLoadOptions): Promise<LoadedCore
   return { module, glue: script(loaded.glue), threads: script(loaded.threads) };
 }
 
-// The compiled module has its own copy of the bytes.
 async function compile(wasm: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
   try {
     return await WebAssembly.compile(wasm);
@@ -172,7 +170,7 @@ async function loadAll<Name extends string>(
 export interface FileLoad {
   url: string | URL;
   /**
-   * What the file is, in messages.
+   * The role of the file in messages.
    *
    * @default `encoder core`
    */
@@ -201,7 +199,6 @@ async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
     if (bytes) return bytes;
   }
   const bytes = await fetchFile(load);
-  // Stored unpacked, so that the next visit need not unpack it.
   void storeCached(cache, url, new Response(bytes));
   return bytes;
 }
@@ -250,7 +247,7 @@ async function readFile(
       onBytes(length);
     }
   } catch (thrown) {
-    // Cancelling below also looks like a broken connection.
+    // Cancelling the reader sets `fault` too.
     const broken = fault;
     await reader.cancel().catch(() => {});
     if (broken) throw broken;
@@ -318,18 +315,16 @@ function watch(
 }
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // crypto.subtle is missing on a page served over plain http from another machine.
   if (!globalThis.crypto?.subtle) throw errors.insecureContext();
   return sha256Hex(bytes);
 }
 
-// Names only the file, because the rest of a URL may contain a secret.
+// Only the file name, because the rest of a URL may contain a secret.
 function factsOf({ url, role = "encoder core" }: FileLoad): { role: string; file: string } {
   const path = String(url).replace(/[?#].*$/, "");
   return { role, file: path.slice(path.lastIndexOf("/") + 1) };
 }
 
-/** Returns a cached file, or null when it is not cached or the page has no cache. */
 async function findCached(name: string | null, url: string | URL): Promise<Response | null> {
   if (name === null) return null;
   try {

@@ -50,7 +50,6 @@ export interface PoolRun<Core extends string> {
 
 const WAIT_MS = 1000;
 const TRIES = 2;
-// A heap never shrinks, so a worker whose heap exceeds this many bytes is not reused.
 const MAX_REUSED_HEAP = 256 * MIB;
 
 export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>): PoolRun<Core> {
@@ -75,7 +74,6 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
     const index = idle.findIndex((each) => each.core === name);
     const [reused] = index < 0 ? [] : idle.splice(index, 1);
     if (reused) return reused.worker;
-    // A worker with another core makes room.
     if (idle.length >= workers) idle.shift()?.worker.close();
     return createPoolWorker(createWorker, core);
   }
@@ -160,11 +158,9 @@ interface PoolWorker {
   close(): void;
 }
 
-// Counting silence in steps keeps a computer's sleep from looking like a hung worker.
+// Silence is counted in steps, because a sleeping computer would otherwise make a worker look hung.
 const STEPS = 10;
-// A worker may take this many times longer to start.
 const START_FACTOR = 4;
-// Time limit for a worker to end its threads and itself.
 const THREADS_MS = 30_000;
 
 function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {

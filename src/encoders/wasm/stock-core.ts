@@ -60,8 +60,7 @@ export interface WasmCore {
   take(folder: string): WrittenFile[];
 }
 
-// The stock core's stack has 64 KiB; the MJPEG and VP9 encoders need 80 to 95 (measured by painting it) and would overwrite other data.
-// So every run gets this stack, ten times the maximum measured.
+// The MJPEG and VP9 encoders need 80 to 95 KiB of stack (measured by painting it); the stock core has 64 and would overwrite data.
 const STACK = MIB;
 const CANARY = 1024;
 const CANARY_BYTE = 0xa5;
@@ -148,7 +147,6 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   };
 }
 
-// Inputs such as playlists may name hosts; without sockets none is reachable.
 function closeNetwork(imports: Parameters<Instantiate>[0]): void {
   const EACCES = 2;
   for (const group of Object.values(imports)) {
@@ -178,7 +176,7 @@ export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): 
   const [folder, name] = [path.slice(0, cut), path.slice(cut + 1)];
   const { WORKERFS } = files.filesystems;
   WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): ArrayBuffer }) => slice.read() };
-  // One shared buffer instead of one per read: the core copies each read before the next.
+  // The core copies each read before the next, so all share one buffer.
   let scratch = new ArrayBuffer(0);
   const read = (start: number, stop: number) => {
     const bytes = file.read(start, stop);
@@ -270,7 +268,7 @@ function createMemoryBound(limit: number): MemoryBound {
       for (const group of Object.values(imports)) {
         const resize = group[name];
         if (!resize) continue;
-        // Throw, because much C code does not survive a failed malloc.
+        // Much C code does not survive a failed malloc.
         group[name] = (requested = 0) => {
           requestedHeap = requested >>> 0;
           check(requestedHeap);
@@ -310,7 +308,6 @@ function grownCapacity(capacity: number, needed: number): number {
 
 const MAX_LINES = 20;
 
-// Printed at every exit, or by the option parser before it reads -loglevel.
 const NOISE =
   /^(Aborted\(|Splitting the commandline|Finished splitting|Reading option |Parsing a group|Successfully parsed|Applying option |Opening an (input|output) file|Successfully opened the file| *Last message repeated| *$)/;
 
@@ -343,7 +340,7 @@ export function createRunLog(): RunLog {
   };
 }
 
-// URLs may contain secrets, and memory addresses ("[mov @ 0xe0a1c0]") mean nothing to a reader.
+// URLs may contain secrets.
 function clean(line: string): string {
   return line
     .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, "(URL)")

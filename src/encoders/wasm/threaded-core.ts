@@ -72,8 +72,7 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
   };
 }
 
-// The glue starts 32 threads, which takes a slow machine a minute, without any report. The worker starts no other workers, so replacing
-// the constructor is safe.
+// The glue reports nothing while its 32 threads start, which takes a slow machine a minute. No other code here starts workers.
 function watchThreads(onThread: () => void): () => void {
   const started = new Set<Worker>();
   let isOver = false;

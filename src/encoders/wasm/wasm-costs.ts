@@ -18,7 +18,7 @@ import type { Source } from "../../media/source.ts";
 export type CoreName = "stock" | "fast";
 
 /**
- * What work costs the stock core: seconds of one processor, MiB of heap and bytes of output. "Per Mpx" means per million pixels of one
+ * Costs of work on the stock core: seconds of one processor, MiB of heap and bytes of output. "Per Mpx" means per million pixels of one
  * picture. Features state their own costs. `bench/constants/light-constants.ts` measures the figures and prints them by these names, or
  * states where they come from.
  */
@@ -98,7 +98,7 @@ export const STOCK_COSTS = {
   },
 } as const;
 
-/** What work costs the fast core, in the units of {@link STOCK_COSTS}. Its heap is no larger. */
+/** Costs of work on the fast core, in the units of {@link STOCK_COSTS}. Its heap is no larger. */
 export const FAST_COSTS = {
   ...STOCK_COSTS,
   seconds: {
@@ -126,8 +126,7 @@ export type WasmCosts = Figures<typeof STOCK_COSTS>;
 /** The costs of each core. */
 export const WASM_COSTS: Readonly<Record<CoreName, WasmCosts>> = { stock: STOCK_COSTS, fast: FAST_COSTS };
 
-// A seventh faster than the preset's hexagon search, for -2.1 to +1.2 % of the bytes at equal SSIM over eight films; only jumping text
-// takes 12 % more. B-frames keep the preset's spatial prediction, because temporal takes 16 % more when a camera shakes.
+// A seventh faster than the preset's hexagon search, for -2.1 to +1.2 % of the bytes at equal SSIM over eight films (jumping text: +12 %).
 const QUICK = "me=dia";
 
 /** x264's arguments at one setting, whose costs the tables state by its name. */
@@ -150,8 +149,7 @@ export const X264_LEVELS: readonly [X264Level, X264Level, X264Level, X264Level, 
  */
 export const X264_AMPLE: X264Level = {
   name: "lookahead_15",
-  // Look-ahead makes up for the missing B-frame partitions: a fifth faster than the preset, for 1.3 % fewer bytes at equal SSIM over
-  // the same films. At one CRF, look-ahead spends 3 % more bytes for more fidelity, and would spend even more without the lower qcomp.
+  // A fifth faster than the preset, for 1.3 % fewer bytes at equal SSIM; the lower qcomp offsets bytes that look-ahead adds at one CRF.
   args: x264("veryfast", `rc-lookahead=15:bframes=3:ref=1:${QUICK}:partitions=i4x4,i8x8,p8x8:qcomp=0.55`),
 };
 

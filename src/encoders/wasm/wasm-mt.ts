@@ -38,7 +38,7 @@ export interface WasmMt extends Encoder {
 const SILENCE_SECONDS = 30;
 // Fixed by the build of the threaded core.
 const MEMORY = 1024 * MIB;
-// Estimated MiB per million pixels, and a base.
+// MiB per million pixels, and a base.
 const HEAP = { decode: 20, encode: 200, base: 100 } as const;
 // The core fails with six or more threads.
 const MAX_THREADS = 4;

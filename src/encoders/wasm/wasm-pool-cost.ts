@@ -11,7 +11,7 @@ import { heapOf, STOCK_COSTS, secondsOf, X264_AMPLE, X264_LEVELS, type X264Level
 export const WORKER_MEMORY = 1792 * MIB;
 
 const LOWEST: X264Level = X264_LEVELS[4];
-// MiB of heap, enough for 3.5 Mpx; a longer look-ahead at larger pictures would leave no room for other workers.
+// Enough for 3.5 Mpx; longer look-ahead at larger pictures would leave no room for other workers.
 const MAX_AMPLE_HEAP = 448;
 
 /** Memory of one worker for a job. */
@@ -64,7 +64,6 @@ function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk
   return filesize * Math.min(1, Math.max(0, last - chunk.start) / duration);
 }
 
-// The same for all chunks of a plan, because they are stitched.
 function levelOf(plan: Plan, source: Source, memory: number): X264Level {
   const room = memory / MIB - STOCK_COSTS.memory.worker;
   if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, MAX_AMPLE_HEAP)) return X264_AMPLE;
@@ -77,7 +76,6 @@ export function silentSeconds(plan: Plan, source: Source): number {
   return plan.image ? slow * (secondsOf(plan, source, LOWEST)?.pictures ?? 0) : 0;
 }
 
-// Seconds; a source shorter than `whole` is not cut.
 const CHUNK = { min: 4, max: 20, whole: 4 } as const;
 
 /**

@@ -106,7 +106,6 @@ const MAX_OUTPUT_MEMORY = {
   fast: SPILLED_OUTPUT,
   vp9: SPILLED_OUTPUT,
 } as const;
-// The fast core of a codec; `fast` encodes everything else.
 const FAST_CORES: Partial<Record<VideoCodec, keyof typeof TOOLS>> = { vp9: "vp9" };
 const SILENCE_SECONDS = 30;
 const PROBE_MEMORY = 256 * MIB;
@@ -177,7 +176,6 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       },
       refuse(plan, source) {
         const refusal = refuse(plan, source);
-        // These plans are not meant for this encoder, so no reason is worth reporting.
         if (plan.image || refusal?.code === "output_codec") return { code: "other_work" };
         return refusal ?? (loaded.has(fastCoreOf(plan)) ? null : { code: "not_loaded" });
       },
@@ -203,7 +201,6 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   };
 }
 
-// Several files are segments, which fit into memory.
 async function joinFiles(files: readonly PoolFile[]): Promise<EncodedFile[] | ReadableStream<Uint8Array>> {
   const [first] = files;
   if (first?.front && files.length === 1) return toBlob(first).stream();

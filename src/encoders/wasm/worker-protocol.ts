@@ -119,7 +119,7 @@ export function watchLease(url: string): WorkerLease {
         for (const [name, call] of Object.entries(group)) {
           if (typeof call !== "function") continue;
           group[name] = (...args: unknown[]) => {
-            // Errors during startup would go unhandled.
+            // Errors during wasm startup would go unhandled.
             if (isRunning()) check();
             return call(...args);
           };

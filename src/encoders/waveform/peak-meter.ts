@@ -28,7 +28,6 @@ const FIELDS = ["channels", "sample_rate", "samples_per_pixel", "samples", "leng
 /** Bytes before the peaks: a minimum and a maximum of 16 bits for each channel of each point. */
 export const PEAKS_HEADER = FIELDS.length * Float64Array.BYTES_PER_ELEMENT;
 
-// ffmpeg's samples start after about a hundred bytes.
 const MAX_HEADER_BYTES = 65_536;
 const FIRST_VALUES = 65_536;
 
@@ -85,7 +84,6 @@ export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMete
   };
 }
 
-// An Int16Array needs an even offset.
 function samplesOf(bytes: Uint8Array): Int16Array {
   const { buffer, byteOffset, byteLength } = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice();
   return new Int16Array(buffer, byteOffset, byteLength / 2);
@@ -96,7 +94,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
   const rows = plan.split ? channels : 1;
   const fits = "points" in zoom;
-  // A duration may be a little short, so the last point takes the samples beyond it. A zoomed picture ends at its edge.
+  // A duration may be a little short, so the last point takes the samples beyond it; a zoomed picture ends at its edge.
   const maxPoints = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
@@ -155,7 +153,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   };
 }
 
-// The mean, rounded toward zero, as audiowaveform computes it; sums order like means, so only the extremes are divided.
+// audiowaveform also rounds the mean toward zero. Sums order like means, so only the extremes are divided.
 function scanMean(
   data: Int16Array,
   from: number,
@@ -176,7 +174,7 @@ function scanMean(
   values[point + 1] = Math.max(values[point + 1] as number, Math.trunc(max / channels));
 }
 
-// Branchless, because processors cannot predict sound: the sign of a difference selects it or 0. A third faster.
+// Branches on sound are unpredictable: the sign of a difference selects it or 0, a third faster.
 function scanEach(
   data: Int16Array,
   from: number,
@@ -262,7 +260,6 @@ const OP = {
   less: 0x48,
   add: 0x6a,
 } as const;
-// Aligned to two bytes.
 const LOAD = [0xfd, 0x00, 1, 0];
 const storeAt = (offset: number) => [0xfd, 0x0b, 1, offset];
 const MIN = [0xfd, 0x96, 0x01];
@@ -272,7 +269,6 @@ const [AT, END, LOW, HIGH] = [0, 1, 2, 3] as const;
 const LANES = 8;
 const BLOCK = 2 * LANES;
 const PAGE = 65_536;
-// Memory starts with the lanes' minima and maxima; the samples follow.
 const BASE = 2 * BLOCK;
 
 const widen = (into: number, by: readonly number[]) => [
@@ -305,7 +301,7 @@ interface Exports {
 }
 
 function compile(): Exports | null {
-  // Workers' types declare it abstract, because it throws there.
+  // Cloudflare's types declare it abstract, because it throws in a Worker.
   const Module = WebAssembly.Module as unknown as new (bytes: Uint8Array) => WebAssembly.Module;
   try {
     return new WebAssembly.Instance(new Module(MODULE)).exports as unknown as Exports;

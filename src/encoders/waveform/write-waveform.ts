@@ -114,10 +114,9 @@ const WRITERS: Readonly<Record<WaveformFormat, (plan: WaveformPlan) => Writer>> 
 };
 
 const ASCII = { comma: 44, minus: 45, zero: 48 } as const;
-// Bytes of a comma, a sign and five digits.
 const WIDEST = 7;
 
-// Writes a comma before each number. An hour of sound has over a million numbers, for which `join` takes ten times as long.
+// An hour of sound has over a million numbers, for which `join` takes ten times as long.
 function writeNumbers(values: Int16Array | Int8Array): Uint8Array {
   const text = new Uint8Array(values.length * WIDEST);
   let end = 0;
@@ -161,7 +160,6 @@ function drawWaveform(
   channels: number,
   { width, height, color, background }: WaveformPicture,
 ): Uint8Array<ArrayBuffer> {
-  // A row begins with its filter byte, 0 for none, and has one bit a pixel.
   const stride = 1 + Math.ceil(width / 8);
   const lines = new Uint8Array(stride * height);
   const columns = Math.min(width, peaks.length / (2 * channels));

@@ -174,7 +174,6 @@ async function feed(
   onCounts?.({ pictures: countPictures({ times, timed: true }, decoded, countRules(chunk, source)) });
 }
 
-// A grid from the first picture keeps keyframes from drifting.
 function nextKey(due: number, at: number, by: number, seconds: number): number {
   if (due === Number.NEGATIVE_INFINITY) return at + seconds;
   return due + (Math.floor((by - due) / seconds) + 1) * seconds;

@@ -34,7 +34,7 @@ export interface TimedSample {
   duration: number;
 }
 
-// Tolerance of summed fractions: a frame halfway between two output frames must go to the same one in every chunk.
+// A frame halfway between two output frames must go to the same one in every chunk.
 const ROUNDING = 0.001;
 
 /**
@@ -111,7 +111,6 @@ async function* atConstantRate(track: InputVideoTrack, span: FrameSpan, fps: num
     for await (const sample of samplesOf(track, await readFrom(track, span, 0))) {
       onDecoded(sample.timestamp - start);
       const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
-      // When the first picture comes late, it fills the gap before it.
       if (current) for (; next < until; next++) yield timed(current, next);
       current?.close();
       current = sample;
@@ -157,8 +156,7 @@ async function hasHidden(track: InputVideoTrack): Promise<boolean> {
   return (await track.getCodec()) === "vp8" && !(await track.canBeTransparent());
 }
 
-// A VP8 packet may contain a hidden picture. mediabunny (1.61) counts every packet as a picture, which shifts all later times; VP8 never
-// reorders pictures, so each has the time of its packet.
+// mediabunny (1.61) counts hidden pictures of VP8, which shifts later times; VP8 never reorders, so each picture has its packet's time.
 async function* vp8Samples(track: InputVideoTrack, from: number, until: number) {
   const ready: VideoSample[] = [];
   try {
@@ -187,7 +185,6 @@ async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<
   const sink = new EncodedPacketSink(track);
   const ready: VideoSample[] = [];
   const broken = Promise.withResolvers<never>();
-  // The races below handle rejections.
   broken.promise.catch(() => {});
   const decoder = new VideoDecoder({
     output: (frame) => ready.push(toSample(frame, facts)),
@@ -221,7 +218,6 @@ function* drain(ready: VideoSample[]): Generator<VideoSample, void> {
   for (let sample = ready.shift(); sample; sample = ready.shift()) yield sample;
 }
 
-// A frame's time is in microseconds; round it to the file's ticks.
 function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotation: 0 | 90 | 180 | 270 }) {
   const onTicks = (microseconds: number) => Math.round((microseconds * ticks) / 1e6) / ticks;
   const sample = new VideoSample(frame, { rotation });
@@ -230,7 +226,7 @@ function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotat
   return sample;
 }
 
-// mediabunny takes unspecified colors for BT.709 too.
+// mediabunny also takes unspecified colors for BT.709.
 function withDefaults(colors: VideoColorSpaceInit = {}): VideoColorSpaceInit {
   const { primaries, transfer, matrix, fullRange } = colors;
   return {

@@ -18,7 +18,6 @@ export interface OpenPictures {
  */
 export function openInput(reader: ByteReader, signal: AbortSignal): Input {
   const { blob } = reader as Partial<{ blob: unknown }>;
-  // Whoever awaits a read handles its failure.
   const handleUnhandledError = () => {};
   const source =
     blob instanceof Blob
@@ -39,7 +38,6 @@ export async function openPicturesOf(input: Input, source: Source): Promise<Open
   const track = await pictureTrack(input, source);
   if (!track) throw errors.noPictures();
   if (!(await track.canDecode())) throw errors.codecUnsupported();
-  // Priming before 0 is inaudible; a source that starts later begins with its first stream.
   return { track, origin: Math.max(0, await input.getFirstTimestamp()) };
 }
 

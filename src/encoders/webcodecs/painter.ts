@@ -24,7 +24,6 @@ export interface FrameTime {
 /** Converts decoded samples to pictures of the output; the caller closes each frame. */
 export type Painter = (sample: VideoSample, time: FrameTime) => Promise<VideoFrame>;
 
-// Formats that every encoder accepts unconverted: 8 bits, 4:2:0, no transparency.
 const PLAIN: ReadonlySet<string | null> = new Set(["I420", "NV12"]);
 
 /**
@@ -76,7 +75,6 @@ function partOf(frame: VideoFrame, visible: DOMRectReadOnly, { geometry, matte, 
   const y = visible.y + (crop?.y ?? 0);
   const width = crop?.width ?? visible.width;
   const height = crop?.height ?? visible.height;
-  // 4:2:0 cannot be cropped at odd coordinates.
   if (x % 2 !== 0 || y % 2 !== 0 || width % 2 !== 0 || height % 2 !== 0) return null;
   return { visibleRect: { x, y, width, height }, displayWidth: width, displayHeight: height };
 }
@@ -189,7 +187,6 @@ function fill(
   context.fillRect(x, y, width, height);
 }
 
-/** The YUV matrices of the output. */
 type Matrix = "bt709" | "smpte170m";
 
 // Weights of red and blue in luma: ITU-R BT.709 and BT.601.
@@ -198,7 +195,6 @@ const WEIGHTS = { bt709: [0.2126, 0.0722], smpte170m: [0.299, 0.114] } as const 
   readonly [red: number, blue: number]
 >;
 
-// Fixed-point precision, so that the pixel loop needs only integers.
 const BITS = 15;
 const ONE = 1 << BITS;
 const HALF = ONE >> 1;
@@ -218,7 +214,6 @@ function toI420(rgba: Uint8ClampedArray, { width, height }: Size, matrix: Matrix
   const [ur, ug, ub] = [part(-red, u), part(-green, u), part(1 - blue, u)];
   const [vr, vg, vb] = [part(1 - red, v), part(-green, v), part(-blue, v)];
   const y0 = (16 << BITS) + HALF;
-  // Chroma sums four pixels.
   const c0 = (128 << (BITS + 2)) + (HALF << 2);
   const row = width * 4;
   let cb = width * height;

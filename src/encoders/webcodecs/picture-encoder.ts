@@ -24,7 +24,7 @@ export interface PictureEncoder {
   close(): void;
 }
 
-// Measured on noise: with a variable rate, VP9 and AV1 undershoot the average by a fifth.
+// With a variable rate, VP9 and AV1 undershoot the average by a fifth (measured on noise).
 const BITRATE_MODES = {
   h264: "variable",
   h265: "variable",
@@ -37,7 +37,6 @@ const MAX_QUEUED = 12;
 
 export function startPictureEncoder({ codec, config, rateControl, write }: PictureEncoding): PictureEncoder {
   const broken = Promise.withResolvers<never>();
-  // The races below handle rejections.
   broken.promise.catch(() => {});
   let written = Promise.resolve();
   const fail = (thrown: unknown) => {

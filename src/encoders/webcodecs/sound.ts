@@ -39,7 +39,6 @@ export async function encodeStream(
     (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
   ]);
   if (sounds.length > 0) checkEnd(Math.max(...[...pictures, ...sounds].map(listedSeconds)), plan, job.source);
-  // Both have a master playlist; that of the pictures keeps the name.
   const named = sounds.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
   return [...named, ...pictures];
 }

@@ -18,7 +18,7 @@ import { errors } from "./errors.ts";
 import type { PictureEncoding, RateControl } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
-// The same as in ffmpeg's arguments.
+// Equals the keyframe interval in ffmpeg's arguments.
 const KEY_SECONDS = 2;
 
 /** Returns the parameters that encode a rendition of adaptive video as a separate video. */
@@ -70,7 +70,6 @@ export async function encodeRenditions(
   }
 }
 
-// An average must not exceed the rendition's maximum.
 function boundRate(rateControl: RateControl, { rate }: VideoEncode): RateControl {
   if (!("bitrate" in rateControl) || !("maxrate" in rate) || rate.maxrate === undefined) return rateControl;
   return { bitrate: Math.min(rateControl.bitrate, rate.maxrate) };
@@ -148,7 +147,6 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
   output.addVideoTrack(source);
   let codec: string | null = null;
   let end = 0;
-  // The last packet must last until the end, so hold each back until the next one arrives.
   let pending: Parameters<typeof add>[0] | null = null;
 
   async function add(
@@ -204,7 +202,6 @@ function withoutTimes(moov: Uint8Array): Uint8Array<ArrayBuffer> {
   const whole = { kind: "", start: 0, end: bytes.length };
   for (const path of [["mvhd"], ["trak", "tkhd"], ["trak", "mdia", "mdhd"]]) {
     const box = findBox(view, whole, "moov", ...path);
-    // Two times of 32 or 64 bits follow the version and the flags.
     if (box) bytes.fill(0, box.start + 4, box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
   }
   return bytes;

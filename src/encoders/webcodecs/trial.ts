@@ -45,8 +45,7 @@ export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability |
   return { code: "output_size", codec, width: size.width, height: size.height };
 }
 
-// Without hardware, browsers encode H.264 with OpenH264, whose files are an eighth smaller with layers at equal quality
-// (bench/constants/webcodecs-rate.ts). The effect on hardware encoders is unknown.
+// Layers save OpenH264 an eighth of the bytes at equal quality (bench/constants/webcodecs-rate.ts); hardware is untested.
 async function gainsFromLayers(
   codec: VideoCodec,
   config: VideoEncoderConfig,
@@ -65,7 +64,7 @@ async function isSupported(config: VideoEncoderConfig): Promise<boolean> {
 
 const SMALL: Size = { width: 320, height: 180 };
 const COARSEST = { h264: 51, h265: 51, vp9: 63, av1: 255 } as const satisfies Record<VideoCodec, number>;
-// libvpx's own scale, which some browsers use for VP9.
+// Some browsers use libvpx's own scale for VP9.
 const LIBVPX_COARSEST = 255;
 
 async function coarsest(codec: VideoCodec): Promise<number> {
@@ -77,7 +76,6 @@ async function coarsest(codec: VideoCodec): Promise<number> {
   return libvpx > 0 && libvpx * 3 < standard ? LIBVPX_COARSEST : COARSEST.vp9;
 }
 
-// Bytes of one encoded picture of noise at a quantizer; 0 when it cannot be encoded.
 async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number> {
   let bytes = 0;
   const failed = Promise.withResolvers<void>();
@@ -104,7 +102,6 @@ async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number>
   }
 }
 
-// Returns whether a test pattern (dark top left, light bottom right) survives the round trip in number, size and shading.
 async function attempt(
   config: VideoEncoderConfig,
   inputSize: Size,
@@ -130,7 +127,6 @@ async function roundTrip(
   const frames: VideoFrame[] = [];
   let decoderConfig: VideoDecoderConfig | undefined;
   const broken = Promise.withResolvers<never>();
-  // The races below handle rejections.
   broken.promise.catch(() => {});
   const encoder = new VideoEncoder({
     output: (chunk, metadata) => {

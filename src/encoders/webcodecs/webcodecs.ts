@@ -58,14 +58,14 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     async prepare(plan, source) {
       const videos = videosOf(plan);
       if (videos.length > 0) await decoders.prepare(source);
-      // One at a time, because a machine may have few hardware encoders.
+      // A machine may have few hardware encoders, so try one at a time.
       for (const video of videos) await attempt(video);
       await prepareSound(plan, source, sound);
     },
     refuse(plan, source) {
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
-      // Chromium's H.264 encoder turned six seconds with a target of 150 kB into 345 kB.
+      // Chromium's H.264 encoder wrote 345 kB for six seconds with a target of 150 kB.
       if (plan.target_size !== undefined) return { code: "output_bytes" };
       const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "webcodecs"));
       const refusal = featureRefusal ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
