@@ -48,7 +48,7 @@ export async function countContents(
   }
 }
 
-// Seconds per packet as our encoders write them; null for other codecs.
+// Our encoders write Opus packets of 20 ms.
 async function frameSeconds(track: InputAudioTrack): Promise<number | null> {
   const codec = await track.getCodec();
   if (codec === "aac") return AAC_FRAME / (await track.getSampleRate());
@@ -97,13 +97,11 @@ function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | 
       return size === 8 ? Number(view.getBigUint64(next - 8)) : view.getUint32(next - 4);
     };
   };
-  // The fields follow the track's id.
   const track = reader(header, 8);
   const base = track(0x1, 8);
   track(0x2);
   track(0x8);
   const fallback = track(0x10);
-  // The fields follow the sample count.
   const first = reader(run, 8);
   const offset = first(0x1);
   first(0x4);

@@ -53,7 +53,6 @@ export function editFile(
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
     )
-    // The stream's reader already has the error, or is gone.
     .catch(() => {});
   return readable;
 }

@@ -29,11 +29,8 @@ interface Part {
   facts: CopiedPart;
 }
 
-// Over all parts, because their tables are in memory at once.
 const MAX_PICTURES = 2 ** 19;
-// Bytes of a first picture that contain its first slice.
 const MAX_FRONT = MIB / 4;
-// Rounding only.
 const EPSILON_SECONDS = 0.000_002;
 
 /** Reads the indexes of MP4s and MOVs, in playback order, and returns whether their pictures can be joined by copying. */
@@ -68,7 +65,7 @@ export async function planJoin({ format, video, audio, ...rest }: Mp4StitchOptio
   let build: Mp4Build | null = null;
   let latest = 0;
   const inWindows = createWindows();
-  // Read sequentially: each index may be large.
+  // Each index may be large, so they are read one after another.
   for (const { input, at } of video) {
     const part = await openPart(input, quicktime, signal);
     if (typeof part === "string") throw errors.sourcesUnjoinable();
@@ -107,7 +104,6 @@ async function openPart(
   // Copying would show pictures that the edit list hides, and would not shorten the last one.
   const isCut = edit.length !== null && Math.abs(edit.length - length) > 2 * edit.grain;
   const isHidden = (samples.decoded[0] ?? 0) + (samples.offsets?.[0] ?? 0) < edit.from;
-  // A last picture at or after the end would overlap the next part.
   const isLate = shown.some((time) => time >= start + samples.end);
   if (isCut || isHidden || isLate || shown.some((time) => time < start)) return "cut";
   if (end === null) return "index";
@@ -116,7 +112,7 @@ async function openPart(
   return { track, samples, shared, begin: begin > EPSILON_SECONDS ? begin : 0, facts };
 }
 
-// No table means that all samples are sync samples; next to parts with a table, that must be explicit.
+// A file without the table has only sync samples, which must be explicit next to parts with a table.
 function withSync(samples: Mp4Samples): Mp4Samples {
   return { ...samples, sync: samples.sync ?? new Uint8Array(samples.sizes.length).fill(1) };
 }
@@ -147,8 +143,7 @@ function createWindows(): (input: ByteReader) => ByteReader {
   };
 }
 
-// mediabunny's muxer (1.61) holds an object per packet; this one joins four hours at 60 pictures a second in 48 MiB of heap
-// (test/encoders/stitch-long).
+// mediabunny's muxer (1.61) holds an object per packet; this one joins 4 hours at 60 fps in 48 MiB of heap (test/encoders/stitch-long).
 
 interface Mp4StitchOptions {
   format: "mp4" | "mov";
@@ -163,7 +158,6 @@ interface Mp4StitchOptions {
   signal?: AbortSignal | undefined;
 }
 
-// Maximum part indexes to read at once.
 const MAX_READS = 6;
 
 /**
@@ -263,7 +257,7 @@ interface SharedEntry {
   record: Uint8Array;
 }
 
-// By sample entry type: the type to write, with parameter sets outside the stream as some players require, and the configuration box.
+// Some players require parameter sets outside the stream, so hev1 becomes hvc1.
 const CODECS = {
   avc1: { codec: "avc1", box: "avcC" },
   hvc1: { codec: "hvc1", box: "hvcC" },
@@ -276,7 +270,6 @@ const RESERVED = { start: 16, end: 32 };
 const SIZE = { start: 32, end: 36 };
 const NAME = { start: 50, end: 82 };
 const BOXES_START = 86;
-// Pixel aspect, mastering display and light levels.
 const COPIED_BOXES = ["pasp", "mdcv", "clli"] as const;
 
 /** Reads a video sample entry from another program, without its private fields; null for an unknown codec. */
@@ -336,7 +329,7 @@ interface Colors {
   all: string;
 }
 
-// QuickTime's form (nclc) states no range (ISO/IEC 14496-12, 12.1.5).
+// ISO/IEC 14496-12, 12.1.5: QuickTime's form (nclc) states no range.
 function readColors(content: Uint8Array): Colors | null {
   const form = String.fromCharCode(...content.subarray(0, 4));
   if ((form !== "nclc" && form !== "nclx") || content.length < 10) return null;

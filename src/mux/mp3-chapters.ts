@@ -7,7 +7,6 @@ import { type Bytes, cutText, lengthOf, letters, u32 } from "./mp4-boxes.ts";
 const ID3 = { header: 10, version: 4, utf8: 3 } as const;
 // `frame`: ffmpeg 5.1 misreads the size of a subframe of 128 bytes or more and skips the chapter.
 const LIMITS = { frame: 127, time: 0xffffffff } as const;
-// Chapters have times but no file offsets.
 const NO_OFFSET = 0xffffffff;
 
 /** Plans chapters for a finished MP3: in its ID3v2.4 tag, or in a new one at the start. */
@@ -18,7 +17,7 @@ export async function addToMp3(reader: ByteReader, chapters: readonly Chapter[])
     const text = frame("TIT2", [Uint8Array.of(ID3.utf8), cutText(title, LIMITS.frame - 1)]);
     return frame("CHAP", [letters(`ch${index}\0`), times, ...text]);
   });
-  // Flags: top-level and ordered. Some players show no chapters without a table.
+  // Some players show no chapters without a table; flags 3 mean top-level and ordered.
   const names = chapters.map((_, index) => letters(`ch${index}\0`));
   const table = frame("CTOC", [letters("toc\0"), Uint8Array.of(3, names.length), ...names]);
   const head = await reader.read({ start: 0, end: ID3.header });

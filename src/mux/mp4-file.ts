@@ -24,7 +24,6 @@ import { bytesAt, editsOf, type Mp4Samples, type Mp4Track, writeEdits } from "./
 /** Writes a planned file from front to end. */
 export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>;
 
-// Bytes per read.
 const BLOCKS = { vide: 4 * MIB, soun: MIB } as const;
 
 /** Plans an MP4 or MOV from finished tracks, pictures first: the index, then the chunks in order of time. */
@@ -160,12 +159,10 @@ function sampleTables(build: Mp4Build): Bytes[] {
 
 function entryOf({ first, chunks, bytes, duration }: Mp4Build): Uint8Array {
   const average = (bytes * 8 * first.ticks) / Math.max(1, duration);
-  // Chunks last a second.
   const peak = chunks.reduce((max, chunk) => Math.max(max, chunk.bytes * 8), average);
   return withBitrate(first.entry, peak, average);
 }
 
-// Consecutive chunks with equally many samples share an entry.
 function chunkTable(chunks: readonly Mp4Chunk[]): Bytes {
   const table = createTable();
   let before = -1;
@@ -179,14 +176,12 @@ function chunkTable(chunks: readonly Mp4Chunk[]): Bytes {
   return fullBox("stsc", 0, 0, [u32(table.length / 3), ...table.bytes()]);
 }
 
-// mvhd, tkhd and mdhd: no creation time, and a length of 64 bits in version 1.
 function timed(kind: string, flags: number, middle: readonly number[], length: number, rest: Bytes): Bytes {
   const wide = length > MAX_UINT32;
   const [created, duration] = wide ? [u64(0, 0), u64(length)] : [u32(0, 0), u32(length)];
   return fullBox(kind, wide ? 1 : 0, flags, [created, u32(...middle), duration, ...rest]);
 }
 
-/** Seconds of a track stored contiguously. */
 const CHUNK_SECONDS = 1;
 
 interface Extent {
@@ -293,7 +288,6 @@ function createTable(): Table {
     },
     push(value) {
       if (used === last.byteLength) {
-        // Most tables are short, so the first block is small.
         last = new DataView(new ArrayBuffer(blocks.length === 0 ? BLOCK / 16 : BLOCK));
         blocks.push(last);
         used = 0;
@@ -356,7 +350,6 @@ const CONFIGS: Readonly<Record<string, { box: string; bytes: number }>> = {
   av01: { box: "av1C", bytes: 4 },
 };
 const AAC_ENTRY = "mp4a";
-// Offsets in a sample entry: width and height, and the boxes (ISO/IEC 14496-12, 12.1.3).
 const SIZE = { start: 32, end: 36 };
 const BOXES_START = 86;
 
@@ -420,7 +413,6 @@ export function createExtentReader(
       if (bytes.length !== range.end - range.start) throw errors.partsDamaged();
       return bytes;
     });
-    // The error surfaces when the block is awaited, if ever.
     read.catch(() => {});
     return read;
   }
@@ -444,7 +436,6 @@ export function createExtentReader(
   };
 }
 
-// Value types in the iTunes list.
 const TYPES = { bytes: 0, text: 1, [COVER_CODECS.mjpeg]: 13, [COVER_CODECS.png]: 14 } as const;
 // "und", as packed in mdhd.
 const NO_LANGUAGE = 0x55c4;

@@ -38,7 +38,6 @@ export interface Mp4Track {
   end: number | null;
 }
 
-// Usually enough for ftyp and the index of a part.
 const HEAD = 128 * KIB;
 const KINDS = { vide: "vide", soun: "soun" } as const;
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
@@ -125,7 +124,6 @@ export function bytesAt(view: DataView, start: number, end: number): Uint8Array 
   return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
 }
 
-// The matrix precedes width and height.
 function isUpright(view: DataView, { start, end }: Box): boolean {
   return (
     end - start >= 84 && IDENTITY.every((value, index) => view.getUint32(end - 44 + index * 4) === value)
@@ -179,7 +177,7 @@ function readSizes(view: DataView, { start, end }: Box, packets: number): Uint32
   return sizes;
 }
 
-// Values are signed, because muxers store negative ones even in version 0.
+// Muxers store negative values even in version 0, so values are signed.
 function forRuns(view: DataView, box: Box, packets: number, each: (sample: number, value: number) => void) {
   let sample = 0;
   for (let at = box.start + 8; at + 8 <= box.end; at += 8) {
@@ -253,7 +251,6 @@ function readEdit(view: DataView, elst: Box | null, ticks: number, movieTicks: n
 
 export type WrittenEdit = Pick<Edit, "length" | "from">;
 
-/** The properties of a track that its edits depend on. */
 interface ShownTrack {
   first: { kind: "vide" | "soun"; ticks: number; edit: Mp4Edit };
   /** Tick at which the first sample is shown. */

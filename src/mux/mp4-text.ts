@@ -25,11 +25,8 @@ import {
 } from "./mp4-boxes.ts";
 
 const TICKS = 1000;
-// The length of a name or title may be a single byte.
 const MAX_NAME = 255;
-// Players enable one track of a group at a time.
 const GROUP = 3;
-// Bits of a track's header: enabled, and part of the movie.
 const FLAGS = { shown: 3, hidden: 2 } as const;
 // 3GPP TS 26.245, 5.16, and QuickTime: the bits for "some samples forced" and "all samples forced".
 const FORCED = 0xc0000000;
@@ -63,11 +60,9 @@ export function textSamples({ cues }: SubtitleTrack, until: number): TextSamples
     add(writeTimedText(cue.text), Math.min(cue.end, until));
   }
   add(empty, Math.max(until, 1));
-  // Many small arrays would take more memory than one.
   return { ...samples, bytes: [concatBytes(bytes)] };
 }
 
-// Marks the text as UTF-8.
 const UTF8 = box("encd", [u32(0x100)]);
 
 /** Writes chapter titles as samples, each up to the next; null when none begins before `until`. */
@@ -124,13 +119,11 @@ export function writeTextTrak({ id, track, samples, offset, movie, quicktime }: 
     MATRIX,
     u32(0, 0),
   ]);
-  // An empty edit, then the samples.
   const edits = [u32(2), u64(delay, -1), u32(0x10000), u64(length - delay, 0), u32(0x10000)];
   const edts = delay > 0 ? box("edts", fullBox("elst", 1, 0, edits)) : [];
   const language = packLanguage(threeLetters(track?.language));
   const mdhd = fullBox("mdhd", 1, 0, [u64(0, 0), u32(TICKS), u64(ms), u16(language, 0)]);
   const label = track ? (track.title ?? "SubtitleHandler") : "ChapterHandler";
-  // QuickTime has a general media header, and a text header for its own text.
   const general = fullBox("gmin", 0, 0, [u16(0x40, 0x8000, 0x8000, 0x8000), u16(0, 0)]);
   const plain = quicktime ? box("gmhd", general) : fullBox("nmhd", 0, 0);
   const header = track ? plain : box("gmhd", general, box("text", [MATRIX]));
@@ -159,7 +152,6 @@ const TITLE_ENTRY = box("text", [
 
 function timedEntry({ forced }: SubtitleTrack): Bytes {
   const white = 0xffffffff;
-  // Centered at the bottom; players choose the box.
   const style = [u16(0, 0, 1), Uint8Array.of(0, 16), u32(white)];
   const fonts = box("ftab", [u16(1, 1), Uint8Array.of(5), letters("Arial")]);
   return box("tx3g", [
@@ -185,7 +177,7 @@ function writeTables(entry: Bytes, { sizes, durations }: TextSamples, offset: nu
   );
 }
 
-// Not u32, because a call cannot take so many arguments.
+// u32 would spread more arguments than a call can take.
 function table(values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(values.length * 4);
   const view = viewOf(bytes);
@@ -193,7 +185,7 @@ function table(values: readonly number[]): Uint8Array {
   return bytes;
 }
 
-// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2).
+// ISO/IEC 14496-12, 8.4.2: three letters of five bits each.
 function packLanguage(language: string): number {
   return [...language].reduce((sum, letter) => sum * 32 + (letter.charCodeAt(0) - 0x60), 0);
 }

@@ -44,7 +44,6 @@ export interface Opener {
 /** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless loop. */
 export function createOpener(signal: AbortSignal | undefined, cached = true): Opener {
   const inputs = new Set<Input>();
-  // Prefetching only helps with a cache.
   const reading = cached
     ? ({ prefetchProfile: "network" } as const)
     : { maxCacheSize: 0, handleUnhandledError: () => {} };
@@ -101,7 +100,7 @@ export async function openPictures(
     },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      // The picture with the latest timestamp so far, and those decoded after it.
+      // The picture with the latest timestamp comes first, then those decoded after it.
       let pending: EncodedPacket[] = [];
       for (const part of withPictures) {
         const before = latest;
@@ -134,7 +133,6 @@ function withEnd(pending: readonly EncodedPacket[], until: number | null): reado
   );
 }
 
-// Releases each part after use, because an open one keeps its cache.
 async function withTrack<T>(
   part: VideoPart,
   opener: Opener,
@@ -189,7 +187,7 @@ export async function openSound(input: Input, from = 0, place = 0): Promise<Copi
     config,
     delay,
     count: () => countPackets(track),
-    // mediabunny's muxers (1.61) parse AAC that has no description, as in transport streams, so its bytes are needed.
+    // mediabunny's muxers (1.61) parse the bytes of AAC that has no description, as in transport streams.
     packets: (rehearsing) => copies(track, -from, rehearsing && (codec !== "aac" || !!config.description)),
   };
 }

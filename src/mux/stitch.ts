@@ -61,7 +61,6 @@ export function stitch(options: StitchOptions): ReadableStream<Uint8Array> {
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
     )
-    // The stream's reader already has the error, or is gone.
     .catch(() => {});
   return readable;
 }
@@ -73,7 +72,6 @@ async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise
     const plan = options.ticks === undefined ? planMp4 : planJoin;
     const copy = format === "webm" ? null : await plan({ ...options, format });
     if (copy) return await copy(dated);
-    // The index comes first, so the packets are muxed twice: the first pass only measures them.
     const { rehearsal, writable } = createRehearsal();
     await mux(options, writable, true);
     let written = 0;
@@ -103,14 +101,13 @@ async function mux(
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
     const sound = audio && (await openSound(opener.open(audio), audioFrom, audioPlace));
-    // WebM has no negative times for the priming, so delay the pictures instead.
+    // WebM cannot give the priming negative times, so the pictures are delayed instead.
     const delay = sound?.delay ?? 0;
     const pictures = await openPictures(
       video.map(({ input, at }) => ({ input, at: at + delay })),
       opener,
       until == null ? null : until + delay,
     );
-    // To reserve space for the index, the muxer needs the number of packets.
     const counted = async (track: { count(): Promise<number> }) =>
       format === "webm" ? {} : { maximumPacketCount: await track.count() };
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);
@@ -158,7 +155,6 @@ const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
 };
 
 const MVHD = [0x6d, 0x76, 0x68, 0x64];
-// A moov right after ftyp starts within these bytes.
 const MAX_SEARCH = 256;
 
 /**
@@ -177,7 +173,7 @@ function setCreationTime(
   };
 }
 
-// Creation and modification times, 64 bits in version 1 (ISO/IEC 14496-12, 8.2.2).
+// ISO/IEC 14496-12, 8.2.2: creation and modification times have 64 bits in version 1.
 function writeCreationTime(bytes: Uint8Array, seconds: number): void {
   const start = bytes.subarray(0, MAX_SEARCH);
   const at = start.findIndex((_, place) => MVHD.every((byte, index) => start[place + index] === byte));
@@ -191,7 +187,7 @@ function writeCreationTime(bytes: Uint8Array, seconds: number): void {
   }
 }
 
-// TargetType "MOVIE", and a Void element of the same size (RFC 9559, 5.1.8.1.1.2 and 4).
+// RFC 9559, 5.1.8.1.1.2 and 4: TargetType "MOVIE", and a Void element of the same size.
 const TARGET_TYPE = [0x63, 0xca, 0x85, 0x4d, 0x4f, 0x56, 0x49, 0x45];
 const VOID = [0xec, 0x86, 0, 0, 0, 0, 0, 0];
 

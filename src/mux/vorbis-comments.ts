@@ -16,13 +16,12 @@ const SEQUENCE = 18;
 const CHECKSUM = 22;
 const MAX_SEGMENTS = 255;
 const CONTINUED = 1;
-// Front cover, in ID3's numbering of picture types.
 const FRONT = 3;
 
-/** What is written into the comments of a finished file, because ffmpeg 5.1 cannot: a cover, and several values of a tag. */
+/** Edits to the comments of a finished file that ffmpeg 5.1 cannot make: a cover, and several values of a tag. */
 export interface CommentEdits {
   cover: Cover | null;
-  /** The values of tags that ffmpeg has written joined by semicolons. */
+  /** The values of tags that ffmpeg joined with semicolons. */
   values: TagValues;
 }
 
@@ -88,7 +87,7 @@ function createHeaderReader(): HeaderReader {
     add({ bytes, head, lacing }) {
       if (reader.pages++ === 0) {
         reader.opening = bytes.slice();
-        // In Vorbis, the codebooks follow the comments.
+        // Vorbis has its codebooks after the comments.
         expected = String.fromCharCode(...bytes.subarray(head, head + 8)) === "OpusHead" ? 2 : 3;
       }
       let at = head;
@@ -147,12 +146,10 @@ export function editFlacComments(edits: CommentEdits): TransformStream<Uint8Arra
   });
 }
 
-// RFC 7845, 5.2 and the Vorbis I specification, 5.
 function editPacket(packet: Uint8Array, edits: CommentEdits): Uint8Array {
   return editComments(packet, packet[0] === 3 ? 7 : 8, edits);
 }
 
-// From `start`: a vendor, the number of comments, the comments.
 function editComments(bytes: Uint8Array, start: number, { cover, values }: CommentEdits): Uint8Array {
   const view = viewOf(bytes);
   const count = start + 4 + view.getUint32(start, true);
@@ -174,7 +171,7 @@ function editComments(bytes: Uint8Array, start: number, { cover, values }: Comme
   ]);
 }
 
-// Formats have names of their own for some tags, so a joined text is found by its values.
+// Formats name some tags differently, so a joined text is found by its values.
 function splitComment(comment: Uint8Array, values: TagValues): Uint8Array[] {
   const text = new TextDecoder().decode(comment);
   const at = text.indexOf("=") + 1;
@@ -202,7 +199,7 @@ function pictureBlock({ mime, bytes }: Cover): Uint8Array {
   return block;
 }
 
-// All pages but the last are full; a page on which no packet ends has no time stamp.
+// RFC 3533, 6: all pages but the last are full, and a page on which no packet ends has no time stamp.
 function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array[] {
   const segments = packets.flatMap((packet) => {
     const full = Array.from({ length: Math.floor(packet.length / 255) }, () => 255);
@@ -215,7 +212,6 @@ function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array
     const lacing = segments.slice(first, first + MAX_SEGMENTS);
     const length = lacing.reduce((sum, each) => sum + each, 0);
     const page = new Uint8Array(HEADER + lacing.length + length);
-    // Type, version and stream come from the original page.
     page.set(bytes.subarray(0, HEADER));
     page.set(lacing, HEADER);
     page.set(body.subarray(at, at + length), HEADER + lacing.length);

@@ -66,10 +66,8 @@ const MASTERS: ReadonlySet<number> = new Set([
   EBML.cue_point,
   EBML.cue_positions,
 ]);
-// More than the elements before a cluster's first block.
 const CLUSTER_HEAD = 64;
 const MAX_BLOCK_TIME = 0x7fff;
-// More than the track entries of any output.
 const MAX_TRACKS_BYTES = 16_384;
 
 interface Top extends Element {
@@ -118,7 +116,7 @@ export async function addToWebm(
     for (const { start, end } of cluster.head) edits.push({ start, end, bytes: [] });
     edits.push({ start: cluster.blocks, end: cluster.blocks, bytes: own });
   }
-  // Values of fixed width give the tables their final size before the positions are known.
+  // Values of fixed width let the tables reach their final size before the positions are known.
   const tables = parts.filter(({ id }) => id === EBML.seek_head || id === EBML.cues);
   const origins = await Promise.all(tables.map(bytesOf));
   const rewrite = (place: (at: number) => number) =>
@@ -134,7 +132,7 @@ export async function addToWebm(
   return [opening, ...edits, ...rewrite(place)].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-// Pictures are delayed by the priming of Opus: samples at 48 kHz (RFC 7845, 5.1).
+// RFC 7845, 5.1: the priming of Opus, in samples at 48 kHz, delays the pictures.
 function readDelay(tracks: Uint8Array): number {
   const head = "OpusHead";
   const at = String.fromCharCode(...tracks.subarray(0, MAX_TRACKS_BYTES)).indexOf(head);
@@ -146,7 +144,6 @@ function growth({ start, end, bytes }: Edit): number {
   return bytes.reduce((sum, { length }) => sum + length, 0) - (end - start);
 }
 
-// Maps the offset of unedited bytes to their new offset.
 function placeAfter(edits: readonly Edit[]): (at: number) => number {
   const order = edits.toSorted((a, b) => a.end - b.end);
   let sum = 0;
@@ -197,7 +194,6 @@ function placeBlocks(
       const at = cluster ? start - cluster.time : 0;
       if (!cluster || at < -MAX_BLOCK_TIME) continue;
       const list = timed.get(cluster) ?? [];
-      // A text too late for the previous picture's cluster gets its own.
       const bytes =
         at <= MAX_BLOCK_TIME
           ? writeTextBlock(number, cue, at)
