@@ -9,7 +9,7 @@ import {
   writeMarkup,
 } from "./cue.ts";
 
-// ReadOrder, Layer, Style, Name, three margins and Effect precede an event's text in Matroska.
+// Matroska puts ReadOrder, Layer, Style, Name, three margins and Effect before an event's text.
 const EVENT_FIELDS = 8;
 
 /** Parses an ASS or SSA event in Matroska; null when it has no text to show. */
@@ -71,7 +71,7 @@ export function* readAss(file: string): Generator<Cue | null, void> {
     const [, name = "", value = ""] = (events && /^(format|dialogue):(.*)$/i.exec(line)) || [];
     if (name.toLowerCase() === "format") {
       const names = value.split(",", MAX_COLUMNS).map((column) => column.trim().toLowerCase());
-      // The text may contain commas, so it must come last.
+      // A text may contain commas, so it must come last.
       columns = names.at(-1) === "text" ? names : COLUMNS;
     } else if (value.length > MAX_CUE_LENGTH) yield null;
     else if (name !== "") {
@@ -103,7 +103,7 @@ export interface AssStyle {
   white: number;
 }
 
-// Fractions of the shorter side; a line is as tall as its font size.
+// Fractions of the picture's shorter side.
 const SIZE = 1 / 15;
 const OUTLINE = SIZE / 14;
 const MARGIN = 0.05;
@@ -166,7 +166,7 @@ export function writeAss(cues: readonly Cue[], { width, height, font, white }: A
   ].join("\n");
 }
 
-// Laid out like a numeric keypad: 1 is bottom left, 7 top left.
+// Numbered like a keypad: 1 is bottom left, 7 top left.
 function alignment(settings: string): number {
   const [, line = "", percent] = /(?:^|\s)line:(\d+)(?:\.\d+)?(%?)/.exec(settings) ?? [];
   const top = line !== "" && (percent ? Number(line) < 50 : Number(line) < 5);
@@ -186,7 +186,7 @@ function writeRun({ text, bold, italic, underline }: Run): string {
   return `${set(1)}${escapeText(text)}${set(0)}`;
 }
 
-// An invisible character after a backslash keeps it from starting an escape.
+// An invisible character after a backslash prevents an escape.
 const JOINER = "\u2060";
 
 function escapeText(text: string): string {

@@ -114,7 +114,6 @@ function readEntities(text: string): string {
   });
 }
 
-// A tag with an optional slash, name, and classes or speaker; or a timestamp.
 const WEBVTT_TAG = /<(\/?)([a-z]+)(?:[.\s][^<>]*)?>|<\/?>|<[\d:.]+>/gi;
 
 /** Parses cue text of WebVTT; keeps the styles of {@link Face} and drops other tags. */
@@ -122,7 +121,7 @@ export function readMarkup(text: string): Run[] {
   return readTags(text, WEBVTT_TAG, (name) => FACES.find(([, tag]) => tag === name)?.[0] ?? null);
 }
 
-// SubRip shows text in any other angle brackets.
+// Players show any other angle brackets of SubRip as text.
 const SUBRIP_TAG = /<(\/?)(b|i|u|s|font|strong|em)(?:\s[^<>]*)?>|\{\\[^{}]*\}/gi;
 
 /** Parses the text of a SubRip cue. */

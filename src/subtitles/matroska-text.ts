@@ -25,19 +25,16 @@ const READERS: Readonly<
   "S_TEXT/UTF8": readSubripText,
   "S_TEXT/ASS": readAssBlock,
   "S_TEXT/SSA": readAssBlock,
-  // Block additions hold settings and an identifier, a line each.
+  // Block additions hold the settings and the identifier, a line each.
   "S_TEXT/WEBVTT": (text, more) => readWebvttText(text, more.split("\n", 1)[0]),
   "D_WEBVTT/SUBTITLES": readWebvttBlock,
   "D_WEBVTT/CAPTIONS": readWebvttBlock,
 };
 const MAX_HEADER = 4 * MIB;
 const MAX_BLOCK = MIB;
-// Bytes per read; larger elements between two texts are skipped.
 const WINDOW = 2 * MIB;
 const ELEMENT_HEADER = 12;
-// Ticks by which a block may precede its cluster's timestamp.
 const MAX_LEAD = 2 ** 15;
-// Longest duration of a cue that states none.
 const MAX_OPEN_MS = 10_000;
 
 interface TextEntry {
@@ -62,7 +59,6 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
   const origin = () => (Number.isFinite(first) ? ms(first) : 0);
   for (let at = head.clusters; at < reader.size && entries.size > 0; ) {
     const element = await window.element(at);
-    // The rest is damaged.
     if (!element || (element.end === null && element.id !== EBML.cluster)) break;
     if (element.id === EBML.cluster || element.id === EBML.segment) {
       at = element.data;
@@ -98,9 +94,8 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
   return new Map([...entries.values()].map((entry) => [entry.stream, withEnds(entry).map(moved)]));
 };
 
-// Like players, shows a cue without a stated duration until the next one that starts after it.
+// Players show a cue that states no duration until the next one that starts after it.
 function withEnds({ list, openEnded }: TextEntry): Cue[] {
-  // A stack, built from the last cue on, of those that may be next.
   const later: Cue[] = [];
   const cues = list.cues.toReversed().map((cue) => {
     while ((later.at(-1)?.start ?? Number.POSITIVE_INFINITY) <= cue.start) later.pop();
@@ -117,7 +112,6 @@ async function addCue(
   { duration, bytes, more }: Block,
 ): Promise<void> {
   const decoder = new TextDecoder();
-  // Null for a damaged block.
   const text = await expand(bytes).catch(() => null);
   const size = (text ?? bytes).length + more.length;
   const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
@@ -180,7 +174,6 @@ function mediaTracks(tracks: Uint8Array): number[] {
 
 const ALGORITHMS = { zlib: 0, stripping: 3 } as const;
 
-// Null for encryption, and for compression by bzip2 or LZO.
 function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null {
   if (!encodings) return async (bytes) => bytes;
   const all = listElements(encodings, 0, encodings.length).filter(({ id }) => id === EBML.encoding);
@@ -271,7 +264,6 @@ function createWindow(reader: ByteReader, signal: AbortSignal, onWait: () => voi
   return window;
 }
 
-// Returns a block's track, 0 if it has none, and its time in ticks from its cluster's timestamp.
 async function blockHead(window: Window, { id, data, end }: Element) {
   const bytes = await window.read(data, Math.min(end ?? data, data + ELEMENT_HEADER + 8));
   const inner = id === EBML.block_group ? readElement(bytes, 0) : null;

@@ -23,7 +23,7 @@ export function readWebvttBlock(block: string): Pick<Cue, "text" | "settings"> |
   return readWebvttText(lines.join("\n"), settings);
 }
 
-// Drops regions, which refer to the file's header.
+// Regions refer to the file's header, which is lost.
 const SETTING = /^(?:vertical|line|position|size|align):[\w.,%-]+$/;
 
 /** Parses a WebVTT file; yields null for a text that is too long. Ignores a timestamp map in the header. */
@@ -53,7 +53,7 @@ export function writeWebvtt(cues: readonly Cue[], segment = false): string {
   const blocks = cues.map(({ start, end, text, settings }) => {
     return `${formatClock(start)} --> ${formatClock(end)}${settings ? ` ${settings}` : ""}\n${text}\n`;
   });
-  // ffmpeg concatenates the segments of a playlist, so the last cue must end with an empty line.
+  // ffmpeg concatenates a playlist's segments, so the last cue must end with an empty line.
   return [head, ...blocks, ""].join("\n");
 }
 
@@ -82,7 +82,6 @@ function* readBlock({ start, end, body }: TimedBlock): Generator<Cue | null, voi
   if (text) yield { start, end, ...text };
 }
 
-// The next cue's number precedes its timing line.
 function withoutNumber(body: string): string {
   const trimmed = body.trimEnd();
   const line = trimmed.lastIndexOf("\n");
@@ -92,14 +91,13 @@ function withoutNumber(body: string): string {
 /** The formats of subtitle files, by ffmpeg's names. */
 export type SubtitleFormat = (typeof FORMATS)[number]["name"];
 
-// The text decides, because file names and types are often wrong. In the order to try them.
+// File names and types are often wrong, so the text decides; the order must not change.
 const FORMATS = [
   { name: "webvtt", sign: /^WEBVTT(?![^\s])/, read: readWebvtt },
   { name: "ass", sign: /^\s*(?:[;!][^\n]*\n\s*)*\[(?:Script Info|V4\+? Styles|Events)\]/i, read: readAss },
   { name: "subrip", sign: new RegExp(TIMING.source, "m"), read: readSubrip },
 ] as const satisfies readonly { name: string; sign: RegExp; read(text: string): Iterable<Cue | null> }[];
 
-// Characters to search for the format's signature.
 const HEAD = 8192;
 
 const ENCODINGS = [

@@ -4,12 +4,11 @@ import { concatBytes, viewOf } from "../util/bytes.ts";
 import { type Cue, PLAIN, type Run, readMarkup, writeMarkup } from "./cue.ts";
 import { CUE_LIMITS, type CueBudget, type CueReader, createCueList } from "./track.ts";
 
-// 3GPP TS 26.245, 5.16: a style record has 12 bytes, of which one holds the flags of the face.
+// 3GPP TS 26.245, 5.16: a style record has 12 bytes, one of them for the flags of the face.
 const RECORD = 12;
 const FLAGS = { bold: 1, italic: 2, underline: 4 } as const;
 const FONT = { id: 1, size: 16, color: 0xffffffff } as const;
 const MAX_TEXT_BYTES = 0xffff;
-// Bytes of UTF-8 per unit of UTF-16.
 const MAX_BYTES_PER_UNIT = 3;
 
 /** Parses a sample of 3GPP timed text, `mov_text` in MP4 and MOV; null when it is empty. */
@@ -22,7 +21,6 @@ export function readTimedText(sample: Uint8Array): Pick<Cue, "text" | "settings"
   return marked === "" ? null : { text: marked, settings: "" };
 }
 
-// UTF-8 unless a byte order mark states UTF-16.
 function decode(bytes: Uint8Array): string {
   const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
   const encoding = mark === 0xfeff ? "utf-16be" : mark === 0xfffe ? "utf-16le" : "utf-8";
@@ -100,9 +98,8 @@ export function writeTimedText(marked: string): Uint8Array {
   return concatBytes([length, text, box]);
 }
 
-// Room for 64 KiB of text and its styles.
 const MAX_SAMPLE = 2 ** 18;
-// Samples no further apart than `gap` are read at once, up to `bytes`: over HTTP each read takes a round trip.
+// Over HTTP each read takes a round trip, so samples no further apart than `gap` are read at once, up to `bytes`.
 const NEAR = { gap: 65_536, bytes: 1_048_576 } as const;
 
 /** Reads the cues of timed text in an MP4 or MOV. */
@@ -134,7 +131,6 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
   return cues;
 };
 
-// The samples with text that begin before a time; `whole` becomes false when they exceed the limits.
 function selectSamples(all: Iterable<Sample>, until: number) {
   let whole = true;
   return {

@@ -67,7 +67,6 @@ export function createCueList(budget: CueBudget): CueList {
         used += size;
         return;
       }
-      // Leave the budget to the other tracks.
       whole = false;
       budget.cues += cues.length;
       budget.bytes += used;
@@ -76,7 +75,6 @@ export function createCueList(budget: CueBudget): CueList {
   };
 }
 
-// A hundred times the subtitles of the longest films.
 const MAX_FILE_BYTES = 8 * MIB;
 
 /** Throws `input_too_large` for a subtitle file of more than 8 MiB. */
