@@ -79,7 +79,6 @@ function viewOf(hash: string): keyof typeof VIEWS {
   return hash.startsWith(VIEWS.edge.hash) ? "edge" : "workbench";
 }
 
-// The address names the view, so it has no room for a fragment.
 function skip(): void {
   document.querySelector("main")?.focus();
 }

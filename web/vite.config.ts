@@ -16,13 +16,11 @@ export default defineConfig({
     // The page's content security policy forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // Workers are one file each, and load on demand.
     chunkSizeWarningLimit: 1000,
   },
   worker: { format: "es" },
   server: {
     headers: { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" },
-    // The service of `npm run dev`, under the page's own address.
     proxy: Object.fromEntries(API.map((path) => [`^/${path}(?:[/?]|$)`, "http://127.0.0.1:8787"])),
   },
 });

@@ -33,11 +33,10 @@ export interface Connections {
   bucket(name: string, id: string | null): { bucket: S3Bucket; singleBytes: number | null };
 }
 
-// Long enough for a train in a tunnel.
 const OFFLINE_MS = 600_000;
 const OFFLINE_PAUSE_MS = 1000;
 const TRIES = 4;
-// S3's limit of one request.
+// S3's limit for one request.
 const MAX_SINGLE_BYTES = 5 * GIB;
 
 /** Creates a client's connections; `ask` has the page sign a request. */
@@ -64,7 +63,7 @@ export function createConnections(
   };
 }
 
-// Attempts do not count while the browser reports that it is offline, but are still made, because the report may be outdated.
+// While the browser reports that it is offline, attempts do not count; the report may be outdated, so they are still made.
 function createReconnect(): (signal?: AbortSignal) => Promise<boolean> {
   let since: number | null = null;
   return async (signal) => {

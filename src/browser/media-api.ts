@@ -218,7 +218,6 @@ export async function mayHaveRuns(name: string): Promise<boolean> {
   try {
     return (await indexedDB.databases()).some((database) => database.name === name);
   } catch {
-    // Some browsers cannot list databases.
     return true;
   }
 }

@@ -12,7 +12,6 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ["Promise", "; await it"],
 ]);
 
-// Keyed by the name of the error from a handle's getFile().
 const HANDLE_FAULTS: Readonly<Record<string, string>> = {
   NotAllowedError:
     "may not be read before the visitor allows it: call requestPermission() of its handle after a click",

@@ -28,7 +28,6 @@ interface MediaParts {
   file: Blob | FileSystemFileHandle | null;
 }
 
-// Bytes of a stream buffered in memory before they become a Blob, which the browser may move to disk.
 const BUFFER_BYTES = 8_388_608;
 
 /**
@@ -102,7 +101,6 @@ async function readUrl(text: string): Promise<MediaParts> {
     if (response?.ok) return { input: null, file: await response.blob() };
   }
   const base: unknown = Object(Reflect.get(globalThis, "document")).baseURI ?? globalThis.location?.href;
-  // The request parser reports malformed URLs.
   const isRelative = scheme === undefined && text !== "" && !/\p{Cc}/u.test(text);
   const absolute = isRelative ? URL.parse(text, String(base)) : null;
   return { input: absolute?.href ?? text, file: null };

@@ -9,7 +9,6 @@ import { isFinished } from "../runs/transitions.ts";
 import { errors } from "./errors.ts";
 import type { Update } from "./update.ts";
 
-// Each step's share of its task in percent: most for the encode, and enough for the others to show movement.
 const WEIGHTS: Readonly<Record<StepKind, number>> = {
   probe: 2,
   ingest: 8,
@@ -60,7 +59,6 @@ function choiceOf(record: Task | Step): EncoderChoice | null {
 export type Pace = (record: Task | Step) => Pick<Update<Task | Step>, "speed" | "eta">;
 
 const NO_PACE = { speed: null, eta: null };
-// A step seen within this many seconds of its start counts as watched from the start.
 const FRESH_SECONDS = 30;
 
 /**
@@ -82,7 +80,6 @@ export function createPace(since: "start" | "sight" = "start"): Pace {
     if (samples.at(-1)?.percent !== sample.percent) samples.push(sample);
     const estimate = timeLeft(samples);
     if (estimate === null) return NO_PACE;
-    // The options of a task's step are on the task.
     const media = mediaSeconds(step, record.options);
     return { speed: media === null ? null : media * estimate.rate, eta: estimate.eta };
   };
@@ -120,16 +117,13 @@ export interface Estimate {
 
 // The chunks' share of a step; stitching only copies.
 const ENCODED_PERCENT = 95;
-// Encoders start slowly and machines change pace, so the last third of the time counts most. On recorded encodes of busy machines,
-// a half reacted too late, and a quarter mistook every hitch for a change of pace.
+// On recorded encodes of busy machines, a half reacted too late, and a quarter took every hitch for a change of pace.
 const RECENT_SHARE = 1 / 3;
-// Weight of that third; the rest goes to the whole.
 const RECENT_WEIGHT = 4 / 5;
-// A gap between reports longer than this many median gaps is a hitch and says nothing about the pace.
+// A gap between reports longer than this many median gaps is a hitch.
 const MAX_GAP = 2;
-// Seconds; reports come about once a second, so anything shorter is inconclusive.
 const MIN_SECONDS = 2;
-// Seconds; when pictures span less than this, the time before the first one says more.
+// When pictures span fewer seconds than this, the time before the first one says more.
 const MIN_SPAN = 0.9;
 const MIN_PERCENT = 3;
 
@@ -156,12 +150,10 @@ function slope(from: Sample, to: Sample): number {
   return (to.percent - from.percent) / (to.at - from.at) / ENCODED_PERCENT;
 }
 
-// The time before the first picture is startup, not a gap.
 function withoutHitches(samples: readonly Sample[]): Sample[] {
   const started = samples.filter(({ percent }) => percent > 0);
   const gaps = started.slice(1).map(({ at }, index) => at - (started[index]?.at ?? at));
   const median = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
-  // Two gaps have no meaningful median.
   const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : MAX_GAP * median;
   let skipped = 0;
   return samples.map((sample) => {

@@ -60,7 +60,6 @@ export function createWatch<T extends Task | Step>(
     const { signal } = run.stop;
     for (let pause = times.firstMs; ; pause = Math.min(pause * 1.1, times.maxMs)) {
       const record = await read(id, signal);
-      // The last watcher may have left while the response was on its way.
       signal.throwIfAborted();
       if (hasChanged(record, run.last)) {
         run.last = updateOf(record, run.last, undefined, run.pace);
@@ -144,7 +143,6 @@ export function refuseWatcher<T>(watcher: Watcher<T>): () => void {
   return () => {};
 }
 
-// A listener's error must not stop the watch, so it goes unhandled, as with any event.
 function notify<T>({ watchers, last }: WatchedRun<T>, watcher: Watcher<T>): void {
   if (!last || !watchers.has(watcher)) return;
   try {

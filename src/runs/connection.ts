@@ -14,7 +14,6 @@ const bucket = z
   .meta({ example: "my-bucket" });
 const flag = z.boolean("must be true or false.");
 
-// Credentials become part of headers and of the string that is signed.
 const credential = (max: number) =>
   ruled(textUpTo(max), (text) =>
     /^[\x21-\x7e]+$/.test(text) ? null : "must be printable ASCII without spaces.",
@@ -96,7 +95,6 @@ export const ConnectionChange = closed(ConnectionRequest.omit({ kind: true }).pa
   .superRefine((change, ctx) => {
     if (Object.keys(change).length === 0)
       ctx.addIssue({ code: "custom", message: "The body names no change." });
-    // Setting it to false would leave the project without a default connection.
     if (change.is_default !== false) return;
     const message = "can only be set to true: make another connection the default one.";
     ctx.addIssue({ code: "custom", path: ["is_default"], message });
@@ -130,7 +128,7 @@ export const ConnectionTestRequest = closed({
 /** Where to test a connection. */
 export type ConnectionTestRequest = z.infer<typeof ConnectionTestRequest>;
 
-// Only these: `acl` or `versionId` would turn the request into another operation.
+// `acl` or `versionId` would turn the request into another operation.
 const parameter = z
   .string("must be a text.")
   .refine((text) => text.isWellFormed())

@@ -39,7 +39,6 @@ const after = nullable(
     }),
 );
 
-// The bodies of `POST /tasks`, without the fields that the job defines for all outputs.
 const JobOutput = z
   .union(
     TaskRequest.options.map((option) =>

@@ -79,7 +79,6 @@ const inputFault = {
   error: ({ input }: z.core.$ZodRawIssue) => (input == null ? "is required." : "must be an object."),
 };
 
-// These steps read only the URL of their input.
 const file = z
   .object(
     {
@@ -96,7 +95,6 @@ const file = z
 
 const address = z.object({ url: inputUrl }, inputFault);
 
-// Reports a missing URL first: without one, the other faults of a Source hardly matter.
 const source = z.preprocess((value, ctx) => {
   const { error } = address.safeParse(value, { reportInput: true });
   for (const issue of error?.issues ?? []) ctx.issues.push(issue as z.core.$ZodRawIssue);

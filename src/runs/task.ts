@@ -73,6 +73,5 @@ export function createTask(request: TaskRequest, id: CreateId, now: number): Tas
 export function requestOf(task: Task): TaskRequest {
   const { id, object, status, error, steps, job, output, ...rest } = task;
   const { created_at, started_at, finished_at, updated_at, ...request } = rest;
-  // A managed URL is a result, not part of the request.
   return output?.startsWith("s3://") ? { ...request, output } : request;
 }

@@ -31,7 +31,6 @@ export function applyToStep(step: Step, event: RunEvent, now: number): Step {
   if (isFinished(step)) return step;
   switch (event.type) {
     case "step_started":
-      // A repeated start is another attempt at the same work.
       if (step.status === "processing") return step;
       return {
         ...step,

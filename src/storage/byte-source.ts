@@ -41,7 +41,6 @@ export async function readSource(source: ByteSource, size: number): Promise<Uint
   const bytes = new Uint8Array(size);
   let scratch = new Uint8Array(Math.min(size, CHUNK_BYTES));
   for (let at = 0; ; ) {
-    // At the end, request one more byte to detect a longer source.
     const filled = await source.read(scratch.subarray(0, Math.max(1, size - at)));
     if (!filled) return bytes;
     bytes.set(filled, at);

@@ -20,7 +20,6 @@ export const errors = {
   tooManyBytes: ({ maxBytes }: { maxBytes: number }) =>
     new RangeError(`There are more than ${maxBytes} bytes.`),
 
-  // `name` is null for a blob that is not a file.
   fileUnreadable: ({ name, cause }: { name: string | null; cause?: unknown }) =>
     new MediaError(
       "input_unreachable",

@@ -29,10 +29,9 @@ const UNFINISHED = "unfinished";
 export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
   const root = await openRoot(name);
   const unfinished = await root.getDirectoryHandle(UNFINISHED, { create: true });
-  // The lock covers a browser's temporary file too, which has the same name plus an extension.
+  // The browser's temporary file has the same name plus an extension; one lock covers both.
   const exclusively = <T>(part: string, options: LockOptions, work: (lock: Lock | null) => Promise<T>) =>
     navigator.locks.request(`${name} unfinished ${part.split(".")[0]}`, options, work) as Promise<T>;
-  // Skip files that another tab is writing; it holds their locks.
   for await (const part of unfinished.keys()) {
     void exclusively(part, { ifAvailable: true }, async (lock) => {
       if (lock) await unfinished.removeEntry(part);
@@ -87,7 +86,6 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
         }
       });
     },
-    // The lock keeps two tabs from removing the same folder at once, which would fail.
     clear: async (prefix) => {
       requirePrefix(prefix);
       await navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix));
@@ -129,7 +127,6 @@ function infoOf({ size, etag, mime }: Version): StoredInfo {
   return { size, etag, mime };
 }
 
-// Shares the bytes; nothing is copied.
 function fileFor({ file, mime }: CurrentVersion, key: string): File {
   const { lastModified } = file;
   return new File([file], key.slice(key.lastIndexOf("/") + 1), { type: mime, lastModified });
@@ -316,7 +313,6 @@ interface Branch {
   key: string;
 }
 
-// If a version disappears during the search, it was replaced or the object was cleared.
 const MAX_LOOKUPS = 5;
 
 /** Returns the folder of a key's versions; null when it does not exist and `create` is false. */

@@ -48,7 +48,6 @@ export interface PinnedStorageOptions {
 /** Presents pinned sources as objects of a storage; fetches only the ranges that are read, and caches them. */
 export function createPinnedStorage(storage: Storage, { find, later }: PinnedStorageOptions): Storage {
   const pins = new Map<string, { pin: Pin; file: SparseFile }>();
-  // Objects without a pin, so that it is looked up only once.
   const plainKeys = new Set<string>();
 
   const pinnedFile = async (key: string) => {
@@ -195,19 +194,15 @@ interface SparseFile {
   prefetch(range: ByteRange): Promise<void>;
 }
 
-// Requests to the source are aligned to this.
 const BLOCK_BYTES = 64 * KIB;
-// Segments to list at once; also limits a single request to the source.
 const WINDOW = 8;
 const PIECE_BYTES = 256 * KIB;
-// Bounds the memory of segments that are being stored while more arrives.
 const MAX_WRITES = 3;
 /** Requests to the source at once, for one range. */
 export const PARALLEL_FETCHES = 4;
 /** Most bytes per request of a range that is fetched in parallel. */
 export const FETCH_BYTES = MIB;
-// Longer ranges are fetched sequentially, so that a reader that hangs up early does not pay for the rest, and a slow reader cannot
-// block others for long.
+// A reader that hangs up early must not pay for the rest of a long range, and a slow one must not block others for long.
 const MAX_PARALLEL_BYTES = 8 * MIB;
 
 interface Piece {
@@ -236,7 +231,6 @@ export function createSparseFile({ size, extents, open, later, lock }: SparseOpt
   const store = async (start: number, bytes: Uint8Array): Promise<void> => {
     if (bytes.length === 0) return;
     const extent = { start, end: start + bytes.length };
-    // If storing fails, the range is fetched again when it is next read.
     const write: Promise<void> = extents
       .write(extent, bytes)
       .then(async () => void (await extentsIn(segmentAt(start))).push(extent))
@@ -269,7 +263,6 @@ export function createSparseFile({ size, extents, open, later, lock }: SparseOpt
       // Read to the end of the body, or the connection cannot be reused.
       await source.read(new Uint8Array(1));
     } finally {
-      // After a failure or an early return, cache the bytes that have arrived.
       await store(at - filled, buffer.subarray(0, filled));
       await source.cancel();
     }
@@ -285,7 +278,6 @@ export function createSparseFile({ size, extents, open, later, lock }: SparseOpt
     }
   }
 
-  // Reads from the cache the ranges that another reader fetched in the meantime.
   async function* fetchShared(gap: ByteRange, lock: FetchLock): AsyncGenerator<Uint8Array> {
     for (let at = gap.start; at < gap.end; ) {
       const end = Math.min(gap.end, fetchEnd(at));
@@ -295,7 +287,6 @@ export function createSparseFile({ size, extents, open, later, lock }: SparseOpt
         for (const { extent, ...part } of partsOf({ start: at, end }, await extentsIn(segmentAt(at)), size)) {
           const bytes = extent && (await extents.read(extent, part).catch(() => null));
           const whole = bytes?.length === part.end - part.start;
-          // The other reader failed or cached nothing, so wait for the lock again.
           if (!whole && !release) break;
           if (whole) yield bytes;
           else yield* fetchGap(part);
@@ -326,7 +317,6 @@ export function createSparseFile({ size, extents, open, later, lock }: SparseOpt
       if (done) return;
       const read = Array.fromAsync(readPart(value));
       reads.push(read);
-      // If one fails, the others still finish and are cached.
       later(read.catch(() => {}));
     };
     for (let count = 0; count < PARALLEL_FETCHES; count++) startNext();

@@ -125,7 +125,6 @@ export function createRangeCache(
   let ahead = minAhead;
   let edge = head?.length ?? -1;
 
-  // Returns the span that contains `at`, and fetches one that starts there if none is cached.
   const spanAt = async (at: number, end: number, signal?: AbortSignal): Promise<Span> => {
     const cached = spans.find((span) => at >= span.start && at < span.start + span.bytes.length);
     if (cached) {
@@ -148,7 +147,6 @@ export function createRangeCache(
     const first = await spanAt(start, end, signal);
     const from = start - first.start;
     if (end - first.start <= first.bytes.length) {
-      // A span that is not cached has no other user.
       const whole = end - start === first.bytes.length && !spans.includes(first);
       return whole ? first.bytes : first.bytes.slice(from, end - first.start);
     }
@@ -177,7 +175,6 @@ export function createRangeCache(
   };
 }
 
-// The most recent spans come last; a span larger than the cache is dropped.
 function evict(spans: readonly Span[], cacheBytes: number): Span[] {
   const recent: Span[] = [];
   let total = 0;

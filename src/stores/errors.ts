@@ -11,7 +11,6 @@ const TAKEOVERS = {
 
 /** The errors of the page's database, each built from its facts. */
 export const errors = {
-  // Opening.
   denied: (cause: Cause) =>
     unavailable("The browser denies this page a database, as in some private windows.", cause),
   newer: (cause: Cause) =>
@@ -28,13 +27,11 @@ export const errors = {
       "The store of this page cannot be opened: another tab has an older version of the page; close it and try again.",
     ),
 
-  // Closed.
   closed: () => unavailable("The store of this page is closed."),
   takenOver: ({ by }: { by: keyof typeof TAKEOVERS }) =>
     unavailable(`${TAKEOVERS[by]} in another tab; reload this one.`),
   terminated: () => unavailable("The browser closed the store of this page; reload the page."),
 
-  // Operations. The browser's own message follows.
   full: (cause: Cause) =>
     new MediaError(
       "storage_full",

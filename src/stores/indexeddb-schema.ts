@@ -47,7 +47,7 @@ type Upgrade = (
   transaction: IDBPTransaction<Schema, StoreNames<Schema>[], "versionchange">,
 ) => void;
 
-// Each entry upgrades from the previous version. Never change a published entry; add a new one.
+// Never change a published entry; add a new one.
 const UPGRADES: readonly Upgrade[] = [
   (db) => {
     db.createObjectStore("tasks", { keyPath: "id" });

@@ -148,7 +148,7 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
   const blocked = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  // The timer is needed because a second attempt queues behind the first without an event.
+  // A second attempt queues behind the first and fires no event.
   const timer = setTimeout(() => giveUp(errors.blocked()), options.blockedMs ?? BLOCKED_MS);
   let abandoned = false;
   // Async, so that a missing IndexedDB also becomes a rejection.
@@ -160,7 +160,6 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
         try {
           upgrade(db, from, transaction);
         } catch (thrown) {
-          // Aborting keeps the existing records.
           console.warn(thrown);
           transaction.abort();
         }
@@ -195,13 +194,12 @@ function notOpened(thrown: unknown): MediaError {
   return errors.denied({ cause });
 }
 
-// Other errors are bugs and stay unchanged.
 function operationError(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   return FAULTS[thrown.name]?.({ cause: thrown }) ?? thrown;
 }
 
-// By the browser's error name. Keys are always valid, so a DataError concerns a file's bytes.
+// Keys are always valid, so a DataError concerns a file's bytes.
 const FAULTS: Readonly<Record<string, (facts: { cause: Error }) => MediaError>> = {
   QuotaExceededError: errors.full,
   DataError: errors.fileUnstorable,
@@ -248,7 +246,6 @@ async function listRecords(db: Database, name: "tasks", query: ListQuery): Promi
   const { limit, order, after, before, status, kind } = query;
   const [low, high] = order === "desc" ? [before, after] : [after, before];
   if (low !== undefined && high !== undefined && low >= high) return { records: [], more: false };
-  // The page before a cursor must be adjacent to it, so read it backwards and reverse it.
   const backwards = before !== undefined && after === undefined;
   const direction = (order === "asc") === backwards ? "prev" : "next";
   const store = db.transaction(name).store;

@@ -113,8 +113,7 @@ function Converting({ item: { task, pace, source } }: { item: Item }) {
   const now = useNow();
   const encode = task?.steps.find(({ kind }) => kind === task.kind);
   const { progress = null, speed = null, eta = null, at = now } = pace ?? {};
-  // A single picture is encoded in one go, and other work may not have started to report; only the elapsed time shows that it
-  // continues.
+  // A single picture is encoded in one go and reports no progress; the elapsed time shows that work continues.
   const isSingle = task?.kind === "image" && source?.animated !== true;
   if (encode?.status === "processing" && (isSingle || !encode.progress)) {
     const seconds = Math.floor((now - (encode.started_at ?? now)) / 1000);
@@ -250,7 +249,6 @@ function FaultLine({
     connection !== null &&
     item.wishes.place === "device" &&
     ELSEWHERE.has(fault.kind) &&
-    // An item without a source is read by its URL alone.
     (stateOf(item) === "failed" || typeof item.input === "string");
   return (
     <div class="notice bad">

@@ -108,7 +108,6 @@ function Dialogs({ open, list, close }: { open: Open | null; list: Paged<Connect
     await connections.delete(connection.id);
     list.drop(connection.id);
     close();
-    // The default may have moved to another connection.
     await list.refresh();
   };
   return (
@@ -131,7 +130,6 @@ function Actions({
   const of = connection.name;
   const makeDefault = async () => {
     list.put(await connections.update(connection.id, { is_default: true }));
-    // The previous default has changed too.
     await list.refresh();
   };
   return (
@@ -186,7 +184,6 @@ function ConnectionForm({
   const form = useSending(
     async (data) => {
       const { secret_access_key, ...rest } = requestOf(data);
-      // An empty field keeps the stored secret.
       const secret = secret_access_key ? { secret_access_key } : {};
       if (connection) await connections.update(connection.id, { ...rest, ...secret });
       else await connections.create({ kind: "s3", ...rest, secret_access_key });

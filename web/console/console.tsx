@@ -112,7 +112,6 @@ function ConsoleHead() {
   usePolling(checkHealth, POLL_MS);
   const disconnect = () => {
     edge.disconnect();
-    // The focused button is gone.
     document.querySelector("main")?.focus();
   };
   return (
@@ -145,7 +144,6 @@ function Connect() {
   const form = useSending(
     async (data) => {
       await edge.connect(String(data.get("base_url")), String(data.get("api_key")));
-      // The focused form is gone.
       document.querySelector("main")?.focus();
     },
     ["base_url", "api_key"],
@@ -153,11 +151,10 @@ function Connect() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (address.value || !/^https?:$/.test(location.protocol)) return;
-    // A page served by a service most likely connects to that service.
     reachService(location.origin).then(
       () => {
         const input = field.current;
-        // The visitor may be about to type another; and a render would come too late.
+        // A render would come too late if the visitor begins to type another address.
         if (!input || input.value || document.activeElement === input) return;
         input.value = address.value = location.origin;
       },

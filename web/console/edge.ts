@@ -62,7 +62,6 @@ export function createEdge(): Edge {
       const client = await clientOf(saved);
       if (attempt !== attempts) return void client.close();
       const restored = { base_url: saved.base_url, client };
-      // Keep the service even if it does not respond now.
       become(restored);
       await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(restored));
     } catch {
@@ -108,7 +107,6 @@ export function createEdge(): Edge {
   const linked = consumeLinkedKey();
   if (linked !== null) setTimeout(followLink, 0, linked);
   else if (restoring.value) setTimeout(restore);
-  // The link may open in a tab that already shows the page.
   addEventListener("hashchange", () => {
     const key = consumeLinkedKey();
     if (key !== null) void followLink(key);
@@ -117,7 +115,6 @@ export function createEdge(): Edge {
   return edge;
 }
 
-// Loaded later, because the first view does not need the client and its schemas.
 async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClient> {
   const { createRemoteClient } = await import("../../src/client/index.ts");
   return createRemoteClient({ baseUrl: base_url, apiKey: api_key });
@@ -249,7 +246,7 @@ function onServiceSaved(changed: () => void): void {
 function consumeLinkedKey(): string | null {
   const key = /^#key=([\x21-\x7e]{1,512})$/.exec(location.hash)?.[1];
   if (key === undefined) return null;
-  // Also removes the key from the tab's history.
+  // `replace` also removes the key from the tab's history.
   location.replace("#/edge");
   return isLoopback(location.hostname) ? key : null;
 }

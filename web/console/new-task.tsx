@@ -111,7 +111,7 @@ function hasQuality(kind: EncodeKind): boolean {
 function requestOf(form: FormData): Request {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const input = text("input");
-  // The client would take it for a URL relative to this page.
+  // The client would resolve it against this page.
   if (!URL.canParse(input))
     throw new MediaError("invalid_input", strings.enterFullAddress, { param: "input" });
   const [format, quality, output, webhook_url] = ["format", "quality", "output", "webhook_url"].map(text);
@@ -124,7 +124,6 @@ function requestOf(form: FormData): Request {
   };
 }
 
-// Names the connection that an s3:// destination would use.
 function ConnectionHint() {
   const { client } = useService();
   const by = useSignal<string | null>(null);

@@ -68,7 +68,7 @@ export function createPaged<T extends ListRecord>(
     await fetchPage({ limit }, (page) => {
       const current = records.value ?? [];
       const last = page.records.at(-1)?.id ?? "";
-      // Ids sort by time: those beyond the last one in the response did not fit on the page.
+      // Ids sort by time; records older than the last one in the response did not fit on the page.
       const older = page.more ? current.filter(({ id }) => id < last) : [];
       const isNew = ({ id }: T) =>
         (put_at.get(id) ?? 0) > before && !page.records.some((each) => each.id === id);
@@ -119,7 +119,6 @@ export function createPaged<T extends ListRecord>(
   };
 }
 
-// A response may be older than an update received in the meantime.
 function newest<T extends ListRecord>(record: T, current: readonly T[]): T {
   const before = current.find(({ id }) => id === record.id);
   return before && (before.updated_at ?? 0) > (record.updated_at ?? 0) ? before : record;

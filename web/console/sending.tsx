@@ -26,7 +26,6 @@ export function useSending(
   const form = useRef<HTMLFormElement | null>(null);
   const at_field = fields.includes(fault.value?.param ?? "");
   useEffect(() => {
-    // Moves screen readers to the error.
     if (fault.value && at_field) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [fault.value, at_field]);
 
@@ -54,7 +53,6 @@ export function useSending(
   };
 }
 
-// Fields have labels, which differ from their names in the API.
 function spokenOf({ message, reason }: ServiceFault): string {
   return reason?.code === "field" ? strings.fieldRule({ rule: reason.rule }) : message;
 }

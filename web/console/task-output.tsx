@@ -93,7 +93,7 @@ function Preview({
   return <img src={sheet ?? url} crossOrigin="anonymous" alt={name} onError={fail} />;
 }
 
-// A link downloads only from the page's own origin; anything else is fetched first.
+// Browsers honor `download` only on links to the page's own origin.
 function Download({ task, url, name }: { task: Task; url: string; name: string }) {
   const { client } = useService();
   if (URL.parse(url)?.origin === location.origin)

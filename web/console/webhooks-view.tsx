@@ -381,7 +381,6 @@ export function Deliveries() {
   );
 }
 
-// The list of deliveries has its own filters.
 function pageOf({ limit, after }: { limit?: number; after?: string }): { limit?: number; after?: string } {
   return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
 }

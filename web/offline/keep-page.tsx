@@ -7,7 +7,6 @@ import { strings } from "./strings.ts";
 import "./new-version.css";
 
 const HOUR_MS = 3_600_000;
-// By then the page has loaded what its first view needs.
 const SETTLED_MS = 5000;
 const ASKED_MS = 1000;
 
@@ -37,7 +36,6 @@ export async function keepPage(version: string): Promise<void> {
     if (data.version !== version) announce();
   });
   serviceWorker.startMessages();
-  // A chunk of this version that is no longer available anywhere.
   addEventListener("vite:preloadError", announce);
 
   const order = (message: Order) => registration.active?.postMessage(message);
@@ -58,7 +56,6 @@ export async function keepPage(version: string): Promise<void> {
   setTimeout(() => whenIdle(() => savesData() || order("keep all")), SETTLED_MS);
 }
 
-// Reloads into the new version as soon as it has taken over.
 function renew({ active, waiting }: ServiceWorkerRegistration): void {
   const reload = () => location.reload();
   if (waiting) {
@@ -77,7 +74,6 @@ function showBelow(isThere: { value: boolean }, onReload: () => void): void {
   render(<NewVersion isThere={isThere} onReload={onReload} />, root);
 }
 
-// The visitor asked the browser to save data.
 function savesData(): boolean {
   const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
   return connection?.saveData ?? false;

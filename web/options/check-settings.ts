@@ -26,7 +26,6 @@ export type Verdict =
 /** Validates options for a source as a task's request and its plan would. */
 export function checkSettings({ kind, options, target_size }: Settings, source: Source): Verdict {
   try {
-    // The options do not depend on the URL.
     parseTaskRequest({ input: "https://example.com/", kind, options });
     const settled = target_size === null ? options : optionsForSize(kind, options, source, target_size);
     const outcome = forecast(kind, settled, source);
@@ -48,7 +47,6 @@ export function withFormat(settings: Settings, format: string, source: Source): 
   for (;;) {
     const fault = optionAtFault(now, source);
     if (fault === null || fault === before) return now;
-    // The copy is what conflicts with the new format.
     const { mode }: AnyOptions = now.options;
     const name = mode === "copy" ? "mode" : fault;
     if (name === "format" || !(name in now.options)) return now;
@@ -56,7 +54,6 @@ export function withFormat(settings: Settings, format: string, source: Source): 
   }
 }
 
-// Options that need a sound track or a timeline.
 const OF_FILES: readonly string[] = ["track", "interval", "count"];
 
 /** Leaves out what a source has nothing for, because the options were chosen for another file. */

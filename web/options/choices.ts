@@ -9,7 +9,6 @@ import {
 import { type AllOptions, optionNames } from "../../src/media/option-groups.ts";
 import type { Settings } from "../queue/item.ts";
 
-// Options that belong to no group.
 const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
   video: ["format", "codec", "mode"],
   audio: ["format", "mode"],
@@ -20,7 +19,7 @@ const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
   adaptive_video: ["format"],
 };
 
-// The form stores its values, so it takes no key; the size limit is a setting of its own.
+// The form stores its values, so it takes no key; the size limit is a separate setting.
 const NOT_OFFERED: ReadonlySet<string> = new Set(["encryption", "target_size"]);
 
 /** Returns the names of a kind's options that the form offers. */
@@ -65,7 +64,6 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 /** Converts options to another kind, keeping those that both have. */
 export function withKind(kind: EncodeKind, { options, kind: from, ...settings }: Settings): Settings {
   const names = offeredNames(kind);
-  // Formats, copies and bitrates of one kind do not suit another.
   const { overlay }: AnyOptions = options;
   const all = { ...options, ...(overlay && kind !== "video" && { overlay: withoutTimes(overlay) }) };
   const entries = Object.entries(all).filter(

@@ -42,7 +42,6 @@ export function Editor({ item }: { item: Item }) {
 function EditorOf({ item, source }: { item: Item; source: Source }) {
   const form = useForm(item, source);
   const { settings, options, verdict } = form;
-  // Options may be invalid while they are being typed; the preview keeps the last valid ones.
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
   const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(settings.kind);
@@ -90,7 +89,6 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   );
 }
 
-// Repeats the card's buttons, so that visitors need not scroll back up.
 function Start({ item }: { item: Item }) {
   const { queue } = useWorkbench();
   const { id, wishes } = item;
@@ -105,7 +103,6 @@ function Start({ item }: { item: Item }) {
       <button
         type="button"
         onClick={({ detail }) => {
-          // Ignores the second click of a double click.
           if (detail > 1) return;
           awaitCopy(item);
           queue.again(id);
@@ -120,7 +117,6 @@ function Start({ item }: { item: Item }) {
         disabled={Boolean(wishes.fault)}
         aria-describedby={wishes.fault ? why : undefined}
         onClick={({ currentTarget }) => {
-          // The editor closes, and the card stays above it.
           currentTarget.closest("article")?.scrollIntoView();
           void queue.start([id]);
         }}
@@ -265,7 +261,6 @@ function PlaceField({ form: { settings, update } }: { form: Form }) {
 /** Applies an item's options to all other items of the same kind that are ready. */
 function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Form }) {
   const { queue } = useWorkbench();
-  // The message is shown only while the applied options are unchanged.
   const [used, setUsed] = useState<{ wishes: Settings; words: string } | null>(null);
   const others = queue.items.value.filter(
     (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,

@@ -94,7 +94,6 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
   ));
 }
 
-// The last row is empty; writing in it adds another.
 function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
   return rows.length < max ? [...rows, null] : [...rows];
 }
@@ -268,7 +267,6 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
   );
 }
 
-// A request has no fields that are undefined.
 function withoutUndefined<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

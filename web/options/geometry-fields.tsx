@@ -58,7 +58,6 @@ export function SizeFields({ form }: { form: Form }) {
   );
 }
 
-// A single side keeps the aspect ratio, so there is nothing to fit.
 const WHOLE = {
   width: undefined,
   height: undefined,
@@ -90,7 +89,7 @@ function commonSizes({
   ];
 }
 
-// Two sides may change the aspect ratio; contain is the default then, because fill would stretch the picture.
+// The default `fill` would stretch the picture when both sides are set.
 function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
   const value = parseSide(text);
   const other = options[name === "width" ? "height" : "width"];
@@ -280,7 +279,7 @@ function BackgroundField({ form: { options, change, faultAt } }: { form: Form })
   );
 }
 
-// The browser's color input accepts no other form.
+// Color inputs accept no other form.
 function toSixDigits(color = "#000000"): string {
   const digits = color.replace("#", "");
   const six =

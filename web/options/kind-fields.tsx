@@ -91,7 +91,6 @@ export function StillsFields({ form: { options, change, faultAt } }: { form: For
   const way: Way = interval !== undefined ? "interval" : count !== undefined ? "count" : "one";
   const choose = (next: Way) => {
     const { max_bytes } = options;
-    // Limits of a single image do not apply to a series.
     const none = {
       interval: undefined,
       count: undefined,

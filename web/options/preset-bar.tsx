@@ -12,7 +12,6 @@ import { strings } from "./strings.ts";
 const PRESETS_KEY = "framewright-presets";
 
 const presets = signal<readonly Preset[]>(read());
-// Another tab may change them.
 addEventListener("storage", ({ key }) => {
   if (key === null || key === PRESETS_KEY) presets.value = read();
 });
@@ -40,7 +39,6 @@ function read(): Preset[] {
   try {
     return parsePresets(localStorage.getItem(PRESETS_KEY));
   } catch {
-    // Storage may be forbidden.
     return [];
   }
 }

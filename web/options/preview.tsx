@@ -113,7 +113,7 @@ export function Preview({
     objectPosition: (options.position ?? "center").replace("-", " "),
   };
   const clear = (format === "png" || format === "webp") && options.background === undefined;
-  // A browser redraws an SVG at every change of size, which may take long.
+  // Browsers redraw an SVG at every change of size, which may take long.
   const isDecoded = isBroken || (source.format === "svg" && typeof input !== "string");
   const decodedUrl = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
   const shown = isDecoded ? (decodedUrl ?? small) : url;
@@ -158,7 +158,6 @@ export function Preview({
   );
 }
 
-// A rotated, mirrored or cropped picture needs two frames: one for the visible part, one for the whole.
 function inFrames(media: ComponentChildren, placement: Placement | null): ComponentChildren {
   if (!placement) return media;
   return (
@@ -177,7 +176,6 @@ function useDecoded(
 ): string | null {
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
-  // An SVG is drawn at the size of the preview, which keeps it sharp.
   const maxHeight = format === "svg" ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
   const decodedHeight = format === "svg" || height > HEIGHT ? Math.round(maxHeight) : null;
   useEffect(() => {

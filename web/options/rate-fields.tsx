@@ -71,7 +71,6 @@ export function RateFields({ form }: { form: Form }) {
   );
 }
 
-// Without a quality, a source may be copied.
 const AS_IT_IS = { value: "as_it_is", label: strings.keepOriginal } as const;
 
 const COPIED: ReadonlySet<string> = new Set(["video", "audio"]);
@@ -88,7 +87,6 @@ function QualityField({ form, format }: { form: Form; format: string }) {
     return forecast?.copied ? forecast : null;
   };
   const plainly = copied() !== null;
-  // A trimmed file and the sound of a video are copied on request only.
   const copy = plainly || !COPIED.has(settings.kind) ? null : copied("copy");
   const mayCopy = plainly || copy !== null || options.mode === "copy";
   const quality = options.quality ?? (plainly || options.mode === "copy" ? AS_IT_IS.value : "medium");
@@ -124,7 +122,6 @@ function defaultBytes(filesize: number | undefined): number {
 // docs/benchmarks.md, browser-speed-vs-native: 3.3 MB instead of the browser's 9.8 MB.
 const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "dash", "hls_dash"]);
 
-// All frames of a GIF share one palette.
 const GIF_WORDS = {
   very_low: strings.gif64Colors,
   low: strings.gif128Colors,
@@ -179,7 +176,6 @@ function SizeOfFile({ form }: { form: Form }) {
             value={unit}
             onChange={({ currentTarget }) => {
               const newUnit = currentTarget.value as Unit;
-              // Keeps the typed number and corrects its unit.
               set((bytes / UNITS[unit]) * UNITS[newUnit]);
               setUnit(newUnit);
             }}

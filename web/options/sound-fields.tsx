@@ -24,7 +24,6 @@ const VOLUME = "volume";
 const OTHER = "other";
 
 const { words: RATE } = audioFormat.options.sample_rate;
-// Rates of studio recordings, which only lossless formats store.
 const STUDIO_RATES = [88_200, 96_000, 192_000] as const;
 
 /** How loud the sound is, how it is stored, and how it begins and ends. */
@@ -91,7 +90,6 @@ function CodecField({ form: { source, options, change, faultAt } }: { form: Form
           {...control}
           value={options.audio_codec ?? ""}
           onChange={({ currentTarget: { value } }) =>
-            // Opus has a single rate.
             change({ audio_codec: codecNamed(value), ...(value === "opus" && { sample_rate: undefined }) })
           }
         >

@@ -37,7 +37,6 @@ const SOUND_QUALITIES: Readonly<Record<string, string>> = {
   high: "high quality",
 };
 
-// British English sets no comma before the last "and".
 const LIST = new Intl.ListFormat("en-GB");
 
 /** The words of the options. */

@@ -5,7 +5,6 @@ import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { strings } from "./strings.ts";
 
-// More than anyone means to add, even from a folder that holds half a disk.
 const MAX_FILES = 1000;
 
 /** Returns whether a drag contains something that the queue accepts: files or a link. */
@@ -25,7 +24,6 @@ async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
     const folder = item.webkitGetAsEntry?.();
     const plainFile = file ? [file] : [];
     const handle = await handleOf(item);
-    // A folder may be gone, or closed to the page, before it is walked.
     if (handle) return filesOfHandle(handle).catch(() => plainFile);
     if (folder?.isDirectory) return filesOfFolder(folder as FileSystemDirectoryEntry).catch(() => []);
     return plainFile;
@@ -85,7 +83,7 @@ async function filesOfHandle(handle: FileSystemHandle): Promise<MediaInput[]> {
 async function filesOfFolder(folder: FileSystemDirectoryEntry): Promise<MediaInput[]> {
   const reader = folder.createReader();
   const files: MediaInput[] = [];
-  // A reader returns a hundred at a time.
+  // Chromium returns at most 100 entries a call.
   for (let more = await read(reader); more.length > 0; more = await read(reader)) {
     for (const child of more) {
       if (isHidden(child.name)) continue;
@@ -116,7 +114,7 @@ export function DropAnywhere() {
   useEffect(() => {
     const page = new AbortController();
     const { signal } = page;
-    // Moving from an element into a nested one does not leave the page.
+    // `dragleave` also fires when the pointer moves into a nested element.
     let depth = 0;
     const addInputs = (inputs: readonly MediaInput[]) => {
       queue.add(inputs);

@@ -12,7 +12,6 @@ import { strings } from "./strings.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 
 const NAME = "framewright-queue";
-// After this many, the page renders and handles input.
 const ADDED_AT_ONCE = 20;
 
 /** Creates the {@link Queue} of a page on top of its clients, and restores it from an earlier visit. */
@@ -92,7 +91,6 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     await client.tasks.delete(id).catch(ignoreErrors("task_not_found"));
   }
 
-  // A service may be connected after the items are loaded.
   effect(() => {
     if (!edge.connection.value) return;
     for (const item of list.all()) if (item.wishes.place === "edge") follower.follow(item);
@@ -181,7 +179,6 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       try {
         await dropTask(item);
       } catch (thrown) {
-        // The output still exists, and the visitor must know.
         list.add(item);
         followNow(id);
         change(id, { fault: faultOf(thrown) });
@@ -192,7 +189,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.task || !isFinished(item.task)) {
         throw new MediaError("media_not_found", strings.notFinished);
       }
-      // By id, because the URLs in an old record may have expired.
+      // The URLs in an old record may have expired, so read by id.
       return needClient(item).output(item.task.id);
     },
   };

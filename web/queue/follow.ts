@@ -34,7 +34,6 @@ export function createItemFollower(
     if (current?.id === task.id && !isFinished(current)) list.change(id, { waiting: file });
   }
 
-  // The client stores no files; the queue does.
   async function resumeFromStore(id: string, task: Task): Promise<boolean> {
     const file = await list.storedFile(id);
     if (!file) return false;
@@ -46,7 +45,6 @@ export function createItemFollower(
 
   function fail(id: string, client: Client, task: Task, error: MediaError): void {
     const item = list.find(id);
-    // The visitor has disconnected, or connected to another service.
     if (!item || clientOf(item) !== client) return;
     const fault = faultOf(error);
     if (error.kind === "task_not_found") {
@@ -105,7 +103,7 @@ export function createItemFollower(
   };
 }
 
-// A service reports the choice by events only, which hold a connection: read the current state and stop.
+// A service reports the choice only in events, and each stream of events occupies a connection.
 async function fetchChoice(client: Client, task: Task): Promise<Pace["choice"]> {
   try {
     for await (const { choice } of client.watch<Task>(task)) return choice;

@@ -43,10 +43,10 @@ type Upgrading = IDBPTransaction<Schema, StoreNames<Schema>[], "versionchange">;
 
 const NAMES = ["items", "inputs", "thumbnails"] as const;
 
-// A browser copies a file that it stores. The page asks for a larger one again after a reload.
+// Browsers copy a file that they store; the page asks for a larger one again after a reload.
 const STORED_BYTES = 268_435_456;
 
-// Each entry upgrades the version before. A published entry never changes.
+// Never change a published entry; add a new one.
 const UPGRADES: readonly ((db: IDBPDatabase<Schema>, transaction: Upgrading) => void)[] = [
   (db) => {
     for (const name of NAMES) db.createObjectStore(name, { keyPath: "id" });
@@ -64,7 +64,6 @@ export function openQueueStore(name: string): QueueStore {
     blocking: (_current, _next, event) => (event.target as IDBDatabase | null)?.close(),
   }).catch(() => null);
 
-  // If the store is full or closed, the queue works on and only a reload loses items.
   async function within<T>(fallback: T, work: (db: IDBPDatabase<Schema>) => Promise<T>): Promise<T> {
     const db = await opened;
     return db ? work(db).catch(() => fallback) : fallback;
@@ -136,7 +135,6 @@ export function openQueueStore(name: string): QueueStore {
   };
 }
 
-// Items recreated from one another share one file.
 function keyOf({ id, file_of }: FileOf): string {
   return file_of ?? id;
 }
@@ -190,7 +188,7 @@ export function createItemList(
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
   const adding = new Map<string, Promise<void>>();
-  // An item that was never written, for lack of space, was not removed by another tab.
+  // Another tab cannot have removed an item that was never written, for lack of space.
   const written = new Set<string>();
   let flushing: Promise<void> | null = null;
   const find = (id: string) => current.get(id);
@@ -245,10 +243,8 @@ export function createItemList(
     events.gone(data.id);
   };
 
-  // A large file that is still being added delays only its own item.
   const unwritten = () => [...dirty].filter((id) => !adding.has(id));
 
-  // One write at a time, of everything that has changed by then.
   async function flush(): Promise<void> {
     for (let ids = unwritten(); ids.length > 0; ids = unwritten()) {
       for (const id of ids) dirty.delete(id);
@@ -309,7 +305,6 @@ export function createItemList(
     },
     async refresh(id) {
       await flushing;
-      // No other tab knows an item that has not been added yet.
       const stored = adding.has(id) ? null : await read(id);
       if (stored && find(id)) merge(stored);
       return find(id);
@@ -326,13 +321,11 @@ export function createItemList(
   };
 }
 
-// This tab may know a newer state of a task than another one has written.
 function newest(before: Item, stored: StoredItem): Item["task"] {
   const { task } = before;
   return task && task.id === stored.task?.id && task.updated_at > stored.task.updated_at ? task : stored.task;
 }
 
-// Frequent changes are not written: the executing client reports progress again.
 function isSaved(before: Item, after: Item): boolean {
   const names = ["source", "wishes", "service", "fault", "name", "size", "thumbnail"] as const;
   return (
@@ -357,7 +350,7 @@ export interface ShownItems {
   show(id?: string): void;
 }
 
-// As many as a slow machine renders well within 50 ms.
+// A slow machine renders this many well within 50 ms.
 const MAX_PER_FRAME = 8;
 
 /** Creates {@link ShownItems} from the current items; `soon` runs work with one of the next frames. */

@@ -23,7 +23,6 @@ interface Prepared {
   signal: AbortSignal;
 }
 
-// Files uploaded, or passed to the local client, in parallel.
 const AT_ONCE = 3;
 
 /** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
@@ -100,7 +99,6 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     try {
       await create(all, first.item);
     } catch (thrown) {
-      // One invalid output must not stop the others.
       if (all.length > 1 && thrown instanceof MediaError && thrown.param?.startsWith("outputs."))
         for (const { item } of all) await createAll([item]);
       else for (const { item, signal } of all) if (!signal.aborted) fail(item.id, thrown);
@@ -111,7 +109,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     const [id, ...rest] = ids;
     if (id === undefined) return createAll(items);
     await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
-      // The file must be stored first, for the task to find it after a reload.
+      // The file must be stored first, so that the task finds it after a reload.
       await list.saved(id);
       const item = lock && (await list.refresh(id));
       const isMeant = item?.source && !item.task && !item.waiting && !controllers.get(id)?.signal.aborted;
@@ -131,7 +129,6 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
         controllers.set(id, new AbortController());
         list.change(id, { starting: { sent: null, waits: true } });
       }
-      // Calls run in order.
       const launched = inSlot(async () => {
         const left = ready.filter((id) => !controllers.get(id)?.signal.aborted);
         for (const id of left) list.change(id, { starting: { sent: null } });
@@ -157,7 +154,6 @@ function allOf(signals: readonly AbortSignal[]): AbortSignal {
   return controller.signal;
 }
 
-// The start was cancelled, or the item removed, while its task was created.
 async function discard(client: Client, { id }: Task): Promise<void> {
   await client.tasks.cancel(id).catch(() => {});
   await client.tasks.delete(id).catch(() => {});

@@ -1,7 +1,7 @@
 import { forecast, MediaError, optionsForSize, type Source } from "../../src/index.ts";
 import type { Settings } from "./item.ts";
 
-// A module of its own, loaded with the first file: the planner is a third of the page.
+// This module loads with the first file: the planner is a third of the page.
 
 /** Returns the options of the task that keeps an output within the requested size; throws `invalid_options` when none can. */
 export function sizedOptions(

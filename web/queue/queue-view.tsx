@@ -9,13 +9,12 @@ import { isOver, stateOf, totalsOf } from "./queue.ts";
 import { strings } from "./strings.ts";
 import "./queue.css";
 
-// With more items than these, open results would push each other out of sight.
 const MAX_EXPANDED = 5;
 
 export function QueueView() {
   const { queue } = useWorkbench();
   const items = queue.items.value;
-  // Content shown before the stored items are known would shift.
+  // Content shown before the stored items load would shift.
   if (!queue.loaded.value && items.length === 0) return null;
   const isMany = items.length > MAX_EXPANDED;
   return (
@@ -31,7 +30,6 @@ export function QueueView() {
   );
 }
 
-// Cards need the planner, which the first load leaves out.
 const Card = lazy(async () => ({ default: (await import("../card/card.tsx")).Card }));
 const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 

@@ -75,7 +75,6 @@ export function totalsOf(items: readonly Item[]): Totals {
   const running = items.filter((_, index) => RUNNING.has(states[index] ?? ""));
   const count = (state: string) => states.filter((each) => each === state).length;
   const over = items.filter(isOver);
-  // Items that ended long before this batch began are not part of it.
   const began = Math.min(...running.map(({ task }) => task?.created_at ?? Number.POSITIVE_INFINITY));
   const ended = over.filter(({ task }) => (task?.finished_at ?? 0) >= began).length;
   const done = running.reduce((sum, { pace }) => sum + (pace?.progress ?? 0), 100 * ended);

@@ -15,7 +15,7 @@ export function createSlots(slots: number): <T>(work: () => Promise<T>) => Promi
   };
 }
 
-// Rarely enough to leave the machine to the encoders.
+// More frequent renders would take processor time from the encoders.
 const EVERY_MS = 80;
 // Hidden pages render no frames.
 const LATE_MS = 100;

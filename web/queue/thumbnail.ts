@@ -3,14 +3,10 @@ import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
 import { presentFrame, waitForEvent } from "../ui/timing.ts";
 import { createSlots } from "./schedulers.ts";
 
-// Twice the displayed size, for high-resolution screens.
 const WIDTH = 192;
 const WAIT_MS = 15_000;
-// A larger picture from elsewhere is not fetched just for its thumbnail.
 const FETCHED_BYTES = 2e7;
-// Each frame takes a job of the core.
 const DECODED = 2;
-// Pixels per side, enough to distinguish a picture from a plain area.
 const SAMPLE_SIZE = 16;
 
 let last: Promise<unknown> = Promise.resolve();
@@ -68,7 +64,6 @@ async function fileOf(input: Exclude<MediaInput, string>): Promise<Blob> {
   return "getFile" in input ? input.getFile() : input;
 }
 
-// A portrait picture becomes as high as a landscape one is wide; a small one is not enlarged.
 function sizeOf({ width = WIDTH, height = WIDTH }: Source): ImageBitmapOptions {
   const resizeQuality = "high";
   if (Math.max(width, height) <= WIDTH) return {};
@@ -83,7 +78,6 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
   video.src = url;
   try {
     await waitForEvent(video, "loadedmetadata", AbortSignal.timeout(WAIT_MS));
-    // A browser that does not know the codec may play the sound alone.
     if (video.videoWidth === 0) throw new Error("The browser decodes no pictures of it.");
     return await liveliest(thumbnailTimes(source.duration ?? 0), async (at) => {
       await presentFrame(video, () => {
@@ -169,7 +163,7 @@ export function coreFrame(
       const { error } = await device.tasks.wait(id, { signal: signal });
       if (error) throw new MediaError(error.kind, error.message, error);
       const output = await device.output(id);
-      // Read before its file is deleted.
+      // Read the file before it is deleted.
       return new Blob([await (await output.blob()).arrayBuffer()], { type: `image/${options.format}` });
     } finally {
       await device.tasks.cancel(id).catch(() => {});

@@ -98,13 +98,11 @@ function optionsOf(options: Readonly<Record<string, unknown>>): { options?: Reco
   return Object.keys(defined).length > 0 ? { options: defined } : {};
 }
 
-// Options are flat, and their names need no quotes.
 function literal(options: Record<string, unknown>): string {
   const pairs = Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `{ ${pairs.join(", ")} }`;
 }
 
-// Only a single quote ends a single-quoted string.
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

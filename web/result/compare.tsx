@@ -99,7 +99,7 @@ function Picture({ side, name, alt }: { side: CompareSide; name: SideName; alt: 
   const onError = () => setBroken(url);
   const video = useRef<HTMLVideoElement>(null);
   const { time = 0 } = side;
-  // The middle of the frame, because browsers round its edges either way.
+  // Browsers round a frame's edges either way, so seek to its middle.
   const shown = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
   const seek = () => {
     if (video.current) video.current.currentTime = shown;
@@ -130,7 +130,6 @@ function Picture({ side, name, alt }: { side: CompareSide; name: SideName; alt: 
   );
 }
 
-// A cross-origin isolated page needs this for files from other origins.
 function originOf(url: string): { crossOrigin?: "anonymous" } {
   return url.startsWith("blob:") ? {} : { crossOrigin: "anonymous" };
 }
@@ -154,7 +153,6 @@ export function SideBySide({ item, output, url }: { item: Item; output: Source; 
   const { input, source } = item;
   const { start = 0, speed = 1, concat }: AnyOptions = item.task?.options ?? {};
   const duration = output.duration ?? 0;
-  // The original is the first of the joined videos.
   const compared = concat ? Math.min(duration, source?.duration ?? duration) : duration;
   const last = Math.max(0, compared - 1 / (output.fps || 25));
   const [moment, setMoment] = useState(last / 2);

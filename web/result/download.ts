@@ -50,7 +50,6 @@ async function stash(
   }
 }
 
-// Deletes the files of closed pages.
 async function clearStash(folder: FileSystemDirectoryHandle): Promise<void> {
   try {
     for await (const name of folder.keys()) {
@@ -84,7 +83,7 @@ async function writeInWorker(
   signal: AbortSignal,
 ): Promise<void> {
   const worker = new Worker(new URL("./stash-worker.ts", import.meta.url), { type: "module" });
-  // One at a time: the stream waits until its chunk is written.
+  // The worker takes one order at a time; the stream waits until its chunk is written.
   const order = (what: StashOrder) =>
     new Promise<void>((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<string | null>) =>
@@ -223,7 +222,6 @@ function offer(name: string, file: Blob): void {
   // The URL is never revoked: the download may take long.
 }
 
-// Missing in some browsers, and in TypeScript's own types.
 interface Pickers {
   showSaveFilePicker?(options: { suggestedName: string; id: string }): Promise<FileSystemFileHandle>;
   showDirectoryPicker?(options: { mode: "readwrite"; id: string }): Promise<FileSystemDirectoryHandle>;

@@ -1,6 +1,5 @@
 import type { Source } from "../../src/index.ts";
 
-// Characters that some file system rejects, and those that would leave the folder.
 const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
 const MAX_LENGTH = 120;
 

@@ -11,7 +11,6 @@ export function playStream(
 ): void {
   if (signal.aborted) return;
   if (!Hls.isSupported()) {
-    // Some system players support it natively.
     if (media.canPlayType("application/vnd.apple.mpegurl")) media.src = url;
     else fail();
     return;

@@ -16,7 +16,6 @@ interface ButtonProps {
   notooltip: boolean;
 }
 
-// media-chrome's elements, by the names they are registered under.
 const element = <P extends object = object>(name: string) =>
   name as unknown as FunctionComponent<P & { children?: ComponentChildren; class?: string }>;
 const Controller = element<{ audio?: boolean; "aria-label"?: string; hotkeys?: string }>("media-controller");

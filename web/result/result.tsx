@@ -178,7 +178,6 @@ function Picture({
   );
 }
 
-// More pictures would take long to decode.
 const MAX_PICTURES = 24;
 
 interface SeriesPicture {
@@ -250,7 +249,6 @@ function TakeAlong({ item, output, url }: { item: Item; output: Output; url: str
   const operation = useOperation({ outlives: true });
   const close = () => setDialog(null);
   const { source } = output;
-  // A browser downloads a link to its own origin, but opens one to another.
   const isPlain = !isFolder(source) && filesOf(output).length > 0;
   const download = () =>
     operation.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? strings.fileReady : null));

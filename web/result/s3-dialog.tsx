@@ -130,7 +130,6 @@ async function waitForStep(
   onProgress: Watch["onProgress"],
 ): Promise<Step> {
   const stop = client.on(step, "update", ({ record }) => onProgress(record.progress ?? 0, 100));
-  // A step that has finished reports so itself.
   const cancel = () => void client.steps.cancel(step.id).catch(() => {});
   signal.addEventListener("abort", cancel, { once: true });
   try {
@@ -165,7 +164,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   const [isTried, setTried] = useState(false);
   const operation = useOperation();
   const isHere = filesOf(output).length > 0;
-  // A browser tells a page no more about a response that it may not read.
+  // Browsers tell a page nothing more about a response that it may not read.
   const isUnreached = operation.fault?.reason?.code === "no_answer";
   const first = isHere ? null : (connections[0]?.id ?? null);
   const isKnown = connections.some(({ id }) => id === draft.connection_id);

@@ -138,7 +138,6 @@ async function isThere(folder: FileSystemDirectoryHandle, name: string): Promise
     await folder.getFileHandle(name);
     return true;
   } catch (thrown) {
-    // A folder of that name also occupies it.
     if (thrown instanceof DOMException && thrown.name === "TypeMismatchError") return true;
     if (thrown instanceof DOMException && thrown.name === "NotFoundError") return false;
     throw thrown;

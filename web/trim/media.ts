@@ -41,7 +41,6 @@ export function useMedia(input: MediaInput, source: Source): Media {
     if (kind !== "audio")
       readFrameTimes(input, source, controller.signal).then(
         (read) => controller.signal.aborted || setTimes(read),
-        // The average rate serves instead.
         () => {},
       );
     return () => controller.abort();
@@ -76,7 +75,6 @@ function wordsOf(input: MediaInput, kind: Source["kind"]): string {
   return kind === "audio" ? strings.soundNotPlayed : strings.decodedPictures;
 }
 
-// More than two hours of film.
 const MAX_FRAMES = 200_000;
 const WITHIN_MS = 5_000;
 
@@ -148,7 +146,6 @@ function createPlayback(): Playback {
     }
     time.value = seekTarget ?? element.currentTime;
     if (event?.type === "pause") stopAt = null;
-    // A seek beyond the end with the player's own controls cancels the stop.
     const isSought = event?.type === "seeking" && seekTarget === null;
     if (isSought && stopAt !== null && element.currentTime > stopAt) stopAt = null;
     if (stopAt !== null && !element.seeking && element.currentTime >= stopAt) {
@@ -184,7 +181,6 @@ function createPlayback(): Playback {
       stopAt = null;
       seek(begin);
       stopAt = end;
-      // The element's error event reports unplayable media.
       element?.play().catch(() => {
         stopAt = null;
         sync();

@@ -38,7 +38,6 @@ export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
   );
 }
 
-// Avoids decoding every position while a handle is dragged.
 const PAUSE_MS = 300;
 
 /** The picture at the player's time, decoded by the core when the player cannot show it. */

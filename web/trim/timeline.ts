@@ -16,7 +16,6 @@ export interface Timeline {
 /** The meaning of a time: the first frame of a range, the end after its last frame, or a single visible frame. */
 export type Mark = "begin" | "end" | "moment";
 
-// Tolerance, in frames, for a time on a frame's edge.
 const SLACK = 0.01;
 
 /** Returns the timeline of a file; assumes 25 frames per second for a video of unknown rate. */
@@ -175,7 +174,6 @@ function within(time: number, first: number, last: number): number {
   return roundTime(Math.max(first, Math.min(last, time)));
 }
 
-// In seconds; the usual steps of sliders.
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -0.1,
   ArrowDown: -0.1,

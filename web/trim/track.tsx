@@ -81,7 +81,6 @@ function Playhead({ playback, duration }: { playback: Playback; duration: number
 }
 
 const MAX_FRAMES = 12;
-// Each frame takes a job of the core.
 const MAX_DECODED_FRAMES = 6;
 const MIN_FRAME_WIDTH = 48;
 

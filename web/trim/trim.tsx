@@ -65,7 +65,6 @@ function Times({
   const { playback } = media;
   const { fps } = timeline;
   const [lastEdge, setLastEdge] = useState<Edge>("begin");
-  // The edges during a drag; `onChange` reports the end of it.
   const [dragged, setDragged] = useState<Edges | null>(null);
   const edges = dragged ?? edgesOf(range, timeline);
   const move = (edge: Edge, time: number, isDone = true) => {

@@ -1,4 +1,3 @@
-// Gets the focus when a focused element inside or next to it is removed.
 const HOME = "[data-home]";
 
 /**
@@ -24,7 +23,6 @@ export function keepFocus(root: HTMLElement): void {
     });
     if (!change) return;
     last = null;
-    // The visitor's view should not scroll.
     homeAfter(change, removedFocus, root)?.focus({ preventScroll: true });
   }).observe(root, { childList: true, subtree: true });
 }

@@ -18,7 +18,6 @@ const KEY = "Connect the service again under Edge, with a key that is allowed to
 const GONE = "Remove it and add the file again.";
 const AGAIN = "Try again.";
 
-// Exhaustive: a new kind of error must get its words here.
 const WORDS = {
   request_invalid: { title: "The request is not valid.", todo: OPTIONS },
   input_required: { title: "There is no file to work on.", todo: GONE },
@@ -138,7 +137,6 @@ const WORDS = {
   worker_lost: { title: "The conversion was interrupted.", todo: AGAIN },
 } as const satisfies Readonly<Record<ErrorKind, FaultWords>>;
 
-// For a visitor's own file, which has no URL and no server.
 const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
   invalid_input: { title: "This file can't be used.", todo: "Add another." },
   input_not_found: { title: "This file no longer exists.", todo: GONE },
@@ -168,7 +166,6 @@ export function faultWords(kind: string, isFile = false): FaultWords {
   return (isFile && FILE_WORDS[errorKind]) || WORDS[errorKind];
 }
 
-// The labels of fields that are not options of a group, by their API names.
 const FIELDS: Readonly<Record<string, string>> = {
   input: "Address",
   "options.format": "Format",

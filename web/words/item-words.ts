@@ -20,7 +20,6 @@ import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
 import { strings } from "./strings.ts";
 
-// These come before the span of time.
 const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
 const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
 const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
@@ -49,7 +48,6 @@ function isCopied({ kind, options, target_size }: Settings, source: Source | nul
   try {
     return forecast(kind, options, source).copied;
   } catch {
-    // Errors are shown where the options are chosen.
     return false;
   }
 }
@@ -80,10 +78,8 @@ function describeRate(
   { quality, bitrate }: Readonly<Record<string, unknown>>,
   target_size: number | null,
 ): string | null {
-  // A number may be incomplete while it is being typed.
   if (target_size !== null) return target_size > 0 ? strings.atMost({ size: bytes(target_size) }) : null;
   if (kind === "waveform") return null;
-  // Quality makes no visible or audible difference to these.
   if (["wav", "flac", "png", "gif"].includes(format) && kind !== "animation") return null;
   if (typeof bitrate === "number") {
     if (Number.isNaN(bitrate)) return null;
@@ -145,7 +141,6 @@ function omissionsOf(kind: Settings["kind"], options: Settings["options"], sourc
   try {
     return dropped(kind, options, source);
   } catch {
-    // Errors are shown where the options are chosen.
     return [];
   }
 }

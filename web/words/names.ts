@@ -1,6 +1,5 @@
 import { containerOf } from "../../src/media/containers.ts";
 
-// Formats of outputs that are not containers of sources.
 const FORMATS: Readonly<Record<string, string>> = {
   hls: "HLS",
   dash: "DASH",

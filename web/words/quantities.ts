@@ -47,7 +47,6 @@ function change(before: number, after: number): string {
   if (after === before || before === 0) return after === before ? strings.sameSize : strings.larger;
   const percent = Math.round((Math.abs(after - before) / before) * 100);
   if (after < before) {
-    // Never claim to save all of it.
     if (percent >= 100) return strings.muchSmaller;
     return percent === 0 ? strings.slightlySmaller : strings.percentSmaller({ percent });
   }

@@ -38,7 +38,6 @@ const ran =
 
 /** The words for files, outputs, places, states and quantities. */
 export const strings = {
-  // Files and outputs.
   output: ({ format, kind }: { format: string; kind: EncodeKind }) =>
     OUTPUTS[kind] ? `${format} ${OUTPUTS[kind]}` : format,
   source: ({ format, kind }: { format: string; kind: Source["kind"] | "animation" }) =>
@@ -70,7 +69,6 @@ export const strings = {
   tags: "tags the format does not support",
   privateTags: "private tags such as location and device",
 
-  // Places and encoders.
   onDevice: "on this device",
   onEdge: ({ host }: { host: string | null }) => `on the edge${host === null ? "" : ` (${host})`}`,
   willRunHere: ({ place }: { place: string }) => `Will run ${place}; nothing is sent anywhere.`,
@@ -92,7 +90,6 @@ export const strings = {
   } as Readonly<Record<string, string>>,
   otherEncoder: ({ encoder }: { encoder: string }) => `with ${encoder}`,
 
-  // States.
   states: {
     reading: "Reading…",
     unusable: "Can't be used",
@@ -108,7 +105,6 @@ export const strings = {
   sending: "Sending",
   waitingForEncoder: "Waiting for a free encoder",
 
-  // Quantities.
   almostDone: "almost done",
   secondsLeft: ({ seconds }: { seconds: number }) => `${seconds} s left`,
   minutesLeft: ({ minutes }: { minutes: number }) => `${minutes} min left`,

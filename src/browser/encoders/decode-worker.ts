@@ -2,7 +2,6 @@ import { decodePicture } from "../../encoders/images/decode-picture.ts";
 import { blobOf } from "../../storage/readers.ts";
 import { serveIsolated } from "./isolated-encoder.ts";
 
-// Like an encode, a decode must be terminable.
 serveIsolated({
   encode: async ({ input, source, signal }) => [await decodePicture(await blobOf(input, signal), source)],
 });

@@ -103,7 +103,6 @@ function startImage(name: string): Worker {
   return new Worker(new URL("./image-worker.ts", import.meta.url), { type: "module", name });
 }
 
-// Long encodes are always cut, so that a reload does not restart them.
 function webcodecsChunkSeconds(plan: Plan): number {
   const { video } = plan;
   const duration = sourceSeconds(plan);
@@ -112,7 +111,6 @@ function webcodecsChunkSeconds(plan: Plan): number {
   return Math.min(CHUNK_SECONDS, duration / WEBCODECS_WORKERS);
 }
 
-// Each takes four bytes, in several copies.
 const MAX_PIXELS = 50_000_000;
 const LIMITS = { pixels: MAX_PIXELS, side: BOUNDS.pixels.max } as const;
 
@@ -123,7 +121,6 @@ function withDecoder(
   decoder: Pick<LocalEncoder, "encode">,
   draw: PageRequests["draw"],
 ): (encoder: LocalEncoder) => LocalEncoder {
-  // All chunks share one decode.
   const decoded = new WeakMap<ByteReader, Promise<Blob>>();
 
   async function decode(job: ChunkJob): Promise<Blob> {

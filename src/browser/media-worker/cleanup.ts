@@ -61,7 +61,6 @@ export function createCleanup(tools: CleanupTools): Cleanup {
     await ignoreErrors([`${object}_not_found`], remove(object, id));
   }
 
-  // Closed pages leave files without a record.
   async function clearStrays(): Promise<void> {
     for (const { id } of await stores.jobs.all()) await tools.tidyJob(id);
     const [runs, jobs] = await Promise.all([stores.all(), stores.jobs.all()]);
@@ -156,7 +155,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
     // A page that closes while it creates a job leaves a file without a record.
     const stored = [...worked_on, ...(await stores.pieces.runs()), ...inputs].filter((id) => isId("job", id));
     for (const id of new Set([...stored, ...jobs.map((job) => job.id)])) await tidyJob(id);
-    // So does a page that closes while it creates a run; once the lock is released, no record will follow.
+    // Once a run's creation lock is released, no record will follow.
     const { held = [] } = await navigator.locks.query();
     const locks = new Set(held.map((lock) => lock.name));
     for (const id of new Set(inputs.map(runOfInput))) {
@@ -168,7 +167,7 @@ export async function sweep(tools: SweepTools): Promise<void> {
       if (remaining.length > 0 && remaining.every(isOld)) await files.remove(id);
     }
   });
-  // Outside the lock, because an unreachable bucket takes long. Without their outputs, no retry can resume these uploads.
+  // An unreachable bucket takes long, so this runs outside the lock. No retry can resume uploads that have lost their outputs.
   for (const record of unfinishedUploads) {
     await uploads.drop(record);
     await stores.pieces.clear(record.id);
@@ -191,7 +190,6 @@ export async function tidyRun(tools: TidyTools, record: Run): Promise<void> {
 
 async function tidyOwnFiles({ storage, pieces, uploads, delegation }: TidyTools, record: Run): Promise<void> {
   const { id, status } = record;
-  // A retry resumes the upload.
   if (uploads.lacksOnlyUpload(record)) return clearMedia(storage, id, ["work"]);
   await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
   if (status !== "succeeded") await uploads.drop(record);

@@ -34,11 +34,10 @@ export async function executeRun(tools: ExecuteRunTools, id: string, signal: Abo
     if (!after) await tools.tidy({ ...record, status: "cancelled" });
     else if (isFinished(after)) await tools.tidy(after);
   } catch (thrown) {
-    // Failures outside the steps, such as a full store, must not leave the run hanging.
     if (!(thrown instanceof MediaError)) console.error(thrown);
     const record = await stores.get(typeOf(id), id).catch(() => null);
     const failure = runErrorOf(thrown instanceof MediaError ? thrown : errors.runBroken());
-    // Without the record, which the store may be unable to return, only a standalone step can fail.
+    // The store may be unable to return the record; then only a standalone step can fail.
     const event: RunEvent = record
       ? failOpenStep(record, failure)
       : { type: "step_failed", step_id: id, error: failure };

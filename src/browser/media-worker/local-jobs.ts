@@ -78,7 +78,6 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     return describeJob(job, tasks);
   };
 
-  // An uploaded output stays on this machine as well.
   function outputOf({ output, steps }: Task): string | null {
     const local = steps.find(({ kind }) => kind !== "probe" && kind !== "ingest")?.output?.url;
     return local !== undefined && urls.key(local) !== null ? local : output;
@@ -148,7 +147,6 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     async listJobs(options): Promise<Page<Job>> {
       const { records: jobs, more } = await stores.jobs.list(parseLocalList("job", options));
       const described = jobs.map(async (job) => describeJob(job, await tasksOf(job)));
-      // Another tab may have removed a job's last task.
       const listed = (await Promise.all(described)).filter(({ tasks }) => tasks.length > 0);
       return { records: listed, more };
     },
@@ -160,7 +158,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         const before = tasks.find((task) => task.id === job?.after);
         return before ? 1 + depth(before) : 0;
       };
-      // Cancel waiting tasks first; otherwise they would fail when their input is cancelled.
+      // Cancel waiting tasks first; they would fail when their input is cancelled.
       for (const task of open.toSorted((a, b) => depth(b) - depth(a)))
         await ignoreErrors(["task_finished", "task_not_found"], tools.cancel("task", task.id));
       return get(id);
@@ -182,7 +180,6 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
         const after = task && !isFinished(task) ? awaitedTask(task) : null;
         return task !== null && after !== null && !(await release(task, after));
       } catch (thrown) {
-        // A full or failing store must not leave the task hanging.
         const task = await readTask(id);
         if (task) await records.apply(id, failOpenStep(task, runErrorOf(toMediaError(thrown))));
         return false;

@@ -15,7 +15,6 @@ import type { Connections } from "../connections.ts";
 import { errors } from "./errors.ts";
 import { extraFileIndex, isOpfsPath } from "./local-files.ts";
 
-// Replaces local inputs, so that one parser handles all requests.
 const PLACEHOLDER_URL = "https://local.invalid/input";
 
 /** The rules for a request beyond its schema. */
@@ -89,7 +88,6 @@ function withPlaceholderInput(body: Record<string, unknown>): Record<string, unk
   return { ...body, input: encodes ? source : { url: PLACEHOLDER_URL } };
 }
 
-// Replaces the URLs of files on this machine, which the parser does not accept; `restore` puts them back.
 function maskExtraInputs(body: unknown) {
   const local = new Map<string, string>();
   const masked = mapExtraInputs(Object(body), (url, _, param) => {

@@ -66,7 +66,7 @@ export function createMediaHost(
     if (notice.type === "removed") return;
     const { id } = notice.record;
     if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
-    // Queues for the run, in case the other tab closes.
+    // This tab takes over the run if the other one closes.
     else if (!own && notice.record.status === "queued") turns.join(id);
     void jobs.follow(notice.record).catch((thrown: unknown) => console.error(thrown));
   });
@@ -194,12 +194,10 @@ export function createMediaHost(
     return (await files.find(id)) ? null : files.missing(id);
   }
 
-  // A file that is gone for `keepSeconds` counts as lost.
   async function waitForFile(type: RecordType, id: string): Promise<void> {
     const now = await stateOf(type, id);
     const isOld = now.record.updated_at <= Date.now() - settings.keepSeconds * 1000;
     if (isOld && now.waiting?.for === "file" && now.waiting.reason === "gone") await cancel(type, id);
-    // The record is unchanged, so announce the wait.
     else tell({ type: "changed", ...now });
   }
 
@@ -220,7 +218,6 @@ export function createMediaHost(
     await records.get(type, id);
     const record = await records.apply(id, { type: "cancelled" });
     if (!record) throw errors.notCancellable(type);
-    // A delegated task is cancelled even if no tab follows it.
     const remote = (await delegation.find(id))?.remote ?? null;
     if (remote !== null) tell({ type: "unfollow", id, remote });
     if (!(await turns.hasExecutor(id))) await tidy(record);

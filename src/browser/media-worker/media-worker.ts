@@ -48,7 +48,6 @@ async function compose(
       probe(reader, given, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
-        // Encoder workers read the page's file themselves, without this cache.
         const readReport = async (input: ByteReader, until: AbortSignal) =>
           (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
         return probeMedia(cached, given, readReport, signal);

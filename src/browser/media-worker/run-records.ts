@@ -91,7 +91,6 @@ export function createRunRecords(
     const record = await stores.get(typeOf(id), id);
     if (!record || isFinished(record)) return null;
     const steps = record.object === "task" ? record.steps : [record];
-    // Only encodes wait; other steps have no measure of their progress.
     if (!steps.some((step) => step.id === step_id && step.kind in FORMATS)) return record;
     idling.add(id);
     tell({ type: "changed", record, choice: await choiceOf(id), waiting: { for: "encoder" } });

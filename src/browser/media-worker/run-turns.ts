@@ -42,7 +42,6 @@ export function createRunTurns(
     const own = { controller: new AbortController(), rejoin: false };
     joined.set(id, own);
     take(id, own.controller)
-      // The wait for the lock was aborted.
       .catch(() => {})
       .finally(() => {
         joined.delete(id);

@@ -110,7 +110,6 @@ export function createRunUploads(
     async takeOver(before, after) {
       const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
       const files = await storage.files(from);
-      // An earlier retry took them, or they have expired.
       if (files.length === 0) return;
       for (const { key, file } of files) {
         await storage.write(to + key.slice(from.length), file.stream(), file.type);

@@ -60,7 +60,6 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   const needs_file = !prior && (await files.has(input_id));
   const blob = needs_file ? await files.find(input_id) : null;
   if (needs_file && !blob) return null;
-  // An extra file that cannot be read fails only when it is opened.
   const own_files = new Map(
     (await findExtraFiles(files, record)).map(({ at, blob }) => [extraInputKey(record.id, at), blob]),
   );
@@ -118,10 +117,9 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   };
 }
 
-// A file that claims to last more than a month is damaged.
 const MAX_SECONDS = 30 * 86_400;
 
-// Twice the output: for a while both the chunks and the stitched file are stored.
+// For a while, storage holds both the chunks and the stitched file.
 function outputBytes({ filesize = 0, duration = 0 }: Source, { options }: EncodeRequest): number {
   const bitrate = "bitrate" in options ? options.bitrate : undefined;
   return bitrate !== undefined && duration > 0

@@ -24,7 +24,6 @@ export function drawSvg(
         await drawParts({ width, height }, drawerOf(image, canvas), createPause(isOver));
         return await canvas.convertToBlob({ type: "image/png" });
       } finally {
-        // Stops its animations.
         image.removeAttribute("src");
       }
     },
@@ -90,9 +89,7 @@ export interface Part extends Size {
 /** Draws a part at 1 / 2 ** `step` of its size and returns the milliseconds that it took; step 0 draws to the output. */
 type DrawPart = (part: Part, step: number) => number;
 
-// A longer draw would freeze the page noticeably.
 const SLICE_MS = 100;
-// Limits of a draw that dividing cannot shorten.
 const [MAX_PART_MS, MAX_WHOLE_MS] = [3000, 6000];
 const PREVIEW_PIXELS = 1024;
 const MIN_SIDE = 32;

@@ -35,7 +35,6 @@ export function followTasks(fallback: Client, api: MediaApi): Follower {
     await api.followed(id, { error: { kind, message, retryable } });
   }
 
-  // Unlike a single read, a watch survives a lost connection.
   function watch(id: string, remote: string): () => void {
     const stops = [
       fallback.on<Task>(remote, "update", ({ record }) => {
@@ -70,7 +69,6 @@ export function followTasks(fallback: Client, api: MediaApi): Follower {
         const task = await fallback.tasks.create(withFile, sending);
         await reported;
         own.remote = task.id;
-        // The run was cancelled during the creation.
         if (signal.aborted) await cancel(task.id);
         else await api.followed(id, task);
         return task.id;

@@ -104,7 +104,6 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       () => {
         opened = true;
       },
-      // Every call rejects with the same error.
       () => {},
     );
   }
@@ -220,7 +219,6 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     follower?.close();
     urls.drop();
     fail(clientErrors.clientClosed());
-    // Also ends its encoder workers and releases its locks.
     worker.terminate();
   }
 }
@@ -284,7 +282,6 @@ function pageFault(): MediaError | null {
   return globalThis.isSecureContext === false ? errors.insecurePage() : null;
 }
 
-// Only pages have persist().
 interface PageStorage {
   persisted?(): Promise<boolean>;
   persist?(): Promise<boolean>;

@@ -29,7 +29,6 @@ export function createChangeWatch(read: (id: string) => Promise<RunState>): Chan
   function take(id: string, { record, choice, waiting, upload }: RunState): void {
     const run = runs.get(id);
     const before = run?.last;
-    // A change may have arrived during the read.
     if (!run || (before && record.updated_at < before.record.updated_at)) return;
     if (before && isFinished(before.record)) return;
     run.last = {
@@ -66,7 +65,6 @@ export function createChangeWatch(read: (id: string) => Promise<RunState>): Chan
     changed(state) {
       const { record } = state;
       take(record.id, state);
-      // The worker announces a step's changes only with its task.
       for (const step of record.object === "task" ? record.steps : []) {
         const run = runs.get(step.id);
         if (run && hasChanged(step, run.last)) take(step.id, { record: step, choice: null });

@@ -56,9 +56,7 @@ export interface Http {
 
 const TRIES = 4;
 const RESPONSE_MS = 30_000;
-// Pauses between tries double up to the maximum. Only patient requests wait longer when the service asks for it.
 const PAUSE_MS = { first: 300, max: 20_000 } as const;
-// Node's error codes for connections that were never established.
 const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
 /** A failed request, and whether to retry it. */
@@ -87,7 +85,6 @@ export function createHttp(service: HttpService): Http {
         error.retryable && (request.method === "GET" || request.repeats || key !== null || unprocessed);
       const isLast = attempt >= TRIES || pause > PAUSE_MS.max;
       if (!isRetryable || (isLast && !request.patient)) throw error;
-      // Jitter: many clients may have lost the same service.
       await sleep(pause * (1 + Math.random() / 4), request.signal);
     }
   }

@@ -34,7 +34,6 @@ export async function* readEvents(
   }
 }
 
-// Lines end in \n, \r\n or \r; an unfinished one at the end is dropped.
 async function* readLines(
   body: ReadableStream<Uint8Array>,
   silent_ms?: number,
@@ -55,7 +54,6 @@ async function* readLines(
       yield* lines;
     }
   } finally {
-    // Release the connection when the consumer stops.
     await reader.cancel().catch(() => {});
   }
 }

@@ -70,7 +70,6 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const closing = new AbortController();
   const http = untilClosed(createHttp(service), closing.signal);
   const { call } = http;
-  // The schemas check the fields; the service guarantees that they match kind and status.
   const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
   const steps = createRecords(call, "step", StepSchema as unknown as z.ZodType<Step>);
   const jobs = createRecords(call, "job", JobSchema as unknown as z.ZodType<Job>);
@@ -199,7 +198,6 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   };
   return client;
 
-  // The service has no events for steps.
   function updates(id: string, signal?: AbortSignal): AsyncGenerator<Update<AnyRun>, void> {
     return isId("step", id) ? updatesOf(watch, id, signal) : follow(id, signal);
   }
@@ -216,7 +214,6 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   }
 }
 
-// Lets requests in progress finish and refuses new ones.
 function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
   return {
     async call(request, schema) {
@@ -260,7 +257,7 @@ async function* followTask(
   for (let failures = 1; ; failures++) {
     const headers = { Accept: "text/event-stream", ...(lastId !== "" && { "Last-Event-ID": lastId }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
-    // The service has sent the final event, even if it did not arrive.
+    // A 204 means that the service has sent the final event, even if it did not arrive.
     if (response.status === 204 || !response.body) {
       const { value } = await call({ method: "GET", path, signal, patient: true }, TaskSchema);
       return yield updateOf(value, last);

@@ -184,7 +184,6 @@ export interface PutOptions {
 const TRIES = 5;
 const PAUSE_MS = 250;
 const RESPONSE_MS = 30_000;
-// A slower connection counts as dead.
 const BYTES_PER_MS = 32;
 
 /**
@@ -251,7 +250,6 @@ const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
       resolve({ status, etag: request.getResponseHeader("ETag") });
     });
     if (signal.aborted) return reject(signal.reason);
-    // The header's type, not that of the slice.
     request.send(new Blob([body], { type: headers["content-type"] ?? headers["Content-Type"] ?? "" }));
   });
 

@@ -57,7 +57,7 @@ export interface BurnedText {
   signal: AbortSignal;
 }
 
-// Text visible at once; more would fill the picture and stall the renderer.
+// More text at once would fill the picture and stall the renderer.
 const MAX_VISIBLE = { cues: 32, letters: 4000 } as const;
 
 /**
@@ -101,7 +101,6 @@ function checkAmount(cues: readonly Cue[]): void {
 /** Returns whether a font has a glyph for a code point. */
 export type HasLetter = (code: number) => boolean;
 
-// cmap format 12: segmented coverage of all planes.
 const FORMAT = 12;
 
 /**

@@ -51,7 +51,6 @@ export async function decideEncode(
   return { plan, decision: decideWithSiblings(own, others) };
 }
 
-// Null for a sibling that is impossible, or that has extra inputs, which only its own run reads.
 function planSibling(source: Source, request: EncodeRequest): Plan | null {
   if (extraInputs(request).length > 0) return null;
   try {
@@ -92,7 +91,6 @@ export async function placeCuts(
   });
 }
 
-// If keyframes suffice for every tile of a storyboard, only keyframes are decoded.
 async function withKeyframes(
   plan: Plan,
   source: Source,
@@ -106,7 +104,6 @@ async function withKeyframes(
   return { ...plan, chunks: plan.chunks.map((chunk) => ({ ...chunk, keyframes_only: true })) };
 }
 
-// A copy starts at a keyframe; audio on its own, at any packet.
 async function placeCopy(
   plan: Plan,
   source: Source,
@@ -136,7 +133,6 @@ function uncutPlan(source: Source, { kind, options }: EncodeRequest, hints: Plan
   return createPlan(source, kind, options, { ...hints, chunk_seconds: Number.POSITIVE_INFINITY });
 }
 
-// A chunk whose decoding must start this much earlier, and by more than its own length, is not worth a cut.
 const MAX_LEAD_SECONDS = 10;
 
 // Ten times the largest rounding of times.

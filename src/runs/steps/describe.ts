@@ -111,14 +111,12 @@ export async function describeWaveform(
 
 // ThumbHash accepts at most this many pixels a side.
 const MAX_SIDE = 100;
-// Videos often start with black, so the frame at this share of the duration represents them.
 const FRAME_SHARE = 0.1;
 
 /** Returns the request for the small image from which a placeholder is computed; null for a source without pictures. */
 export function placeholderRequest({ kind, width = 0, height = 0, duration }: Source): EncodeRequest | null {
   if (kind !== "video" && kind !== "image") return null;
   const scale = Math.min(1, MAX_SIDE / Math.max(1, width, height));
-  // Even a very narrow picture keeps one pixel.
   const scaled = (side: number) => Math.max(1, Math.round(side * scale));
   const size = scale < 1 && { width: scaled(width), height: scaled(height), fit: "fill" as const };
   const start = kind === "video" && duration ? Number((duration * FRAME_SHARE).toFixed(3)) : 0;

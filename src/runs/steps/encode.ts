@@ -43,7 +43,6 @@ export function createDecide(tools: StepTools): Decide {
   // A Workflow numbers steps of the same name, so a second durable call would decide again.
   const jobs = new Map<string, Promise<EncodeJob>>();
   return (source, request, hints, context) => {
-    // A server may send a different file than the one probed, which needs another plan.
     const name = `decide ${PLAN_VERSION} ${fingerprint([planFacts(source), request.kind, request.options])}`;
     const job =
       jobs.get(name) ??
@@ -55,7 +54,6 @@ export function createDecide(tools: StepTools): Decide {
   };
 }
 
-// A plan depends on everything but the file's location and version.
 function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }

@@ -105,7 +105,6 @@ export async function probeExtraInput(
   return source;
 }
 
-// Seconds by which a stream may outlast the duration that its file states.
 const MAX_OVERRUN = 60;
 
 /**

@@ -66,7 +66,6 @@ export function reportBytes(body: ReadableStream<Uint8Array>, onBytes?: OnBytes)
 
 /** Returns a function that reports, at most twice a second, that a step waits. */
 export function reportWaiting(context: StepContext): () => Promise<void> {
-  // The signal stops a run that has ended, so a failed report can be ignored.
   return throttle(() => context.progress(null).catch(() => undefined));
 }
 

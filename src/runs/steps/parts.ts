@@ -45,7 +45,6 @@ export async function checkParts(
     const join = canJoinByCopy(source, options, extra);
     if (join === false) await decideEncode(tools, source, request, { extra });
     else if (options.mode === "copy") {
-      // An input that is not pinned cannot be read until it is copied.
       const readers = (await tools.storage.head(key)) && [
         await tools.open(key),
         ...parts.flatMap(({ role, reader }) => (role === "concat" ? [reader] : [])),
@@ -57,7 +56,6 @@ export async function checkParts(
   });
 }
 
-// Null for an input that must be copied first: a subtitle file, or a file on a server without ranges.
 async function probePart(
   tools: StepTools,
   { role, url, param }: ExtraInput,

@@ -49,7 +49,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return runIngest({ open: async () => input.file, storage, key, signal, progress });
   }
 
-  // A standalone step reads its input only once, so there is nothing to pin.
   async function pinInput({ pin }: OpenInput): Promise<boolean> {
     if (standalone || !pin) return false;
     return (await tools.pin?.(pin)) ?? false;
@@ -77,7 +76,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const etag = bareEtag(input);
         return { ...source, ...(etag && { etag }) };
       }
-      // A server without ranges can only be read sequentially, so read it once, into storage.
       await copyInput(input, key, context, signal);
       return await probeStored(key, url, context, signal);
     } finally {
@@ -95,7 +93,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return probe(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
-  // Decodes a frame like a task input; the image is kept until the run ends.
   async function previewSource(
     source: Source,
     request: EncodeRequest,
@@ -158,7 +155,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const key = standalone
           ? `${runFolder("out", context.run_id)}${tools.stem}`
           : inputKey(context.run_id);
-        // The probe, or another run of the job, may have pinned or copied it already.
         const stored = await storage.head(key);
         const info = stored ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
         // A new download may differ from the probed file even if its size and ETag match, so probe again.
@@ -178,7 +174,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const { key, source } = await context.durably("open", async (signal) => {
         const stored = await tools.key(input.url);
         const key = stored ?? inputKey(context.run_id);
-        // A copy may exist already: from before a restart, or provided by the host.
         if (stored === null && !(await storage.head(key)))
           await copyInput(await inputs.open(input.url, signal), key, context, signal);
         const source = standalone ? await probeStored(key, input.url, context, signal) : input;
@@ -214,7 +209,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const { options } = request;
         const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
         const hasCover = output.streams?.some(({ kind }) => kind === "cover") ?? false;
-        // The cover may have been written in a form that the probe cannot read back.
         if (plan.cover !== undefined && !hasCover)
           dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
         for (const index of encoded.lost_subtitles ?? []) {
@@ -255,7 +249,6 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           return uploadOutput(source, key, destination, tools, context, signal);
         }
         const info = key === null ? null : await storage.head(key);
-        // The encode has written the output to managed storage already.
         if (key === null || !info) throw storageErrors.encodedFileGone("upload");
         return {
           ...source,
@@ -272,7 +265,6 @@ function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
 }
 
-// Only joined videos add to the duration; an animated overlay does not.
 function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonly Source[]): number {
   const parts = extraInputs({ options }).flatMap(({ role }, at) =>
     role === "concat" ? (extra[at] ?? []) : [],
@@ -280,7 +272,6 @@ function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonl
   return parts.reduce((sum, part) => sum + mediaSeconds(part), mediaSeconds(source));
 }
 
-// Tolerates padding at the ends of an output.
 const DURATION_TOLERANCE = 1.01;
 
 // A header may state less than the file contains, so the encoded counts are checked too.

@@ -93,7 +93,6 @@ export const errors = {
   timeout: ({ seconds }: { seconds: number }) =>
     new MediaError("timeout", `Fetching the source took longer than ${seconds} s.`),
 
-  // `message` is the store's own; empty when it sent none.
   outputNoAnswer: ({ url, cause }: { url: string } & Cause) => {
     const host = hostOf(url);
     return new MediaError("upload_failed", `The output's store at ${host} could not be reached.`, {

@@ -29,7 +29,7 @@ const PRIVATE_SUFFIXES = [
   "home.arpa",
 ] as const;
 
-// Cloud metadata services with public addresses: Azure's wire server.
+// Azure's wire server, a metadata service at a public address.
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
 // RFC 4291: the globally routed part of IPv6.

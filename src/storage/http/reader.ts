@@ -28,7 +28,6 @@ export interface HttpFile extends HttpFacts {
   close(): Promise<void>;
 }
 
-// Enough to identify most files.
 const HEAD_BYTES = 32 * KIB;
 const CACHE = { minAhead: 64 * KIB, maxAhead: MIB, cacheBytes: 4 * MIB };
 
@@ -115,9 +114,7 @@ async function openByRanges(
 
 /** How often a broken body is resumed. */
 export const MAX_RESUMES = 5;
-// Resumes that a stalled range counts as: a server that stalls twice on a short range is dead.
 const STALLED_RANGE_COST = 3;
-// A body of unknown length asks for admission in portions.
 const PORTION_BYTES = 16 * MIB;
 
 /** Called with the bytes received so far; reading waits for it and fails with it. */
@@ -186,7 +183,6 @@ export function createHttpSource(
         await body?.cancel();
         body = null;
         if (!(thrown instanceof BrokenBody)) throw thrown;
-        // The connection broke after the last byte.
         if (received === due) return null;
         const cost = range && thrown instanceof StalledBody ? STALLED_RANGE_COST : 1;
         if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
@@ -274,7 +270,7 @@ function checkAnswer(response: Response, { start, end }: OpenRange, facts: HttpF
   throw errors.rangeNotSent(facts);
 }
 
-// With If-Range, a response with the whole file means that the version has changed.
+// A whole file in response to If-Range means that the version has changed.
 function checkPinned({ status, headers }: Response, { etag, size }: HttpFacts): void {
   const now = headers.get("etag");
   const total = parseContentRange(headers.get("content-range"))?.total ?? size;
@@ -359,7 +355,6 @@ export async function fillExactly(
   const { bytes } = filling;
   const { url } = limits;
   const source = response.body ? createByteSource(response.body) : null;
-  // Memory passed to a broken body is detached, so read into scratch memory.
   let scratch = new Uint8Array(SCRATCH_BYTES);
   try {
     while (source) {

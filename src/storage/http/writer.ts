@@ -33,7 +33,6 @@ export const PART_BYTES = 16 * MIB;
 /** Attempts per request. */
 export const WRITE_TRIES = 5;
 
-// A connection slower than this counts as dead.
 const BYTES_PER_MS = 256;
 const Written = z.object({ size: z.int().min(0), etag: z.string() });
 const UploadStart = z.object({ upload: z.string().min(1) });
@@ -76,7 +75,7 @@ export async function putFile(
     const list = async () => Uint8Array.from(new TextEncoder().encode(JSON.stringify({ parts })));
     return checkWritten(size, await send(at, { method: "POST", headers: json }, Written, options, list));
   } catch (thrown) {
-    // Ignores the signal, because it also runs after an abort. If removal fails, the upload expires.
+    // This runs after an abort too, so it ignores the signal. If it fails, the upload expires.
     const removed = await options
       .fetch(at, { method: "DELETE", signal: AbortSignal.timeout(5000) })
       .catch(() => null);

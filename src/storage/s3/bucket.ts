@@ -61,7 +61,6 @@ export interface S3Bucket {
   ask(request: S3Request, options: SendOptions): Promise<{ response: Response; xml: XmlElement | null }>;
 }
 
-// A connection slower than this counts as dead.
 const BYTES_PER_MS = 256;
 const MAX_PAUSE_MS = 20_000;
 
@@ -95,7 +94,6 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       return { fault, host, pause: pauseOf(response) };
     } catch (cause) {
       signal?.throwIfAborted();
-      // The guard refuses the host; a retry would not help.
       if (cause instanceof MediaError) throw cause;
       if (cause instanceof BadAnswer) return { fault: cause.fault, host, cause, pause: null };
       return { fault: { status: 0, code: "", server_ms: null }, host, cause, pause: null };
@@ -150,13 +148,11 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
   };
 }
 
-// `duplex` is missing from some runtimes' types.
 function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestInit & { duplex: "half" } {
   const length = { "content-length": String(bytes.length) };
   return { body: streamOf(bytes), duplex: "half", headers: { ...headers, ...length } };
 }
 
-// A response with a success status but an error in its body.
 class BadAnswer extends Error {
   readonly fault: S3Fault;
   constructor(fault: S3Fault) {
@@ -165,7 +161,6 @@ class BadAnswer extends Error {
   }
 }
 
-// The server is untrusted, so the length is limited.
 async function readText(response: Response): Promise<string> {
   try {
     return response.body ? new TextDecoder().decode(await readSome(response.body, MAX_XML)) : "";
@@ -275,7 +270,6 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&",
 // Characters; more than a list of a thousand long keys.
 const MAX_XML = 8_000_000;
 const MAX_DEPTH = 16;
-// A declaration or comment, an end tag, a start tag with ignored attributes, or text.
 const TOKEN =
   /<\?[^?]*\?>|<!--[^-]*-->|<\/([^\s<>/]+)\s*>|<([^\s<>/!?]+)((?:\s+[^\s<>/="']+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
 

@@ -26,7 +26,6 @@ export interface S3Place {
   key: string;
 }
 
-// https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
 const MAX_KEY_BYTES = 1024;
 
 /**
@@ -79,7 +78,7 @@ function encodeKey(key: string): string {
   return key.split("/").map(encode).join("/");
 }
 
-// RFC 3986 and signatures: encodes everything except letters, digits and -_.~.
+// RFC 3986 and S3 signatures leave only letters, digits and -_.~ unencoded.
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -140,7 +140,6 @@ function keysOf({ access_key_id, secret_access_key, session_token, region }: S3C
   };
 }
 
-// SigV4's time format: 20261121T150405Z.
 function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/[:-]|\.\d{3}/g, "");
 }

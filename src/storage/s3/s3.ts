@@ -44,7 +44,6 @@ export function storageOf(bucket: S3Bucket, partOptions: PartOptions = {}): Stor
       const options = { purpose: "read", expected: [404, 416] } as const;
       const response = await bucket.send({ method: "GET", key, headers }, options);
       if (response.status === 404) return null;
-      // The range starts beyond the end.
       if (response.status === 416) return empty(await headObject(bucket, key, "read"));
       return toStored(response, range !== undefined);
     },

@@ -91,7 +91,7 @@ async function sendParts(
       })
       .catch((thrown: unknown) => {
         failures.push(thrown);
-        // Stop the others, so that none arrives after the abort.
+        // No other part may arrive after the abort.
         stop.abort(thrown);
       })
       .finally(() => running.delete(run));
@@ -212,7 +212,6 @@ async function beginOrResume(
   return { upload, record: newRecord, done: new Map() };
 }
 
-// The service's list takes precedence over the memory.
 async function storedParts(
   record: UploadRecord,
   parts: S3Part[] | "unknown",
@@ -251,7 +250,6 @@ async function putParts(
   };
   report();
   await inParallel(missing, partsAtOnce, put, (thrown) => {
-    // If the upload can resume, let requests in flight finish.
     if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
   });
   return [...done.values()];

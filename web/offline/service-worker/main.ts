@@ -45,14 +45,12 @@ async function keepLater(signal: AbortSignal): Promise<void> {
     ...BUILD.core.map(async (path) => {
       if (await core.match(path)) return;
       const { body, headers } = await load(path, signal);
-      // As the encoders cache it, so that no visit has to decompress it again. The server may already have done so
-      // (Content-Encoding).
+      // Encoders read the unpacked file. The server may have unpacked it already (Content-Encoding).
       const isPacked = !headers.has("Content-Encoding");
       const bytes = isPacked ? body?.pipeThrough(new DecompressionStream("gzip")) : body;
       await core.put(path, new Response(bytes ?? null));
     }),
   ];
-  // A file that fails is loaded when needed, or at the next visit.
   await Promise.allSettled(keeping);
 }
 
@@ -70,7 +68,7 @@ function isNamedByContent(path: string): boolean {
 
 /** Deletes the caches of versions without an open page; does nothing while a new version is installing. */
 async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promise<void> {
-  // Listed before checking what is installing: a version that starts only now is not among them.
+  // This list comes first, so that it lacks a version whose installation starts after the check.
   const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
   if (registration.installing || registration.waiting) return;
   const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
@@ -86,7 +84,6 @@ async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promis
   if (current.size === 1) await tidyCore();
 }
 
-// The core of an earlier build, which has another name only if its contents differ.
 async function tidyCore(): Promise<void> {
   const cache = await caches.open(CORE_CACHE);
   const current = new Set([...BUILD.core, ...BUILD.core_others]);
@@ -96,9 +93,6 @@ async function tidyCore(): Promise<void> {
   }
 }
 
-// The service worker of the page. It caches all files of its version before it takes over, which happens when no page of an
-// earlier version is open any longer, or at the visitor's request. Files that pages of an earlier version may still load stay
-// until those are closed.
 const scope = globalThis as unknown as ServiceWorkerGlobalScope;
 
 // A new version can take over only when this one has nothing left to do.
@@ -130,7 +124,6 @@ async function takeOver(): Promise<void> {
 const FILES = new Set(BUILD.files);
 const LATER = new Set(BUILD.later);
 
-// Null for requests that bypass the service worker: the API, media, the core, ranges, other origins.
 function pathOf({ method, mode, url, headers }: Request): string | null {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== scope.location.origin || headers.has("Range")) return null;
@@ -143,7 +136,7 @@ async function answer(event: FetchEvent, path: string): Promise<Response> {
   const cached = await findCached(path);
   if (cached) return cached;
   const response = await fetch(event.request);
-  // Only files of this version; the page itself may already be another version's.
+  // The page itself may already be another version's, so only files of this version are cached.
   const isCacheable = LATER.has(path) || (path !== "/" && FILES.has(path));
   if (isCacheable && response.ok && !response.redirected) {
     const copy = response.clone();
