@@ -19,7 +19,7 @@ export interface Creation<T> {
   find(project: string, id: string): Promise<T | null>;
   /** Encrypts the stored answer, for records with a secret. */
   seal?: Seal;
-  /** Returns the part of the record to store as the answer to a repeated request; default all of it. */
+  /** Returns the part of the record to store as the answer to a repeated request. Defaults to the whole record. */
   stored?(record: T): unknown;
 }
 

@@ -18,7 +18,7 @@ export interface ConnectionNeed {
   /** Field of the request that needs it. */
   param: string;
   user: ConnectionUser;
-  /** Id of the connection to use; default the project's default one. */
+  /** Id of the connection to use. Defaults to the project's default connection. */
   connection_id?: string;
 }
 

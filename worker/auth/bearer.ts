@@ -70,7 +70,6 @@ export function scopeOf(method: string, path: string): Scope {
   return path.endsWith("/sign") ? "connections.sign" : "connections.manage";
 }
 
-/** Throws `forbidden` when the key lacks the scope of a request. */
 function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
   const needed = scopeOf(c.req.method, c.req.path);
   if (scopes.includes(needed)) return;

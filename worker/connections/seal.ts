@@ -81,7 +81,7 @@ interface Deployment {
   settings: Pick<ServiceSettings, "CONNECTION_KEYS">;
 }
 
-/** Creates the seal of a deployment. Without CONNECTION_KEYS, every use rejects with `service_unavailable`. */
+/** Creates the seal of a deployment. Every use rejects with `service_unavailable` when CONNECTION_KEYS is not set. */
 export function createSealOf({ settings: { CONNECTION_KEYS } }: Deployment): Seal {
   if (CONNECTION_KEYS) return createSeal(CONNECTION_KEYS);
   const refuse = async (): Promise<never> => {

@@ -19,7 +19,7 @@ export interface AppOptions {
   origins: readonly string[] | null;
   /** Version of ffmpeg. */
   ffmpeg: string;
-  /** Names of the features that it can carry out. */
+  /** Names of the features that it supports. */
   features: readonly string[];
   /** Jobs that may run at once. */
   slots: number;

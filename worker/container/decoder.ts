@@ -113,7 +113,6 @@ async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun)
   return (await readFile(path)).subarray(size - length);
 }
 
-/** How a decoder runs. */
 interface DecoderRun {
   /** Its working directory. */
   folder: string;

@@ -32,7 +32,6 @@ export interface ProgramRun {
   onBytes?: ((bytes: Uint8Array) => void) | undefined;
 }
 
-/** A running ffmpeg. */
 interface RunningFfmpeg {
   pid: number;
   /** Signals its process group; does nothing after its exit. */
@@ -166,7 +165,7 @@ export interface Watchdog {
   stop(): void;
 }
 
-/** Seconds that an ffmpeg that was asked to end has until it is killed. */
+/** Seconds between the SIGTERM and the SIGKILL of a stalled ffmpeg. */
 export const KILL_AFTER_SECONDS = 5;
 // A slow codec may compute for many stall times without output.
 const BUSY_PATIENCE = 10;

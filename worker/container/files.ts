@@ -77,7 +77,6 @@ function startTicks(pid: number): number | null {
   }
 }
 
-/** A file that ffmpeg wrote. */
 interface OutputFile extends WrittenFile {
   /** Path on this machine. */
   path: string;

@@ -12,7 +12,7 @@ export interface BlockOptions {
   count: number;
   /** Blocks cached for later reads. */
   keep: number;
-  /** Most blocks to prefetch for a sequential reader. */
+  /** The most blocks to prefetch for a sequential reader. */
   ahead: number;
 }
 

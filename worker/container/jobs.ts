@@ -19,7 +19,7 @@ export interface JobsOptions {
 /** The jobs of a server, including recently ended ones. */
 export interface Jobs {
   /**
-   * Starts a job in its turn, unless it is known already; restarts one that failed. Returns null when it gets no slot within `waitMs`.
+   * Starts a new job in its turn; restarts one that failed. Returns null when it gets no slot within `waitMs`.
    * `memory` is a reservation that the caller has made for it, and releases.
    */
   start(job: NativeJob, waitMs?: number, signal?: AbortSignal, memory?: Reservation): Promise<Started | null>;
@@ -374,7 +374,6 @@ export function createMemory(total: number): Memory {
   return {
     reserve(bytes) {
       if (reservations.size > 0 && sum() + bytes > total) return null;
-      // An estimate above the total may be wrong.
       const reservation = { estimate: Math.min(bytes, total), used: 0 };
       reservations.add(reservation);
       return {

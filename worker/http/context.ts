@@ -8,13 +8,13 @@ import type { Limited } from "../limits/rate-limiter.ts";
 
 /** Settings of the API, including the rules for hosts of inputs. */
 export interface ApiSettings extends HostRules {
-  /** Base of the service's own URLs, such as `https://media.example`; default the origin of the request. */
+  /** Base of the service's own URLs, such as `https://media.example`. Defaults to the origin of the request. */
   base_url?: string | undefined;
-  /** Origins whose pages may call the API; `*` for any, `loopback` for those of this machine. Default any. */
+  /** Origins whose pages may call the API; `*` for any, `loopback` for those of this machine. Defaults to any. */
   cors_origins?: readonly string[] | undefined;
-  /** Origins whose pictures image URLs may use without a signature. Default none. */
+  /** Origins whose pictures image URLs may use without a signature. Defaults to none. */
   image_origins?: readonly string[] | undefined;
-  /** Hosts that requests may name; `loopback` for those of this machine. Default any. */
+  /** Hosts that requests may name; `loopback` for those of this machine. Defaults to any. */
   service_hosts?: readonly string[] | undefined;
 }
 

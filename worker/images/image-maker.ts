@@ -27,7 +27,7 @@ export interface EncodedImage {
 /** The encoders of pictures. */
 export interface ImageEncoders {
   light: LightEncoder;
-  /** Native encoders; null when none is configured. */
+  /** The native encoders; null when none are configured. */
   native: PictureEncoder | null;
 }
 

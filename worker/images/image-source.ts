@@ -243,13 +243,11 @@ const TRANSFER_BYTES = 16 * MIB;
 
 const CACHE = { minAhead: 128 * KIB, maxAhead: MIB, cacheBytes: MIB };
 
-/** Returns a picture in memory. */
 function memoryInput(bytes: Uint8Array): ImageInput {
   const read = async ({ start, end }: { start: number; end: number }) => bytes.subarray(start, end);
   return { reader: { size: bytes.length, read }, bytes };
 }
 
-/** Returns a picture in storage. */
 async function storedInput(storage: Storage, key: string): Promise<ImageInput> {
   return { reader: await storageReader(storage, key, CACHE), bytes: null };
 }

@@ -50,7 +50,6 @@ export interface RecentImages {
 
 const RECENT_BYTES = { each: MIB, all: 16 * MIB } as const;
 
-/** Creates {@link RecentImages}. */
 function createRecentImages(now: () => number): RecentImages {
   const images = new Map<string, RecentImage>();
   let cached_bytes = 0;

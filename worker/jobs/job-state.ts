@@ -50,8 +50,9 @@ export interface JobState {
   pin: Pin | null;
   /** The probed input; null until probed. */
   source: Source | null;
-  /** Times that the unfinished tasks were polled since the last end of a task, and that the shared input was cleared after all. */
+  /** How often the unfinished tasks were polled since a task last ended. */
   asked: number;
+  /** How often the shared input was cleared since all tasks ended. */
   cleared: number;
 }
 

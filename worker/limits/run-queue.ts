@@ -7,7 +7,7 @@ export interface QueuedRun {
   key_id: string;
 }
 
-/** Limits on the runs at once. */
+/** Limits on concurrent runs. */
 export interface RunLimits {
   /** Per project. */
   per_project: number;

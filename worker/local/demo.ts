@@ -36,7 +36,6 @@ export interface Api {
 const POLL_MS = 200;
 const PATIENCE_MS = 30_000;
 
-/** Creates the calls for a service's base URL and an API key. */
 function createApi(url: string, key: string): Api {
   async function call(method: string, path: string, body?: unknown): Promise<Task> {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };

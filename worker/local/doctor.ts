@@ -23,7 +23,6 @@ export interface Config {
 }
 
 const PLACEHOLDER = /^0+$/;
-/** The bindings that the service needs. */
 const BINDINGS = [
   "KV",
   "MEDIA",
@@ -261,7 +260,6 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** The result of one check of a deployment. */
 interface Finding {
   /** The subject of the check, such as `R2 bucket`. */
   what: string;
@@ -273,7 +271,6 @@ interface Finding {
 
 const MARKS = { ok: "ok     ", missing: "MISSING", unknown: "unknown" } as const;
 
-/** Renders a finding as a line. */
 function lineOf({ what, state, words }: Finding): string {
   return `${MARKS[state]}  ${what}: ${words}`;
 }

@@ -16,7 +16,6 @@ import { startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 import { findService } from "./state.ts";
 
-/** The keys of all projects of a service. */
 interface Operator {
   create(project: string, request: KeyRequest): Promise<NewApiKey>;
   /** Returns the keys with their projects. */

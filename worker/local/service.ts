@@ -17,15 +17,15 @@ import { findProgram } from "./system.ts";
 
 /** Options for starting a local service, beside its settings. */
 export interface ServiceOptions extends Settings {
-  /** Rebuilds and reloads the Workers when their code changes; default false. */
+  /** Rebuilds and reloads the Workers when their code changes. Defaults to false. */
   watch?: boolean;
-  /** How many native encoders to start if ffmpeg is installed and `NATIVE_ENCODER_URL` is not set; default 1. */
+  /** How many native encoders to start if ffmpeg is installed and `NATIVE_ENCODER_URL` is not set. Defaults to 1. */
   native?: number;
-  /** Name servers, `address:port`, that resolve the hosts of inputs; default the system's resolver. */
+  /** Name servers, `address:port`, that resolve the hosts of inputs. Defaults to the system's resolver. */
   dns?: readonly string[];
-  /** Builds the page and serves it at `/`; default false. */
+  /** Builds the page and serves it at `/`. Defaults to false. */
   page?: boolean;
-  /** Receives a line when something is missing or a program ended unexpectedly; default prints it to standard error. */
+  /** Receives a line when something is missing or a program ends unexpectedly. Prints it to standard error by default. */
   tell?: (line: string) => void;
   /** Aborts the start, which then rejects. */
   signal?: AbortSignal;

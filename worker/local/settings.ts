@@ -9,7 +9,7 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 export interface Settings {
   /** Port on 127.0.0.1; 0 for any free one. */
   port: number;
-  /** Comma-separated `KEY` or `PROJECT:KEY`; default one stored in the state folder. */
+  /** Comma-separated `KEY` or `PROJECT:KEY`. Defaults to one stored in the state folder. */
   api_keys?: string;
   /** Folder of everything that the service stores. */
   state_dir: string;
@@ -17,9 +17,9 @@ export interface Settings {
   vars: Record<string, string>;
   /** The token that the native encoders of `NATIVE_ENCODER_URL` require. */
   native_token?: string;
-  /** The key that `npm run keys` manages keys with; default one stored in the state folder. */
+  /** The key that `npm run keys` manages keys with. Defaults to one stored in the state folder. */
   operator_key?: string;
-  /** Keys that encrypt the secrets of connections, comma-separated, newest first; default one stored in the state folder. */
+  /** Keys that encrypt the secrets of connections, comma-separated, newest first. Defaults to one stored in the state folder. */
   connection_keys?: string;
 }
 

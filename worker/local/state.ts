@@ -105,7 +105,6 @@ async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> 
     if (old && isRunning(old.supervisor)) {
       throw errors.stateDirInUse({ dir, pid: old.supervisor.pid });
     }
-    // A leader with another start time is an unrelated process that reuses the pid.
     const left = old?.hosts.filter(
       (host) => (nameProcess(host.pid)?.started ?? host.started) === host.started,
     );
@@ -159,14 +158,12 @@ interface ProcessName {
   started: number;
 }
 
-/** Returns the name of a running process, or null when there is none. */
 function nameProcess(pid: number): ProcessName | null {
   const stat = readStat(pid);
   if (stat) return stat.state === "Z" ? null : { pid, started: stat.started };
   return canSignal(pid) && !hasProc() ? { pid, started: 0 } : null;
 }
 
-/** Returns whether the named process still runs. */
 function isRunning(name: ProcessName): boolean {
   return nameProcess(name.pid)?.started === name.started;
 }

@@ -85,7 +85,7 @@ export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean 
   return tags.includes("*") || tags.includes(etag);
 }
 
-/** Whether a range may be sent: without If-Range, or when that names exactly this version. */
+/** Whether a range may be sent: If-Range is absent, or names exactly this version. */
 export function isSameVersion(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange === etag;
 }

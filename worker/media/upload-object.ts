@@ -79,7 +79,6 @@ export class UploadObject extends DurableObject<Bindings> {
   }
 }
 
-/** Returns the storage of an upload, from the bindings of the Worker. */
 function createPlaceOf(env: Env): (entry: Pick<UploadEntry, "project" | "upload">) => UploadPlace {
   const now = () => Date.now();
   const connections = createConnections((project) => env.PROJECT.getByName(project), createSealOf(env));

@@ -83,7 +83,6 @@ async function abort(uploads: Uploads, key: string, begun: string): Promise<void
   }
 }
 
-/** Returns an ETag without its quotes. */
 function bare(etag: string): string {
   return etag.replaceAll('"', "");
 }

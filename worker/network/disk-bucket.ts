@@ -167,13 +167,11 @@ export interface DiskService {
   fetch(url: string, init?: RequestInit): Promise<Response>;
 }
 
-/** A file that holds bytes of an object. */
 interface DiskFile {
   path: string;
   size: number;
 }
 
-/** Bytes to write. */
 type DiskBody = ReadableStream | ArrayBuffer | ArrayBufferView;
 
 /** The files of a directory. */
@@ -192,7 +190,6 @@ export interface DiskFiles {
   remove(path: string): Promise<void>;
 }
 
-/** Creates the access to the files of a directory through workerd's disk service. */
 function createDiskFiles(disk: DiskService): DiskFiles {
   const ask = (method: string, path: string, init: RequestInit = {}) =>
     disk.fetch(`http://disk/${path}`, { method, ...init });

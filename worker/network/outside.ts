@@ -19,7 +19,7 @@ export interface Outside {
   fetch(url: string, init?: RequestInit): Promise<Response>;
 }
 
-/** The means of the local service beside the platform's fetch. */
+/** How the local service reaches hosts and resolves names, in addition to the platform's fetch. */
 export interface OutsideNetwork {
   /** Connects only to public addresses. */
   network?: { fetch(url: string, init?: RequestInit): Promise<Response> } | undefined;

@@ -12,7 +12,7 @@ export type ArchiveKind = RunKind | "job";
 
 /** The records of a project that are too old for its lists: JSON Lines files in R2, each named after its last id. */
 interface Archive {
-  /** Writes records sorted by id. Those up to the id `behind` get a file each, because their neighbors are in files already. */
+  /** Writes records sorted by id. Each record up to the id `behind` gets its own file, because its neighbors are in files already. */
   write(object: ArchiveKind, records: readonly ArchivedRecord[], behind: string): Promise<void>;
   /** Returns a record as JSON; null when the archive lacks it. */
   get(object: ArchiveKind, id: string): Promise<string | null>;

@@ -29,7 +29,7 @@ const SELECT = `
 const STORED = "SELECT project, record, turn.turn AS turn FROM run LEFT JOIN turn ON turn.one = run.one";
 type Stored = { project: string; record: string; turn: string | null };
 
-/** The next clearing of a deleted run's files, which its work may go on writing for a while. */
+/** The next clearing of a deleted run's files, which its work may keep writing for a while. */
 export interface Leftovers {
   /** Clearings so far. */
   cleanups: number;

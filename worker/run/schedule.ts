@@ -22,7 +22,6 @@ export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 
 const ALARM_RETRY_MS = { first: 2000, max: 60_000 } as const;
 
-/** Returns the milliseconds to wait after a number of consecutive failures. */
 function pauseAfter(failures: number): number {
   return failures === 0 ? 0 : Math.min(ALARM_RETRY_MS.first * 2 ** (failures - 1), ALARM_RETRY_MS.max);
 }

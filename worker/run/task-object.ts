@@ -316,7 +316,6 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 }
 
-/** Aborts a run's incomplete uploads and removes its files from these folders. */
 async function clearFiles(
   bucket: R2Bucket,
   id: string,
@@ -340,7 +339,6 @@ function foldersOf(record: Task | Step): readonly MediaFolder[] {
   return record.status === "succeeded" && !own ? ["work"] : ["work", "out"];
 }
 
-/** Clears files that a deleted run has written since its deletion, when that is due. */
 async function clearLeftovers(env: Bindings, rows: RunRows, id: string): Promise<void> {
   const leftovers = rows.leftovers();
   if (!leftovers || Date.now() < leftovers.due_at) return;

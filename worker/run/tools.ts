@@ -18,6 +18,7 @@ import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { outputExpires } from "./schedule.ts";
 import { createInputs, createOwnStorage, createPinnedMedia } from "./storage.ts";
 
+// The light encoder does one job at a time, and the bytes pass through this Worker's memory.
 const LIGHT_IN_FLIGHT = 1;
 const WRITE_SECONDS = 12 * 3600;
 

@@ -32,7 +32,6 @@ export async function startInstance(engines: Engines, id: string): Promise<void>
   }
 }
 
-/** Returns a run's instance; rejects when there is none. */
 async function findInstance(engines: Engines, id: string): Promise<RunInstance> {
   let fault: unknown;
   // A run that began before a binding was added may be under any other binding.
@@ -60,7 +59,6 @@ export async function instanceStatus(engines: Engines, id: string): Promise<stri
   }
 }
 
-/** The event that wakes an instance. */
 const WAKE = "wake";
 
 /** Wakes an instance that waits for an event or that a restart has paused; any other ignores the event. */

@@ -42,7 +42,7 @@ export const fineSeconds = (meaning: string, min: number, max: number) =>
       unit: "seconds",
     });
 
-/** A number of bytes, as people write it: digits alone, or with a unit. */
+/** A number of bytes: digits, with or without a unit. */
 export const size = (meaning: string, min: string, max: string) =>
   z
     .string()
@@ -61,7 +61,7 @@ export const flag = (meaning: string) =>
     .transform((text) => text === "true")
     .register(FACTS, { meaning, accepts: "true or false" });
 
-/** One of some words. */
+/** One word of a fixed set. */
 export const choice = <const T extends readonly [string, ...string[]]>(meaning: string, words: T) =>
   z.enum(words).register(FACTS, { meaning, accepts: words.join(" or ") });
 

@@ -25,7 +25,6 @@ const YEARS = 3650 * DAY;
 const MAX_INSTANCES = 50_000;
 const NONE = { meaning: "none" };
 
-/** The lowest level that is logged. */
 const LOG_LEVELS = ["info", "error"] as const;
 
 /** Settings of the service Worker: variables of its `wrangler.toml`, or secrets. The encoder Worker has none. */

@@ -413,7 +413,6 @@ const SAMPLE =
   '"attempts":[{"at":1795516414186,"duration":35,"response_status":200,"error":null}],"next_attempt_at":null,' +
   '"created_at":1795516414184,"finished_at":1795516414221}';
 
-/** Keeps the deliveries of one project. */
 function createDeliveryTable(sql: Sql): DeliveryTable {
   sql.exec(DELIVERY_SCHEMA);
   const like = ({ id, event_id, kind }: Omit<DeliveryRow, "record" | "run_id">) =>

@@ -178,7 +178,6 @@ function withSmallWasm(code: string): string {
 
 if (import.meta.main) runMain(buildPackage);
 
-/** The folder with the contents of the npm package. */
 const DIST = join(ROOT, "dist");
 /** The workers of a page, by the name of their file in `dist/workers/`. */
 const WORKER_FILES = {
@@ -190,7 +189,6 @@ const WORKER_FILES = {
 } as const;
 /** The module that plain `@ffmpeg/ffmpeg` imports, built into `dist/ffmpeg/`. */
 const FFMPEG_FILES = { "ffmpeg-core": "src/encoders/wasm/ffmpeg-core.ts" } as const;
-/** The wasm of the AVIF encoder, which the package ships beside its workers. */
 const AVIF_WASM = "@jsquash/avif/codec/enc/avif_enc.wasm";
 
 const NEW_URL = /new URL\("([^"]+)", import\.meta\.url\)/g;

@@ -8,7 +8,6 @@ import { OPTIONS } from "../../../src/media/options.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
-/** The JSON Schema of one option. */
 interface OptionSchema {
   description?: string;
   type?: string;

@@ -28,7 +28,6 @@ interface Operation {
   responses: Record<string, Answer>;
 }
 
-/** The parts of an OpenAPI document that the page shows. */
 interface OpenApi {
   info: { description: string };
   tags: { name: string; description: string }[];
@@ -36,7 +35,6 @@ interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Renders the page of the HTTP API: its operations by tag, then the schemas that they use. */
 function writeHttpPage({ info, tags, paths, components }: OpenApi): string {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -91,14 +89,12 @@ function bodyOf({ content = {} }: Answer): string {
   return [...new Set(types)].join(" or ");
 }
 
-/** An entry point of the package, with the path of its module. */
 interface Entry {
   name: string;
   path: string;
   about: string;
 }
 
-/** Renders the page of the library: every export of the entry points once, with its comment and its declaration. */
 function writeLibraryPage(entries: readonly Entry[]): string {
   const seen = new Set<string>();
   const sections = entries.map(({ name, path, about }) => {
@@ -158,14 +154,12 @@ function isSchema({ kind, text }: Declared): boolean {
   return kind === "const" && /= (z$|z\.|z\n|\w+\.(extend|omit|partial)\()/m.test(text);
 }
 
-/** A name that a module exports, with its declaration. */
 interface Exported {
   name: string;
   /** The declarations of the name, in order: a schema and its type are two. */
   declarations: Declared[];
 }
 
-/** One declaration of a name. */
 interface Declared {
   kind: "class" | "const" | "function" | "interface" | "type";
   /** The declaration without function bodies. */
@@ -263,7 +257,6 @@ const KINDS: Readonly<Record<string, Declared["kind"]>> = {
   TSTypeAliasDeclaration: "type",
 };
 
-/** Removes the stars of a doc comment. */
 function plainDoc(value: string): string {
   const lines = value.split("\n").map((line) => line.replace(/^\s*\*? ?/, ""));
   return lines.join("\n").trim();
@@ -301,7 +294,6 @@ function nameOf(node: ESTree.ModuleExportName): string {
   return node.type === "Literal" ? node.value : node.name;
 }
 
-/** The parts of JSON Schema that the document uses. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -319,7 +311,6 @@ interface Schema {
   description?: string;
 }
 
-/** Returns the name of a schema's type, with links to the schemas that it refers to. */
 function nameType(schema: Schema): string {
   const { $ref, anyOf, oneOf, items, type, additionalProperties: values } = schema;
   if ($ref !== undefined) return linkTo($ref.slice($ref.lastIndexOf("/") + 1));
@@ -334,12 +325,10 @@ function nameType(schema: Schema): string {
   return `${type ?? "any value"}${boundsOf(schema)}`;
 }
 
-/** Returns a link to a schema on the same page. */
 function linkTo(name: string): string {
   return `[${name}](#${name.toLowerCase()})`;
 }
 
-/** Renders the fields of a schema, or of each variant if it has several. */
 function writeSchema(schema: Schema): string {
   const variants = schema.oneOf ?? schema.anyOf;
   const about = schema.description ? `${escapeText(schema.description)}\n` : "";
@@ -388,7 +377,6 @@ function escapeText(text: string): string {
     .join("");
 }
 
-/** Renders a table; returns an empty string when it has no rows. */
 function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const line = (cells: readonly string[]) =>
@@ -396,7 +384,6 @@ function writeTable(head: readonly string[], rows: readonly (readonly string[])[
   return `${[line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")}\n`;
 }
 
-/** Renders a value as a block of JSON. */
 function writeJson(value: unknown): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`;
 }
