@@ -76,8 +76,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     mediabunny: "none",
     fast: true,
   }),
-  // Times may jump, wrap after 26 hours, and precede the first keyframe. ffmpeg corrects all three; mediabunny does not, and its muxers
-  // cannot write them.
+  // ffmpeg corrects times that jump, wrap after 26 hours or precede the first keyframe; mediabunny does not.
   mpegts: row({
     label: "MPEG-TS",
     mime: ["video/mp2t"],

@@ -50,7 +50,6 @@ import {
   videoFormat,
 } from "./video-plan.ts";
 
-/** Plans how the pictures of a source become images of a format. */
 function createImage(
   source: Source,
   stored: StoredPicture,
@@ -128,14 +127,13 @@ function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Pla
   if (target_size === undefined) return planVideo(source, options, hints);
   const copy = planCopyWithin(target_size, source, options, hints);
   if (copy) return copy;
-  // A first plan gives the size of everything but the pictures, which get what is left.
   const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
   const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
   return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
 }
 
-/** Plans a video whose pictures are copied because the source is within a number of bytes already; null when it is not, or an option changes them. */
+/** Plans a video that copies the source's pictures within `bytes`; null when they must be encoded or exceed it. */
 export function planCopyWithin(
   bytes: number,
   source: Source,
@@ -162,7 +160,6 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
       : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   const joined = joinVideos(source, planned, options, hints);
   const { video = planned, span = own, concat } = joined ?? {};
-  // For a video, `bitrate` is that of the pictures.
   const soundOptions = {
     ...options,
     bitrate: options.audio_bitrate,
@@ -175,7 +172,6 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     sound.audio = copySound(sourceForTrack(source, sound), format);
   }
   const fps = video.mode === "encode" ? video.fps : null;
-  // At a constant frame rate, speeding up leaves fewer frames.
   const frames = joined?.frames ?? frameCount(source, fps === null ? span : spanAtSpeed(span, speed), fps);
   const base = blank("video", format, span, speed);
   const plan = {
@@ -191,7 +187,6 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
     ...(concat && { concat }),
     ...extraFiles(options, hints.extra),
   };
-  // A join by copy needs an encoder only for the audio.
   const sounds =
     plan.audio?.mode === "encode" ? [{ index: 0, track: "audio" as const, start: 0, end: null }] : [];
   return joinsByCopy(plan) ? { ...plan, chunks: sounds } : cutPlan(plan, hints);
@@ -225,7 +220,6 @@ function languageFact(source: Source, { audio, sound_track = 0 }: Pick<Plan, "au
 function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Plan {
   const stored = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source, options) ?? DEFAULT_FORMAT.image;
-  // A start time selects a single frame.
   const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
   if (still) checkStillImage(options);
@@ -326,7 +320,6 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
 }
 
-// Extra inputs that are not probed yet have an unknown format.
 function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
   const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles");
   const files = inputs.map(({ role }, at): ExtraFile => {

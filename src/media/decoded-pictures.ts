@@ -80,7 +80,6 @@ export function refuseDecoding(
   decoded: ReadonlySet<string>,
 ): RefusalReason | null {
   const { format, animated, has_alpha, color } = source;
-  // ffmpeg decodes an HDR AVIF, but loses the transparency of a still.
   if (format === "avif" && !animated && color?.hdr && has_alpha) return { code: "input_transparent" };
   if (!needsDecoder(source)) return null;
   // heif-convert 1.15 refuses sequences.
@@ -138,7 +137,6 @@ function scaled(own: Size, { rotate, crop }: Geometry, scale: Size, limits: Draw
   };
 }
 
-// Rounds down like the offset, so that a crop cannot exceed the picture.
 function length(pixels: number): number {
   return Math.max(1, Math.floor(pixels + 1e-6));
 }

@@ -4,15 +4,13 @@ function reason<const C extends string, F extends z.core.$ZodLooseShape>(code: C
   return z.object({ code: z.literal(code), ...facts });
 }
 
-/** What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts. */
+/** Distinguishes an error from others of its kind: a code from a closed set, with its facts. */
 export const ErrorReason = z
   .discriminatedUnion("code", [
-    // The request.
     reason("field", {
       field: z.string().meta({ description: "Dotted path of the field at fault." }),
       rule: z.string().meta({ description: "The rule that its value breaks, for a form to show beside it." }),
     }),
-    // The source.
     reason("playlist", {}),
     reason("tiff_layout", {
       layout: z.enum(["tiles", "cmyk", "extra_samples"]).meta({
@@ -28,14 +26,13 @@ export const ErrorReason = z
       task: z.string().meta({ description: "The task whose output is the input." }),
       ended: z.enum(["failed", "cancelled", "deleted"]),
     }),
-    // A size to stay within.
     reason("size_not_positive", {}),
     reason("size_unbounded", {}),
     reason("size_lossless", { format: z.string() }),
     reason("size_unknown_duration", {}),
     reason("bytes_too_few", { max_bytes: z.number(), least_bytes: z.number() }),
     reason("size_too_small", { bytes: z.number(), duration: z.number() }),
-    // The network; a browser does not distinguish a response that CORS blocks from none.
+    // A browser does not distinguish a response that CORS blocks from none.
     reason("no_answer", { from: z.enum(["source", "output", "storage"]), host: z.string() }),
   ])
   .meta({
@@ -43,5 +40,5 @@ export const ErrorReason = z
     description:
       "What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts.",
   });
-/** What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts. */
+/** Distinguishes an error from others of its kind: a code from a closed set, with its facts. */
 export type ErrorReason = z.infer<typeof ErrorReason>;

@@ -83,7 +83,6 @@ export type RunErrorKind = (typeof RUN_ERROR_KINDS)[number];
 /** Any kind of error that Framewright reports. */
 export type ErrorKind = RequestErrorKind | RunErrorKind;
 
-// Faults of the system rather than the media: another attempt may succeed.
 const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
   "input_unreachable",
   "timeout",
@@ -111,13 +110,13 @@ export interface MediaErrorOptions extends ErrorOptions {
 /** The one error class of Framewright: branch on `kind`; `message` says what is wrong and how to fix it. */
 export class MediaError extends Error {
   override readonly name = "MediaError";
-  /** What went wrong, from a closed set. */
+  /** Kind of the error, from a closed set. */
   readonly kind: ErrorKind;
   /** Dotted path of the field at fault; undefined when no single field is. */
   readonly param: string | undefined;
   /** True when another attempt may succeed. */
   readonly retryable: boolean;
-  /** What distinguishes the error from others of its kind, for code to branch on. */
+  /** Distinguishes the error from others of its kind, for code to branch on. */
   readonly reason: ErrorReason | undefined;
   /** Why each encoder refused the work, when none can do it; empty otherwise. */
   readonly refusals: readonly Refusal[];

@@ -25,7 +25,7 @@ export interface Estimate {
   seconds: number | null;
 }
 
-// Average seconds of video to decode before a time is reached; keyframes are usually 2 to 10 s apart.
+// Keyframes are usually 2 to 10 s apart.
 const SEEK_SECONDS = 5;
 
 /** Counts the work in a plan: pictures and pixels to decode and encode, and seconds of audio. */

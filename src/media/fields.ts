@@ -3,7 +3,6 @@ import { toHex } from "../util/bytes.ts";
 import { quote } from "../util/text.ts";
 import { BOUNDS, INPUT_SCHEMES } from "./formats.ts";
 
-/** Inclusive bounds of a number. */
 interface Bounds {
   readonly min: number;
   readonly max: number;

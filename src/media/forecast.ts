@@ -93,7 +93,6 @@ function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: So
       }
     : shown;
   const output = { width: Math.min(scale.width, width), height: Math.min(scale.height, height) };
-  // Allows one pixel for rounding.
   return output.width > part.width + 1 || output.height > part.height + 1;
 }
 
@@ -151,9 +150,7 @@ export function listDropped(plan: Plan, source: Source, metadata: MetadataMode =
   ];
 }
 
-// The output has only the video and one audio track of each later part.
 function planOfPart({ tags, cover, subtitles, sound_track, ...plan }: Plan, part: Source): Plan {
-  // A tag with the same value in all parts is not lost.
   const shared = Object.entries(tags ?? {}).filter(([name, value]) => part.tags?.[name] === value);
   const track = audibleTrack(part) ?? 0;
   return { ...plan, tags: Object.fromEntries(shared), ...(track > 0 && { sound_track: track }) };
@@ -212,7 +209,6 @@ function unsupported(plan: Plan): Dropped["reason"] {
   return isAlone(plan) ? "asked" : "not_supported";
 }
 
-// A picture or a waveform excludes everything else by request.
 function isAlone({ image, waveform }: Plan): boolean {
   return image !== null || waveform !== undefined;
 }
@@ -256,7 +252,6 @@ function lostAlpha({ kind, format, video, image }: Plan, source: Source): Droppe
   ];
 }
 
-// Formats that could hold transparency.
 const ALPHA_FORMATS: Partial<Record<EncodeKind, readonly string[]>> = {
   video: ["webm"],
   image: ["png", "webp", "gif", "avif"],
@@ -282,7 +277,6 @@ function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[]
   const isIncluded = (name: string) => metadata === "keep" || !isPrivate(name);
   const reasons = names.map((name): Dropped["reason"] => {
     if (!isIncluded(name)) return "private";
-    // Only tags of the later parts of a joined video are omitted although the format could hold them.
     return holdsTag(plan.format, name) ? "not_supported" : "no_place_in_format";
   });
   if (long_tags.some(isIncluded)) reasons.push("too_long");

@@ -35,7 +35,7 @@ export const FORMATS = {
     png: { mime: "image/png", extension: "png" },
   },
   adaptive_video: {
-    // Manifests in the order in which they are written; the last one is the main one.
+    // The last manifest is the main one.
     hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8", manifests: ["master.m3u8"] },
     dash: { mime: "application/dash+xml", extension: "mpd", manifests: ["manifest.mpd"] },
     hls_dash: {
@@ -158,14 +158,11 @@ export const BOUNDS = {
   fps: { min: 1, max: 60 },
   // Browsers slow down a GIF whose frames are shorter than 0.02 s.
   animation_fps: { min: 1, max: 50 },
-  // Seconds between the tiles of a storyboard, tiles across or down, and all of its tiles.
   interval: { min: 0.1, max: 3600 },
   tiles: { min: 1, max: 20 },
   stills: { min: 1, max: 500 },
   storyboard_tiles: { max: 10_000 },
-  // The task's record lists every sheet.
   sheets: { max: 500 },
-  // Points of a waveform: samples in one, and their number per second and in total.
   samples_per_pixel: { min: 2, max: 10_000_000 },
   pixels_per_second: { min: 1, max: 24_000 },
   points: { min: 1, max: 1_000_000 },
@@ -173,7 +170,6 @@ export const BOUNDS = {
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
   track: { max: 1_000 },
-  // Subtitle files, and characters of a track's label.
   subtitles: { max: 16 },
   label: { max: 100 },
   channels: { min: 1, max: 8 },

@@ -18,21 +18,14 @@ export interface TriedImage extends ImageTrial {
   bytes: number;
 }
 
-// Share of the limit to aim at.
 const TARGET_SHARE = 0.95;
-// Share of the limit that ends the search.
 const ACCEPTED_SHARE = { quality: 0.9, scale: 0.85 } as const;
-// Trials of quality, and of size.
 const MAX_TRIALS = 8;
-// After this many trials, bisection replaces interpolation.
 const MAX_INTERPOLATIONS = 4;
 // Typical decrease of the logarithm of the file size per step of quality, assumed until two trials bracket the limit.
 const LOG_DECREASE: Readonly<Partial<Record<ImageFormat, number>>> = { jpeg: 0.018, webp: 0.018, avif: 0.06 };
-// Exponent of the file size by the side, a little below that of the pixels.
 const SIDE_EXPONENT = 1.6;
-// Pixels; smaller pictures show nothing.
 const MIN_SIDE = 16;
-// Sides with a ratio below this make no visible difference.
 const MIN_RATIO = 1.03;
 
 /**
@@ -75,14 +68,12 @@ export function trialPlan(plan: Plan, source: Source, { quality, scale }: ImageT
   return { ...plan, image: { ...image, quality, geometry, ...overlay } };
 }
 
-// The search does not go below `very_low`.
 function floorOf(format: ImageFormat, quality: number | null): number | null {
   const worst = imageQuality(format, "very_low");
   if (quality === null || worst === null) return null;
   return isInverse(format) ? Math.max(quality, worst) : Math.min(quality, worst);
 }
 
-// A lower quantizer of AVIF is better.
 function isInverse(format: string): boolean {
   return format === "avif";
 }
@@ -94,7 +85,6 @@ interface QualitySearch {
   max_bytes: number;
 }
 
-// Searches in steps below the requested quality.
 function nextQuality(
   tried: readonly TriedImage[],
   { quality, floor, format, max_bytes }: QualitySearch,
@@ -112,7 +102,6 @@ function nextQuality(
     at = Math.min(under.at - 1, Math.max(over.at + 1, Math.round(over.at + (under.at - over.at) * guess)));
   } else {
     const decrease = LOG_DECREASE[format as ImageFormat] ?? 0.02;
-    // After two estimates that fell short, try the floor.
     at = points.length > 2 ? last : Math.min(last, over.at + Math.max(1, Math.ceil(logOver / decrease)));
   }
   return isInverse(format) ? quality + at : quality - at;
@@ -138,7 +127,6 @@ interface Point {
   bytes: number;
 }
 
-// Returns the last point above the limit and the first one within it.
 function bracket(points: readonly Point[], max_bytes: number): { over: Point; under: Point | undefined } {
   const sorted = points.toSorted((a, b) => a.at - b.at);
   const over = sorted.findLast(({ bytes }) => bytes > max_bytes) ?? { at: 0, bytes: max_bytes };

@@ -60,7 +60,7 @@ export const ImageUrlRequest = closed({
 /** Body of `POST /images`. */
 export type ImageUrlRequest = z.infer<typeof ImageUrlRequest>;
 
-// In the order of writing, so that equal options make equal URLs.
+// Options are written in this order, so that equal ones give equal URLs.
 const SHORT = {
   w: "width",
   h: "height",

@@ -25,7 +25,6 @@ const PLAYABLE: readonly Fact[] = [
   (track) => (track.default ? 1 : 0),
 ];
 
-// In order of importance; of equal tracks the first is chosen.
 const RANKS: Readonly<Record<"video" | "audio" | "image", readonly Fact[]>> = {
   video: [...PLAYABLE, ({ pixels = 0 }) => pixels, ({ seconds = 0 }) => seconds],
   audio: PLAYABLE,

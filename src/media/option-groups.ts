@@ -51,7 +51,6 @@ const OPTION_GROUPS = [
   metadata,
 ] as const;
 
-// An entry for each option of each group.
 type Entry<G = (typeof OPTION_GROUPS)[number]> = G extends { options: infer O }
   ? { [N in keyof O & string]: { name: N; option: O[N] } }[keyof O & string]
   : never;

@@ -71,29 +71,29 @@ export interface SubtitleOption {
   /** Name of the track in a player's menu, of at most 100 characters. */
   label?: string | undefined;
   /**
-   * Whether players show it by default; then no track of the source is shown. One file alone can be.
+   * Whether players show it by default; then no track of the source is shown. Only one file can be the default.
    *
    * @default false
    */
   default?: boolean | undefined;
   /**
-   * Whether its text is drawn into the pictures, in DejaVu Sans, in place of becoming a track. One file alone can be, without a
-   * label and `default`.
+   * Whether its text is drawn into the pictures, in DejaVu Sans, instead of becoming a track. Only one file can be burnt
+   * in, without `label` or `default`.
    *
    * @default false
    */
   burn?: boolean | undefined;
 }
 
-/** How the segments of HLS are encrypted, with a key of yours: 16 bytes in hexadecimal or base64, which no record shows. */
+/** How the segments of HLS are encrypted with your own key, which no record shows. */
 export type EncryptionOption = {
   /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */
   method: "aes-128";
   /** The key: 16 bytes, in hexadecimal or base64. No response, event or log contains it. */
   key: string;
-  /** Where players get the key, as its 16 bytes; in every playlist. */
+  /** URL from which players get the key's 16 bytes; every playlist contains it. */
   key_url: string;
-  /** The initialization vector of all segments, 16 bytes in hexadecimal or base64. The number of each segment when absent. */
+  /** The initialization vector of all segments, 16 bytes in hexadecimal or base64. By default each segment's number. */
   iv?: string | undefined;
 };
 

@@ -24,7 +24,6 @@ import { aloneNames, changesDefault, isCopyable, optionSchemas } from "./option-
 
 const flag = z.boolean("must be true or false.").optional();
 
-// The options of a probe that decode a picture.
 const placeholders = {
   thumbhash: flag.meta({
     description:
@@ -48,10 +47,8 @@ const codecsOf = () =>
 const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S) =>
   closed(shape, "option", ` for ${kind}`);
 
-// Allowed for a copy, besides the options that say so themselves.
 const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec"]);
 
-// A copy must not have options that need an encode.
 function checkCopy(options: { mode?: string | undefined }, report: Report): void {
   if (options.mode !== "copy") return;
   for (const [name, value] of Object.entries(options)) {
@@ -61,7 +58,6 @@ function checkCopy(options: { mode?: string | undefined }, report: Report): void
   }
 }
 
-// Joined videos must not have an option that only a single video can have.
 function checkAlone(options: { concat?: unknown }, report: Report): void {
   if (options.concat === undefined) return;
   const values = new Map<string, unknown>(Object.entries(options));

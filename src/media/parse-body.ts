@@ -43,7 +43,6 @@ function errorOf(issue: Issue | undefined): MediaError {
 
 function paramOf({ path, ...issue }: Issue): string | undefined {
   const field = issue.code === "unrecognized_keys" ? [...path, clip(issue.keys[0] ?? "")] : path;
-  // In other fields, a list or table is at fault as a whole.
   const named = field[0] === "input" || field[0] === "options" ? field : field.slice(0, 1);
   return named.length > 0 ? named.join(".") : undefined;
 }

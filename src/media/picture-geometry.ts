@@ -49,7 +49,6 @@ export interface Orientation {
  */
 export function matrixOrientation([a, b, c, d]: readonly [number, number, number, number]): Orientation {
   const mirror = a * d - b * c < 0;
-  // Undoing the mirroring negates x.
   return { rotate: toRightAngle((Math.atan2(b, mirror ? -a : a) * 180) / Math.PI), mirror };
 }
 
@@ -122,7 +121,6 @@ export function snap(pixels: number, even: boolean): number {
   return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));
 }
 
-/** A part of a picture, in pixels. */
 interface Rect extends Size {
   x: number;
   y: number;
@@ -150,7 +148,6 @@ export function createView(
   options: Pick<GeometryOptions, "rotate" | "flip" | "crop" | "position">,
 ): View {
   const { flip } = options;
-  // A vertical flip is a horizontal one plus half a turn.
   const upsideDown = flip === "vertical" || flip === "both";
   const turn = toRightAngle((options.rotate ?? 0) + (upsideDown ? 180 : 0));
   const flipped = flip === "horizontal" || flip === "vertical";
@@ -209,7 +206,6 @@ function partOf(whole: Size, crop: Crop, position: GeometryOptions["position"] =
   throw errors.cropOutside(whole);
 }
 
-// Converts one dimension of a crop from displayed to stored pixels.
 function span(from: number, length: number, scale: number, max: number): { at: number; length: number } {
   const at = Math.min(max - 1, Math.round(from * scale));
   return { at, length: Math.min(max - at, Math.max(1, Math.round(length * scale))) };
@@ -272,7 +268,6 @@ export function geometryFor(
 
 type Place = readonly [number, number];
 
-// The crop has the target's aspect ratio when displayed, but is measured in stored pixels.
 function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometry["crop"] {
   const scale = Math.max(target.width / shown.width, target.height / shown.height);
   const side = (stored: number, displayed: number, output: number) =>
@@ -285,7 +280,6 @@ function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometr
   return { x, y, width, height };
 }
 
-// Padding within the rounding error is omitted, and the picture fills that side.
 function containSize(shown: Size, target: Size, even: boolean): Size {
   const scale = Math.min(target.width / shown.width, target.height / shown.height);
   const side = (length: number, box: number) => {

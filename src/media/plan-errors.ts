@@ -31,7 +31,6 @@ const TARGET_SIZE = { param: "target_size" } as const;
 
 /** The errors of requests and of planning: the kind, the English and the field at fault of each, with its facts as parameters. */
 export const errors = {
-  // Bodies and URLs.
   notObject: () => new MediaError("request_invalid", "The body must be a JSON object."),
   wrongBody: () => new MediaError("request_invalid", "The body is wrong."),
   urlOptionUnknown: ({ pair, names }: { pair: string; names: readonly string[] }) =>
@@ -41,7 +40,6 @@ export const errors = {
     ),
   urlOptionRepeated: ({ name }: { name: string }) => option(name, "is given twice."),
 
-  // The source.
   kindUnknown: ({ kind }: { kind: string }) =>
     new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`),
   noSound: () =>
@@ -65,7 +63,6 @@ export const errors = {
   storyboardDurationUnknown: () =>
     new MediaError("input_unsupported", "The source's duration is unknown; a storyboard needs it."),
 
-  // Options that do not suit the source.
   startBeyondEnd: ({ start, duration }: { start: number; duration: number }) =>
     new MediaError(
       "invalid_options",
@@ -128,7 +125,6 @@ export const errors = {
       "needs a source whose duration is known; give options.samples_per_pixel or options.pixels_per_second.",
     ),
 
-  // Copies.
   copyPicturesUntimed: ({ format }: { format: string }) =>
     copy(`${format} does not say when its pictures are shown`),
   copySoundUntimed: ({ format }: { format: string }) => copy(`${format} does not say when its sound plays`),
@@ -154,7 +150,6 @@ export const errors = {
         : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
     ),
 
-  // Target sizes.
   targetSizeTooSmall: ({ bytes, duration }: { bytes: number; duration: number }) =>
     new MediaError(
       "invalid_options",
@@ -197,7 +192,6 @@ export const errors = {
       TARGET_SIZE,
     ),
 
-  // Bugs.
   tooFewAnchors: () => new RangeError("The rate has too few anchors."),
   noRungs: () => new RangeError("The ladder has no rungs."),
   optionMissing: ({ kind, name }: { kind: string; name: string }) =>
@@ -211,7 +205,6 @@ const UNITS = [
   [1, "B"],
 ] as const;
 
-// Three significant digits, as the page formats them; a minimum is rounded up, so that it suffices when typed in.
 function sizeText(bytes: number, round: (value: number) => number): string {
   const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
   const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));

@@ -15,8 +15,7 @@ import { plainName } from "./fields.ts";
 import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS, WAV_CODECS } from "./formats.ts";
 import { Source } from "./source.ts";
 
-// A plan crosses a trust boundary: a container accepts it from anyone with its key. Every object is strict, and every text that becomes
-// part of a path or filter has a pattern.
+// A plan crosses a trust boundary: objects are strict, and every text that becomes part of a path or filter has a pattern.
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
 const pixels = z
   .int()
@@ -130,7 +129,6 @@ export const Chunk = z.strictObject({
   sound_from: seconds.optional(),
 });
 
-// The names in a source become part of filters and arguments too.
 const NamedSource = Source.superRefine(({ format, color: colors = {} }, context) => {
   const { primaries, transfer, space } = colors as Record<string, unknown>;
   const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };

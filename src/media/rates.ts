@@ -145,7 +145,6 @@ const TIMES_SOURCE = {
 } as const satisfies Record<VideoCodec, Anchors>;
 
 const REFERENCE = 640 * 360;
-// Exponent of bits per pixel by size: neighboring pixels of a larger picture are more alike.
 const SIZE_EXPONENT = -0.25;
 
 export interface PictureRate extends Size {
@@ -165,7 +164,6 @@ export function bitsFor(codec: VideoCodec, crf: number, pictures: PictureRate): 
   return Math.round(Math.min(typical, max));
 }
 
-// Exponent of bits by pixels: fewer pixels take more bits each.
 const SHRINK_EXPONENT = 0.75;
 
 /** Scales a source's bits per second to pictures of another size and rate, but never above its own; null when unknown. */
@@ -182,7 +180,6 @@ export function sourceBits(source: Source, { width, height, fps }: Size & { fps:
 export function streamBits(source: Source, kind: "video" | "audio"): number | null {
   const own = ownBits(source, kind);
   if (own) return own;
-  // The file's total is mostly video and says nothing about the audio.
   if (kind === "audio" && source.codecs?.video) return null;
   const all = source.bitrate ?? 0;
   const sound = kind === "video" ? ownBits(source, "audio") : 0;
@@ -199,7 +196,6 @@ export function isOwnBitrate(bitrate: number, source: Source, kind: "video" | "a
   return own > 0 && Math.abs(bitrate / own - 1) < SAME_BITRATE;
 }
 
-// A measured bitrate is not exactly the nominal one.
 const SAME_BITRATE = 0.01;
 
 /** Interpolates between the two nearest anchors; extrapolates beyond the last. */
@@ -217,7 +213,6 @@ export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet
 /** Share of a target size to request from an encoder, because its average bitrate is only approximate. */
 export const TARGET_SHARE = { video: 0.9, audio: 0.96 } as const;
 
-// Samples per AAC packet; the other codecs have about as many.
 const PACKET_SAMPLES = 1024;
 
 /** Returns the container overhead of audio packets in bits per second. */
@@ -250,7 +245,6 @@ export function videoBitsWithin(bytes: number, plan: Plan, source: Source): numb
 /** Returns the bits per second beyond which a plan's video of a target size gains nothing: those of the source, at the plan's speed. */
 export function maxVideoBits({ speed = 1, further = [] }: Plan, source: Source): number {
   const { max } = BOUNDS.video_bitrate;
-  // The other joined videos have bitrates of their own.
   const own = further.some(({ role }) => role === "concat") ? null : streamBits(source, "video");
   if (own === null) return max;
   return Math.min(max, Math.max(VIDEO_FLOOR, Math.round(own * speed * TARGET_SHARE.video)));
@@ -280,10 +274,8 @@ export function copiedBytes(plan: Plan, source: Source): number | null {
   return Math.ceil(filesize + sound + container + REMUX_BYTES);
 }
 
-// Tables and tags are written anew.
 const REMUX_BYTES = 500;
 
-// MP4 and MOV have the same tables, as have WebM and Matroska.
 function isAlike(from: string, to: string): boolean {
   const { demuxers } = containerOf({ format: from });
   return from === to || (demuxers !== undefined && demuxers === containerOf({ format: to }).demuxers);
@@ -367,7 +359,6 @@ export function maxrateFor(side: number): number {
   return Math.round(lower.maxrate + share * (upper.maxrate - lower.maxrate));
 }
 
-// The requested size determines the aspect ratio; if it would upscale the picture, it shrinks at the same ratio.
 function topSize(shown: Size, options: GeometryOptions): { top: Size; aspect: number } {
   const target = targetSize(shown, options, { even: true });
   const across = target.width / shown.width;

@@ -13,18 +13,15 @@ function refusal<const C extends string, F extends z.core.$ZodLooseShape>(code: 
 /** Why an encoder refused the work: a code from a closed set, with its facts. */
 export const Refusal = z
   .discriminatedUnion("code", [
-    // The work is not the encoder's.
     refusal("other_work", {}),
     refusal("needs_encoding", { track }),
     refusal("animated", {}),
-    // The source.
     refusal("input_format", { format: z.string() }),
     refusal("input_codec", { codec: z.string() }),
     refusal("input_depth", { codec: z.string(), bit_depth: z.int() }),
     refusal("input_transparent", {}),
     refusal("picture_times", { codec: z.string() }),
     refusal("unknown_duration", {}),
-    // The output.
     refusal("output_codec", { codec: z.string() }),
     refusal("output_format", { format: z.string(), animated: z.boolean() }),
     refusal("output_quality", { format: z.string() }),
@@ -33,17 +30,14 @@ export const Refusal = z
     refusal("output_bytes", {}),
     refusal("output_too_small", { codec: z.string(), min_side: pixels }),
     refusal("output_size", { codec: z.string(), width: pixels, height: pixels }),
-    // Processing of the video and audio.
     z.object({ encoder: z.string(), code: z.literal(FEATURE_REFUSALS) }),
     refusal("bit_depth", { max_depth: z.int() }),
-    // Memory and time.
     refusal("memory", { needed_bytes: bytes, available_bytes: bytes }),
     refusal("input_memory", { needed_bytes: bytes, available_bytes: bytes }),
     refusal("pixels", { pixels, max_pixels: pixels }),
     refusal("time", { seconds, max_seconds: seconds }),
     refusal("chunk_time", { seconds, max_seconds: seconds }),
     refusal("slower", { seconds, than_seconds: seconds }),
-    // The host.
     refusal("not_configured", {}),
     refusal("not_loaded", {}),
     refusal("not_isolated", {}),

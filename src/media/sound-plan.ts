@@ -84,7 +84,6 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
   const max_channels = MAX_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
   const { quality, shape = null } = needs;
-  // An option at the source's own value changes nothing.
   const sameBitrate = needs.bitrate === undefined || isOwnBitrate(needs.bitrate, source, "audio");
   const changes = needs.trimmed || quality !== undefined || !sameBitrate || shape !== null;
   const sameLayout =
@@ -125,7 +124,6 @@ export function sampleRate(codec: AudioCodec, source: number): number {
   return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
 }
 
-/** Returns the lowest and the highest bitrate, in bits per second, that a lossy codec accepts. */
 function bitrateBounds(codec: AudioCodec, channels: number, sample_rate: number): readonly [number, number] {
   return codec === "vorbis"
     ? vorbisBounds(channels, sample_rate)
@@ -152,7 +150,6 @@ export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: num
   }
 }
 
-// Vorbis has no low bitrates at high sample rates, so the sample rate drops to suit the bitrate.
 function fitSampleRate<T extends { channels: number; sample_rate: number }>(bitrate: number, out: T): T {
   const rates = SAMPLE_RATES.filter((rate) => rate <= out.sample_rate).reverse();
   const sample_rate = rates.find((rate) => vorbisBounds(out.channels, rate)[0] <= bitrate);

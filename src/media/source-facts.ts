@@ -58,7 +58,6 @@ const audio = z
   })
   .meta({ id: "SourceAudio" });
 
-// A Source written by hand may omit the codec that it does not have.
 const codec = z.string().nullable().default(null);
 
 /** The facts of media, as a probe reads them. */

@@ -40,7 +40,6 @@ export const CREATION_TIME = "creation_time";
 
 const PLACES: ReadonlyMap<string, TagPlaces> = new Map<string, TagPlaces>(Object.entries(PLACED_TAGS));
 
-// Where, when and with what something was recorded; who bought or encoded it, and with which software.
 const PRIVATE_NAMES = [
   /^(creation|origination|purchase|encoding|tagging|digiti[sz]ed|date.?time)[ _-]?(time|date|original)?$/,
   /^(creationdate|purd|idit|date_(digitized|encoded|tagged|purchased)|modification_(time|date)|time_reference)$/,
@@ -51,7 +50,6 @@ const PRIVATE_NAMES = [
   /(^|[ _.:-])(software|encod\w*|creator_?tool|tool|application|product_(name|version|uid)|company_name|writing_(app|library))([ _.:-]|$)/,
   /^(originator|originator_?reference|coding_history|ixml|xmp.*|exif.*|itunes_cddb.*|cddb.*)$/,
   /^(account_?(id|type|kind)|apid|akid|ownr?|owner|cnid|plid|atid|geid|sfid|cmid|town|tofn|towner|original_?file_?name|filename)$/,
-  // Names that a vendor reserved for itself, such as com.android.version.
   /^(com|org|net)\./,
 ];
 
@@ -75,14 +73,14 @@ export interface TagFacts {
   long_tags?: string[];
 }
 
-/** Whether a tag tells of a place, a device, a person's account or the software, rather than of the work. */
+/** Returns whether a tag describes a place, a device, a person's account or software rather than the work. */
 export function isPrivate(name: string): boolean {
   return PRIVATE_NAMES.some((pattern) => pattern.test(name));
 }
 
 const SEVERAL_VALUES: ReadonlySet<string> = new Set(["flac", "ogg", "opus"]);
 
-/** Whether an output format holds each of the values of a tag; other formats join them. */
+/** Returns whether an output format holds each of the values of a tag; other formats join them. */
 export function holdsTagValues(format: string): boolean {
   return SEVERAL_VALUES.has(format);
 }
@@ -101,7 +99,7 @@ export function tagPlace(name: string, format: "mp4" | "mov"): string | undefine
   return PLACES.get(name)?.[format];
 }
 
-/** Whether an output format can hold a tag. */
+/** Returns whether an output format can hold a tag. */
 export function holdsTag(format: string, name: string): boolean {
   if (format === "mp4" || format === "mov")
     return name === CREATION_TIME || tagPlace(name, format) !== undefined;
@@ -122,7 +120,7 @@ const WITHOUT_TAGS: ReadonlySet<string> = new Set([
 // MOV has a key for covers, com.apple.quicktime.artwork, but ffmpeg only reads it.
 const COVER_FORMATS: ReadonlySet<string> = new Set(["mp3", "flac", "ogg", "opus", "mp4"]);
 
-/** Whether an output format can hold a cover. */
+/** Returns whether an output format can hold a cover. */
 export function holdsCover(format: string): boolean {
   return COVER_FORMATS.has(format);
 }
@@ -138,10 +136,8 @@ export const COVER_CODECS = { mjpeg: "image/jpeg", png: "image/png" } as const;
 
 /** Maximum characters of a tag's text: those of a long song's lyrics, but records and requests contain them. */
 export const MAX_TAG_TEXT = 32_768;
-// `bytes`: all texts together must fit into a Source.
 const LIMITS = { tags: 256, name: 64, bytes: 49_152 } as const;
 
-// Properties of the source file, written by its muxer, that would be wrong for another file.
 const TECHNICAL =
   /^(encoder|vendor|vendor_id|handler_name|major_brand|minor_version|compatible_brands|duration|gapless_playback|media_type|hd_video|language|rotate|tlen|tsse|id3v2_priv.*|itunsmpb|itunnorm|itunpgap|waveformatextensible_channel_mask|metadata_block_picture|replaygain_.*|r128_.*|bps(-.*)?|number_of_(frames|bytes).*|_statistics_.*|source(_id)?|chapter\d+.*)$/;
 
@@ -205,7 +201,6 @@ function nameTag(key: string): string {
   return NAMES[short] ?? (PLACES.has(short) ? short : plain);
 }
 
-// Native names of each format: MP4 items, ID3 frames, Vorbis comments, Matroska tags, RIFF chunks.
 const NAMES: Readonly<Record<string, string>> = {
   "\u00a9nam": "title",
   "\u00a9art": "artist",

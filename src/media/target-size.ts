@@ -22,7 +22,7 @@ import {
 import { createAudioPlan } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
 
-// Limits on the short side in pixels and on frames per second: size is reduced first, then motion, then both.
+// Maximum short side in pixels, and frames per second.
 const STEPS = [
   [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   [Number.POSITIVE_INFINITY, 30],
@@ -56,13 +56,11 @@ function smallerSize(
 ) {
   const share = short / Math.min(width, height);
   if (share >= 1) return {};
-  // Two sides define the aspect ratio, so both shrink; a single side keeps the source's.
   if (options.width !== undefined && options.height !== undefined)
     return { width: even(width * share), height: even(height * share) };
   return width >= height ? { width: undefined, height: short } : { width: short, height: undefined };
 }
 
-// Divides the frame rate by a whole number, so that motion stays even.
 function fewerFrames(fps: number, max: number): { fps?: number } {
   const each = Math.ceil(fps / (max * 1.01));
   return each > 1 ? { fps: Number((fps / each).toFixed(3)) } : {};
@@ -81,7 +79,6 @@ function smaller(
   return changed;
 }
 
-// Highest share of the total for audio; above it, audio quality drops before picture size does.
 const SOUND_SHARE = 0.2;
 
 // The bitrates of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
@@ -204,7 +201,6 @@ interface Sound {
   quality?: Quality;
 }
 
-// Returns candidates, best first.
 function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
   const { audio, start, end } = plan;
   if (!audio) return [{ bits: 0 }];

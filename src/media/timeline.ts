@@ -22,7 +22,6 @@ export function createSpan(
 ): Span {
   const start = options.start ?? 0;
   const source_end = duration !== undefined && duration > 0 ? duration : null;
-  // The true end may be beyond an estimate.
   if (estimated && options.end !== undefined)
     return { start, end: options.end, duration: options.end - start };
   if (estimated && source_end !== null && start >= source_end) return { start, end: null, duration: null };
@@ -116,7 +115,6 @@ export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { s
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat) return plan;
   const { kind, start, end, video, audio, sounds, held: freeze, speed = 1 } = plan;
-  // A freeze belongs to the chunk of the last picture.
   const duration = freeze ? freeze.from - start : sourceSeconds(plan);
   const needs = {
     start,
@@ -160,7 +158,6 @@ function cuts(
   return edges;
 }
 
-// At a constant rate each chunk has whole frames, so that no seam loses or repeats one.
 function onGrid(time: number, start: number, fps: number | null): number {
   const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
   return Math.round(exact * 1e6) / 1e6;
@@ -188,7 +185,6 @@ export function picturesEnd(
   return until > 0 ? until : null;
 }
 
-// An animation has no audio, so its duration ends with its last picture.
 function animationEnd({ kind, animated, duration }: Source): number | undefined {
   return kind === "image" && animated ? duration : undefined;
 }

@@ -55,8 +55,7 @@ export function createVideoPlan(
   };
 }
 
-// Null keeps the source's timing. Speeding up would exceed the source's frame rate and that of screens, and joined videos need a
-// common rate.
+// Speeding up would exceed the frame rate of screens, and joined videos need a common rate.
 function outputFps(source: Source, options: VideoOptions): number | null {
   const { fps = DEFAULT_FPS } = source;
   const { speed = 1, concat } = options;
@@ -96,7 +95,6 @@ export function copiesPictures(source: Source, codec: VideoCodec, options: Video
   return isPlain(source, codec) && !needsFeature(options) && keepsPictures(source, options);
 }
 
-// An option at the source's own value changes nothing.
 function keepsPictures(source: Source, options: VideoOptions): boolean {
   const { quality, bitrate, background } = options;
   const stored = storedPicture(source);
@@ -120,7 +118,6 @@ const GEOMETRY = [
   "flip",
 ] as const satisfies (keyof VideoOptions)[];
 
-// Frames that are not evenly spaced have only an average rate.
 function keepsFps({ fps, constant_fps }: Source, options: VideoOptions): boolean {
   if (options.fps === undefined) return true;
   return (
@@ -128,7 +125,6 @@ function keepsFps({ fps, constant_fps }: Source, options: VideoOptions): boolean
   );
 }
 
-// Frame rates that differ by less are the same, rounded.
 const FPS_STEP = 0.005;
 
 function isPlain(source: Source, codec: VideoCodec): boolean {

@@ -30,7 +30,6 @@ const NAMES: Readonly<Record<string, string>> = {
   native: "native ffmpeg",
 };
 
-/** Returns an encoder's name for use in a sentence. */
 function nameEncoder(encoder: string): string {
   return NAMES[encoder] ?? encoder;
 }
@@ -129,12 +128,10 @@ export function explainRefusals(refusals: readonly Refusal[]): string {
   return [...clauses].map(asSentence).join(" ");
 }
 
-/** Turns a clause into a sentence. */
 function asSentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
-/** Rounds to whole seconds, at least 1. */
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.round(seconds));
 }

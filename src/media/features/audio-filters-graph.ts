@@ -16,8 +16,7 @@ export interface Gain {
 
 type AudioEncode = Extract<AudioPlan, { mode: "encode" }>;
 
-// Highest true peak in dBTP after the limiter: half a decibel below the documented one, for its resampling. Lossy encoders raise
-// peaks further: MP3 by up to 1.7 dB on the clips of our tests.
+// dBTP after the limiter, half a decibel low for its resampling. Lossy encoders raise peaks: MP3 by up to 1.7 dB on our test clips.
 const MAX_PEAK = { lossless: -1.5, lossy: -3 } as const;
 // LAME 3.100 multiplies its input by 0.95 up to 160 kbit/s, 0.97 and 0.98 at the next two (its presets.c): decibels up to a bitrate.
 const LAME_LOSS = [
@@ -25,16 +24,14 @@ const LAME_LOSS = [
   [192_000, 0.26],
   [224_000, 0.18],
 ] as const;
-// The gate of ITU-R BS.1770-4 in LUFS, below which sound counts as silence.
+// The gate of ITU-R BS.1770-4 in LUFS.
 const SILENCE = -70;
-// A limiter lowers loudness with the peaks, so the gain is raised until the target is this near, in LU, or out of reach. Each pass
-// measures how much loudness a decibel adds; below this, more gain only distorts.
+// LU: a limiter lowers loudness with the peaks, so passes raise the gain until the target is near or a decibel adds too little.
 const TOLERANCE = 0.2;
 const MIN_SLOPE = 0.25;
 const MAX_PASSES = 5;
 // The layout that ffmpeg assumes for each number of channels; it mixes any other layout into it.
 const LAYOUTS = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"] as const;
-// True peaks lie between the samples, so both limiter and meter work on four times as many.
 const PEAK_RATE = 192_000;
 
 /**

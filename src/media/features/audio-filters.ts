@@ -94,7 +94,6 @@ export const audioFilters = optionGroup({
 /** The options of the filters, as parsed. */
 export type AudioFilterOptions = OptionValues<typeof audioFilters.options>;
 
-// Options that contradict `mute`.
 const { mute: _, ...FILTERS } = audioFilters.options;
 const SOUND = { ...track.options, ...audioFormat.options, ...FILTERS, ...audioCodec.options };
 
@@ -165,7 +164,6 @@ export function planAudioFilters(
 
 function planFadeOut(seconds: number, source: SourceFacts, { start, duration }: Range, speed: number) {
   if (duration === null) throw errors.fadeEndUnknown();
-  // The sound may end before the pictures do.
   const stream = mainStream(source, "audio");
   const end = Math.min(duration, ((stream?.end ?? Number.POSITIVE_INFINITY) - start) / speed);
   return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };

@@ -71,7 +71,6 @@ export function concatArgs(
   };
 }
 
-// Fills a late start and gaps with silence.
 const FILL_GAPS = "aresample=async=1:first_pts=0";
 
 type PicturedPart = PlacedPart & { video: NonNullable<ConcatPart["video"]> };
@@ -105,7 +104,6 @@ function shiftFilter(filter: string, { at }: PlacedPart): string {
   return at === 0 ? "" : `${filter}=PTS-${formatSeconds(at)}/TB,`;
 }
 
-// The output has the matrix of the first part.
 function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
   const [from, to] = [matrixOf(part), matrixOf({ ...part, ...first, video: first.video ?? part.video })];
   return from === to ? [] : [`scale=flags=${scaler}:in_color_matrix=${from}:out_color_matrix=${to}`];

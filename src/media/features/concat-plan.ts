@@ -25,7 +25,6 @@ export interface CopiedPart {
 /** The copied parts of a joined video, in order; or why they cannot be copied, and the index of the input at fault. */
 export type CopyJoin = { parts: CopiedPart[] } | { fault: JoinFault; input: number };
 
-// Formats whose pictures can be joined by copying.
 const INDEXED: ReadonlySet<string> = new Set(["mp4", "mov"] satisfies VideoFormat[]);
 
 /**
@@ -65,7 +64,6 @@ interface OtherSource {
   source: Source;
 }
 
-// Empty until the extra inputs are probed.
 function concatSources(options: VideoOptions, extra: readonly Source[] = []): OtherSource[] {
   return extraInputs({ options }).flatMap(({ role }, at) => {
     const source = extra[at];
@@ -105,7 +103,6 @@ function joinedVideo(source: Source, concat: readonly ConcatPart[], video: Video
     video,
     frames: framesOf(concat),
     span: { start: 0, end: null, duration },
-    // A part ends with its pictures, whatever its audio stream states.
     soundSource: { ...soundSource, streams: [] },
     sound_track: audibleTrack(source) ?? 0,
   };
@@ -154,7 +151,7 @@ function copyParts(
   });
 }
 
-// As in an encode, audio that exceeds the pictures by less than half a picture is cut; more extends the last picture.
+// Matches an encode: it cuts audio that exceeds the pictures by less than half a picture, and otherwise extends the last one.
 function shownSeconds({ pictures, seconds }: CopiedPart, source: Source): number {
   const track = audibleTrack(source);
   if (track === null) return seconds;

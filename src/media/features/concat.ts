@@ -41,14 +41,12 @@ export const concat = feature({
       schema: videos,
       copyable: true,
       placed: true,
-      // Pictures that match are copied.
       encodes: () => false,
       refuseFile,
       words: { label: CONCAT_LABELS.url, fields: CONCAT_LABELS },
     }),
   },
   summary: ({ concat: list }) => (list ? `${list.length} more after it` : null),
-  // Parts contain other schemas of the plan, so concatFields creates them.
   fields: {},
   needed: (plan) => plan.concat !== undefined,
   doneBy: { native: true, stock: true },

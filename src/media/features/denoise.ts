@@ -7,7 +7,6 @@ type ByStrength = Readonly<Record<(typeof STRENGTHS)[number], string>>;
 
 const NAMES: ByStrength = { light: "Light", medium: "Medium", strong: "Strong" };
 
-// hqdn3d averages over neighboring pixels and frames; nlmeans averages similar patches of one picture.
 const VIDEO: ByStrength = {
   light: "hqdn3d=2:1.5:3:2.25",
   medium: "hqdn3d=4:3:6:4.5",

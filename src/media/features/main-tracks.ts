@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { feature } from "../feature.ts";
 
-/** Reads a source whose facts describe another track than the first of its kind, by the names of `mainTrack`. */
+/** Reads a source that describes tracks other than the first of their kind, as `mainTrack` chooses them. */
 export const main_tracks = feature({
   options: {},
   fields: { main_tracks: z.literal(true).exactOptional() },

@@ -61,7 +61,6 @@ export const METADATA_FIELDS = {
 };
 type MetadataPlan = z.infer<z.ZodObject<typeof METADATA_FIELDS>>;
 
-/** The range of the source in an output, and its speed. */
 type Range = Parameters<typeof moveChapters>[1];
 
 /** Plans tags and cover; with a `range`, also the chapters of formats that store them as tags. */
@@ -98,7 +97,6 @@ export function planChapters(
   return moveChapters(source.chapters ?? [], range).length > 0 ? { chapters: true } : {};
 }
 
-// Maximum bytes in any format: the track of titles, a chapter without its title, and a UTF-16 unit in UTF-8.
 const TRACK_BYTES = 1000;
 const CHAPTER_BYTES = 100;
 const UNIT_BYTES = 3;
@@ -115,7 +113,6 @@ export function chapterBytes({ chapters, ...range }: Range & MetadataPlan, sourc
   );
 }
 
-// Formats in which ffmpeg cannot write covers.
 const COVERS_LATER: ReadonlySet<string> = new Set(["ogg", "opus"]);
 
 /** Returns whether a plan's cover is added to the finished file, because ffmpeg cannot write it. */

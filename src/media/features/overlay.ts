@@ -159,7 +159,6 @@ export function shrinkOverlay(planned: Overlay, by: number): Overlay {
   };
 }
 
-// Takes the first picture of the overlay's input, and sets its size, opacity and colors.
 function scaledOverlay({ input, width, shrink, opacity }: Overlay, { yuv, flags }: OverContext): string {
   const white = yuv?.white ?? 1;
   const mixed = [
@@ -170,7 +169,6 @@ function scaledOverlay({ input, width, shrink, opacity }: Overlay, { yuv, flags 
   const filters = [
     "trim=end_frame=1",
     "format=gbrap",
-    // Premultiplying keeps the colors of transparent pixels from bleeding into edges.
     ...(scaled === null
       ? []
       : ["premultiply=inplace=1", `scale=${scaled}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),

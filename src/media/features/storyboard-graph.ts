@@ -25,7 +25,6 @@ export function storyboardArgs(
 ): string[] {
   const filters = [
     ...cut.video,
-    // These need neighboring pictures, so they run before pictures are dropped.
     ...pictureFilters("clean", image, filterContext(source, toolset.engine)),
     ...pickFilters(sprite, chunk.keyframes_only === true),
     ...cleanupFilters({ ...image, clean: [], fps: null, length: null, ...image.geometry }),
@@ -49,8 +48,7 @@ export function storyboardArgs(
   ];
 }
 
-// A tile shows what a viewer sees at its time: rounding up assigns a picture to the next tile, where it replaces earlier ones. With
-// keyframes only, a tile shows the last one of its span.
+// Rounding up assigns a picture to the next tile, where it replaces earlier ones, so a tile shows what a viewer sees at its time.
 function pickFilters({ interval, tiles }: Sprite, keyframes: boolean): string[] {
   const rate = `1000/${Math.round(interval * 1000)}`;
   return [

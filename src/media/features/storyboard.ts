@@ -98,7 +98,6 @@ export function planSprite(
   return { interval, tiles, columns, rows, sheets };
 }
 
-// A tile that would begin this close to the end shows nothing new.
 const MIN_TILE_SECONDS = 0.001;
 
 /** Returns the number of tiles at one every `interval` seconds. */
@@ -111,7 +110,6 @@ function defaultInterval(duration: number): number {
   return Math.min(interval.max, Math.max(interval.min, duration / tiles));
 }
 
-// Keyframe times are rounded to this.
 const KEYFRAME_SECONDS = 1e-6;
 
 /**

@@ -122,7 +122,6 @@ export const BURN_FONT = {
   sha256: "7da195a74c55bef988d0d48f9508bd5d849425c1770dba5d7bfc6ce9ed848954",
 } as const;
 
-// Maximum bytes of the ASS that we write: of its header, and per byte of the original file.
 const ASS_HEAD = 2048;
 const ASS_SHARE = 3;
 
@@ -159,7 +158,6 @@ function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
   ];
 }
 
-/** The facts that an output states about a text track. */
 const SubtitleFacts = z.strictObject({
   language: z.string().max(64).exactOptional(),
   title: z.string().max(4096).exactOptional(),
@@ -179,7 +177,6 @@ export type SubtitlePlan = z.infer<typeof SubtitlePlan>;
 /** The text tracks of a plan. */
 export const SUBTITLE_FIELDS = { subtitles: z.array(SubtitlePlan).max(1000).exactOptional() };
 
-/** Text codecs that can be read, by source format. */
 const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
   mp4: new Set(["mov_text"]),
   mov: new Set(["mov_text"]),
@@ -225,9 +222,7 @@ export function subtitleBytes(options: SubtitleOptions, sources: readonly Source
   return planFiles(options).reduce((sum, { file: at = 0 }) => sum + (sources[at]?.filesize ?? 0), 0);
 }
 
-// Bits per second assumed for a track of unknown bitrate: several times those of a film's dialogue.
 const DEFAULT_BITS = 400;
-// Times and positions take about as many bytes as the short texts.
 const CONTAINER_SHARE = 2;
 
 /** Estimates the bytes of the source's own text tracks in the output of a plan. */

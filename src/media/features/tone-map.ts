@@ -3,7 +3,6 @@ import { type FilterContext, feature } from "../feature.ts";
 import type { VideoCodec } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
-// These codecs keep HDR, in 10 bits; the others get SDR.
 const HDR_CODECS: ReadonlySet<string | null> = new Set(["h265", "av1"] satisfies VideoCodec[]);
 
 /** Returns whether a codec can hold HDR as it is. */
@@ -42,8 +41,7 @@ export const tone_map = feature({
   }),
 });
 
-// States the source's color properties, because some decoders do not pass them on, and uses 4:4:4, because zscale rejects odd sizes
-// otherwise. The fast core has a filter of its own (core/tonemap).
+// Some decoders do not pass on color properties, and zscale rejects odd sizes unless in 4:4:4.
 function filters({ engine, color: { primaries, transfer, matrix } }: FilterContext): string[] {
   const input = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
   if (engine === "fast") return [`tonemap_bt709=${input}`];

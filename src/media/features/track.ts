@@ -122,7 +122,6 @@ function soundTracks({ streams = [] }: SourceFacts): SourceStream[] {
   return streams.filter(({ kind }) => kind === "audio");
 }
 
-// Codes of two and three letters are equivalent; a region in the request must match.
 function matchesLanguage(language: string | undefined, name: string): boolean {
   const own = canonicalLanguage(language) ?? language ?? "und";
   const request = canonicalLanguage(name) ?? name;

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { feature } from "../feature.ts";
 
-// Options whose filters draw over opaque pictures or put a color below them.
 const OPAQUE = ["background", "overlay", "subtitles", "concat"] as const;
 
 /** Keeps the transparency of a video in VP9, which has a second stream for it in WebM. */

@@ -10,7 +10,6 @@ export interface Segment {
   samples: number | null;
 }
 
-// Shorter segments save less than another process costs.
 const MIN_SECONDS = 300;
 // An MP3 packet depends on the previous one and on up to 511 earlier bytes: at most a second of audio, at the lowest bitrate.
 const LEAD_SECONDS = 1;

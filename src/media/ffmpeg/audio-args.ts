@@ -22,10 +22,9 @@ export function audioArgs(
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
-    // Without maxrate, libvorbis exceeds the requested bitrate by 10 %.
+    // libvorbis exceeds the requested bitrate by 10 % unless maxrate is set.
     ...(audio.codec === "vorbis" ? ["-maxrate:a", String(audio.bitrate)] : []),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
-    // Lossy codecs decode to more bits than they carry.
     ...(audio.codec === "flac" && !hasLosslessSound(source) ? ["-sample_fmt", "s16"] : []),
     ...(keepsLayout(audio, source) ? [] : ["-ac", String(audio.channels)]),
     ...["-ar", String(audio.sample_rate)],

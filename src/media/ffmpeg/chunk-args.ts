@@ -99,8 +99,7 @@ function ownTracks(
   ];
 }
 
-// Filters do not apply to copied streams. After an early seek, the packets before the start must go: those of the video, or of audio
-// on its own. Beside video, earlier audio packets are hidden and prime the decoder.
+// Filters do not apply to copies. Beside video, earlier audio packets stay: they are hidden and prime the decoder.
 function partArgs({ video }: Plan, { start, end }: Chunk, { lead }: Trim): string[] {
   return [
     ...(start > 0 ? [video ? "-copypriorss:v" : "-copypriorss:a", "0"] : []),
@@ -142,7 +141,6 @@ function videoTrack(
 // ffmpeg copies the packet durations of an MP4's index; in a fragmented one it does not know that of the last packet.
 function lastDurationArgs(plan: Plan, source: Source, until: number | null): string[] {
   const indexed = (source.format === "mp4" || source.format === "mov") && !source.fragmented;
-  // When only a part is copied, its last packet's own duration applies.
   const isPart = plan.start > 0 || plan.end !== null;
   if (until === null || indexed || isPart) return [];
   // Until sound that is encoded has started, packets reach the filter in the source's ticks (5.1), so the output must have the same.
@@ -185,7 +183,6 @@ export function batchArgs(outputs: readonly BatchOutput[], input: string, toolse
   return outputs.flatMap(({ plan, chunk, source, ...files }, at) => {
     const args = chunkArgs(plan, chunk, source, { ...files, input }, toolset);
     const rest = args.indexOf("-i") + 2;
-    // All graphs read the same decoder, so only their output labels must differ.
     const relabel = (arg: string, before = "") =>
       before === "-map" || before === "-filter_complex" ? arg.replace(/\[video\]$/, `[video${at}]`) : arg;
     const own = args.slice(rest).map((arg, index) => relabel(arg, args[rest + index - 1]));

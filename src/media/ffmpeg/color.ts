@@ -10,13 +10,11 @@ export interface ColorTags {
   matrix: string | null;
 }
 
-/** BT.709, the colors of HD video. */
 const BT709: ColorTags = { primaries: "bt709", transfer: "bt709", matrix: "bt709" };
 
 /** BT.601 for 525 lines, the colors of SD video. */
 const BT601: ColorTags = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" };
 
-// Players assume BT.709 from this height on when nothing is specified.
 const HD_HEIGHT = 720;
 
 // WebCodecs' names; ffmpeg's own pass unchanged.
@@ -40,7 +38,6 @@ export function statedColor(source: Source): ColorTags {
 export function sourceColor(source: Source): ColorTags {
   const stated = statedColor(source);
   if (stated.matrix !== null || isRgb(source) || source.kind === "audio") return stated;
-  // HDR and wide colors without a matrix are neither BT.601 nor BT.709.
   if (source.color?.hdr || stated.primaries === "bt2020") return stated;
   if (source.kind === "image" || source.codecs?.video === "jpeg") return { ...stated, matrix: BT601.matrix };
   const { primaries, transfer, matrix } = assumedColor({ height: source.coded_height ?? source.height ?? 0 });
@@ -52,7 +49,7 @@ export function assumesBt601(source: Source): boolean {
   return statedColor(source).matrix === null && sourceColor(source).matrix === BT601.matrix;
 }
 
-/** Returns the filters that tell ffmpeg the matrix that players assume for an untagged source, where it is not ffmpeg's own guess, BT.601. */
+/** Returns the filters that state the matrix that players assume for an untagged source, unless it is BT.601, ffmpeg's own guess. */
 export function assumptionFilters(source: Source): string[] {
   const { matrix } = sourceColor(source);
   const isAssumed = matrix !== null && statedColor(source).matrix === null;
@@ -71,14 +68,13 @@ export function assumedColor({ height }: Pick<Size, "height">): ColorTags {
   return height < HD_HEIGHT ? BT601 : BT709;
 }
 
-/** Returns the color properties of a video output: the source's, or those assumed for it, for SDR, BT.709 after tone mapping, and by height for RGB. */
+/** Returns the colors of a video output: the source's; BT.709 after tone mapping; for RGB, those that players assume for its height. */
 export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "encode" }>): ColorTags {
   if (video.tone_map) return BT709;
   if (isRgb(source)) return assumedColor(video.geometry);
   return sourceColor(source);
 }
 
-// The scale filter's names for the matrices of color tags.
 const SCALE_MATRICES: Readonly<Record<string, string>> = {
   bt709: "bt709",
   bt2020nc: "bt2020",

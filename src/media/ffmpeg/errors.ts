@@ -1,18 +1,16 @@
 import { MediaError } from "../errors.ts";
 
-/** What ffmpeg logged, as the cause of an error. */
+/** ffmpeg's log, as the cause of an error. */
 interface Log {
   log?: string | undefined;
 }
 
 /** The errors of ffmpeg's runs and reports: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Reports of ffprobe.
   noStreams: () => new MediaError("input_unsupported", "The file has no readable sound or pictures."),
   pictureSizeUnreadable: () =>
     new MediaError("input_unsupported", "The size of the pictures cannot be read."),
 
-  // Runs.
   diskFull: ({ log }: Log = {}) =>
     new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: log }),
   terminated: ({ log }: Log) =>
@@ -47,7 +45,6 @@ export const errors = {
       "Nothing in the input can be decoded: it is damaged, or a variant that this encoder cannot read.",
     ),
 
-  // Loudness.
   loudnessChanges: () =>
     new MediaError(
       "input_unsupported",
@@ -56,7 +53,6 @@ export const errors = {
   loudnessUnmeasured: () =>
     new MediaError("encode_failed", "The loudness of the sound could not be measured."),
 
-  // Bugs.
   encoderMissing: ({ tools, codec }: { tools: string; codec: string }) =>
     new RangeError(`${tools} has no ${codec} encoder.`),
   muxerMissing: ({ format }: { format: string }) => new RangeError(`No muxer for ${format}.`),

@@ -118,7 +118,7 @@ function trackFacts(stream: Report, demuxer: string): TrackFacts {
   };
 }
 
-// ffmpeg reports an enabled track of an MP4 as a default one, and ignores that a track of Matroska is disabled: the probe adds that.
+// ffmpeg reports an enabled MP4 track as default, and never reports a disabled Matroska track: the probe adds that.
 function isDisabled({ disposition }: Report, demuxer: string): boolean {
   const flags = asRecord(disposition);
   return demuxer.split(",").includes("mp4") ? flags.default === 0 : flags.disabled === 1;
@@ -129,7 +129,6 @@ const SINGLE_PICTURES: ReadonlySet<string> = new Set([
   ...["bmp", "tiff", "targa", "ppm", "pgm", "pbm", "pam", "pcx", "psd", "sgi", "dds", "svg", "qoi"],
 ]);
 
-// Matroska states no count, but most of its muxers write one, or the track's end, as a tag.
 function countFrames(stream: Report): number {
   const listed = asNumber(stream.nb_frames) ?? asNumber(trackTag(stream, "NUMBER_OF_FRAMES"));
   return listed ?? Math.round((secondsOf(stream) ?? 0) * (asRatio(stream.avg_frame_rate) ?? 0));
@@ -142,7 +141,7 @@ function secondsOf(stream: Report): number | undefined {
   return asNumber(stream.duration) ?? (end > 0 ? end - (asNumber(stream.start_time) ?? 0) : undefined);
 }
 
-// mkvmerge adds a language to the name.
+// mkvmerge appends a language to a tag's name.
 function trackTag({ tags }: Report, name: string): unknown {
   return Object.entries(asRecord(tags)).find(([key]) => key === name || key.startsWith(`${name}-`))?.[1];
 }
@@ -186,7 +185,6 @@ function soundFacts(audio: Report): Source["audio"] {
   const channels = asNumber(audio.channels);
   const sample_rate = asNumber(audio.sample_rate);
   if (!channels || !sample_rate) return undefined;
-  // Codecs of PCM have the depth in their names.
   const bits = PLAIN_LOSSLESS.test(codecOf(audio) ?? "") ? (asNumber(audio.bits_per_raw_sample) ?? 0) : 0;
   return { channels, sample_rate, ...(bits > USUAL_DEPTH && { bit_depth: bits }) };
 }
@@ -199,7 +197,6 @@ function primingOf(format: string, start: number | undefined): number | undefine
   return start !== undefined && start < 0 ? -start : undefined;
 }
 
-// Ogg stores the file's tags with its audio stream.
 function tagsOf(format: Report, audio: Report | undefined): TagFacts {
   const both = [format.tags, format.format_name === "ogg" ? audio?.tags : undefined];
   return readTags(
@@ -227,12 +224,10 @@ function chaptersOf(
   return readChapters(chapters, duration, origin);
 }
 
-// MP4 and MOV store chapter titles as a text track.
 function isChapterTrack(stream: Report, chapters: boolean): boolean {
   return chapters && stream.codec_type === "data" && stream.codec_tag_string === "text";
 }
 
-// `described` is the audio track whose channels and rate the Source itself states.
 function streamFacts(stream: Report, described: Report | undefined, demuxer: string): SourceStream {
   const kind = asText(stream.codec_type);
   const cover = isCover(stream);
@@ -286,8 +281,7 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// The stream's matrix, a tag in old files, or a photo's EXIF data. ffmpeg also derives a frame's matrix from EXIF data, but gets the
-// rotation of mirrored orientations wrong.
+// ffmpeg derives a frame's matrix from EXIF data too, but gets the rotation of mirrored orientations wrong.
 function orientationOf(video: Report, frame: Report): Orientation {
   const value = Number(asRecord(frame.tags).Orientation);
   const exif = value >= 1 ? (EXIF[value] ?? EXIF[1]) : undefined;
@@ -310,7 +304,6 @@ function matrixOf(report: Report): Orientation | undefined {
   return undefined;
 }
 
-// EXIF 2.32, tag 274.
 const EXIF: Readonly<Record<number, Orientation>> = {
   1: UPRIGHT,
   2: { rotate: 0, mirror: true },
@@ -355,12 +348,10 @@ function specified(value: unknown): string | undefined {
   return text === "unknown" || text === "unspecified" || text === "reserved" ? undefined : text;
 }
 
-// Unknown fields must be absent, not undefined.
 function withoutUndefined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }
 
-/** An object of ffprobe's report with unchecked fields. */
 type Report = Readonly<Record<string, unknown>>;
 
 function asRecord(value: unknown): Report {

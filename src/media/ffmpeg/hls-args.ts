@@ -22,22 +22,19 @@ import {
 import { type Toolset, videoTool } from "./toolset.ts";
 import { formatSeconds, soundStream, type Trim } from "./trim.ts";
 
-// Length of a closed group of pictures.
 const GROUP_SECONDS = 2;
 
-// hls.js ignores edit lists and so places each segment too late, by the audio's priming or the B-frame delay. It finds nothing buffered
-// of a last segment shorter than that, and stalls at the end.
+// hls.js ignores edit lists and places segments late by the priming or B-frame delay; it stalls at a last segment shorter than that.
 const MIN_SECONDS = 0.5;
 // Seconds of a frame of AAC at 8 kHz.
 const MAX_PRIMING = 0.128;
 
-// The first audio packet, its priming, lies before 0. HLS loses a gap before a late start, so it is filled with silence.
+// HLS loses a gap before a late start, so silence fills it.
 const FILL_GAPS = "aresample=async=1:first_pts=0";
 // Below the offset that ITU-R BT.1359 calls detectable.
 const SAME_START = 0.02;
 
-// When the audio changes its layout or rate, ffmpeg rebuilds the graph, and each graph would fill from 0 again. Only the first graph
-// sees audio this early: these filters silence its first frame and move it to 0, and the resampler fills up to the next.
+// ffmpeg rebuilds the graph when the audio changes, and each graph would fill from 0 again. Only the first sees audio this early.
 function gapFilters({ sound_from: from }: Chunk): string[] {
   if (from === undefined) return [FILL_GAPS];
   if (from <= SAME_START) return ["atrim=start=0", "aresample=async=1"];
@@ -104,7 +101,6 @@ function silenceAfter(
   const pictureEnd = freeze?.until ?? trackEnd(source, "video") ?? 0;
   const soundEnd = trackEnd(source, "audio", sound_track);
   const until = Math.min(end ?? pictureEnd, pictureEnd);
-  // Audio whose end is unknown may be as long as the video.
   const length =
     soundEnd === undefined ? until - SLACK - start : soundEnd < until - SLACK ? until - start : 0;
   if (length <= 0) return [];
@@ -185,12 +181,10 @@ function soundSegmentSeconds({ duration }: Plan): number {
   return Number(((until + MIN_SECONDS) / count).toFixed(6));
 }
 
-// B-frames delay all frames by one. The init segment states the delay, but hls.js ignores it and treats more than 0.05 s as a gap,
-// which one frame exceeds at or below this rate. With uneven frames the delay would also differ between chunks.
+// hls.js ignores the B-frame delay of one frame that the init segment states, and treats more than 0.05 s as a gap.
 const SLOW_FPS = 20.5;
 
-// The muxer starts a segment where the previous frame's duration ends, so durations must reach the next frame. Requires a stream
-// without B-frames.
+// The muxer starts a segment where the previous frame's duration ends. Requires a stream without B-frames.
 function frameDurations(until: number | null): string {
   const end = Math.round((until ?? 0) * TICKS);
   const last = until === null ? "DURATION" : `if(gt(${end},PTS),${end}-PTS,DURATION)`;
@@ -211,7 +205,6 @@ function hlsOutput(
   const init = `init_${chunk.index}.mp4`;
   return [
     ...["-map_metadata", "-1", "-map_chapters", "-1"],
-    // Frames before 0 stay there: a shift would desynchronize video and audio.
     ...["-avoid_negative_ts", "disabled", "-f", "hls"],
     ...["-hls_time", String(segment_seconds), "-hls_playlist_type", "vod"],
     ...["-hls_segment_type", "fmp4", "-hls_flags", "independent_segments"],
@@ -242,7 +235,6 @@ function hlsGraph(
     : scaleInTurn(source, [...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
 }
 
-// Seconds. In ticks this long, frames are less than half a tick apart at any frame rate that ffmpeg may assume.
 const LONG_TICK = 1000;
 
 // In long ticks, tpad's clones get the same time as the last picture, which identifies them; setpts then spaces them out.
@@ -257,7 +249,6 @@ function freezeFilters({ count, seconds }: { count: number; seconds: number }): 
   ];
 }
 
-// Padding differs between renditions, so each is scaled from the source.
 function scaleEach(source: Source, cleanup: readonly string[], scalings: readonly Filter[][]): string {
   const split = [...cleanup, `split=${scalings.length}`].join(",");
   const pads = scalings.map((_, index) => `[s${index}]`).join("");
@@ -265,8 +256,7 @@ function scaleEach(source: Source, cleanup: readonly string[], scalings: readonl
   return [`[${videoStream(source)}]${split}${pads}`, ...sized].join(";");
 }
 
-// Scaling each from the next larger one is cheaper than from the source, and converts the pictures only once. For 360 and 240 lines
-// from 720, SSIM drops by at most 0.001, at 3 to 7 % fewer bytes.
+// Scaling each from the next larger one is cheaper; for 360 and 240 lines from 720, SSIM drops by at most 0.001.
 function scaleInTurn(
   source: Source,
   first: readonly Filter[],

@@ -12,10 +12,8 @@ import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } fro
 import { imageTool, type Toolset } from "./toolset.ts";
 import type { Trim } from "./trim.ts";
 
-// JPEG quality from which chroma subsampling may become visible.
 const FULL_CHROMA = 90;
 
-// Scaler flags for full-resolution chroma and exact rounding, too slow for video.
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Returns the filter graph of an image, from its stream to `[video]`. */
@@ -41,7 +39,7 @@ export function imageGraph(
   return `[${videoStream(source)}]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
 }
 
-// Viewers assume sRGB for an image without a profile. RGB tagged with wider primaries comes only from a host's decoder.
+// Viewers assume sRGB for an image without a profile.
 const WIDE: ReadonlySet<string | null> = new Set(["smpte432", "bt2020"]);
 
 function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] {
@@ -65,7 +63,6 @@ export function imageScaling(plan: Plan, source: Source, image: ImagePlan, tools
   const { canvas, flags } = scaling;
   const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files: [] });
   if (over.length === 0) return scalingFilters(source, scaling);
-  // In RGB, the overlay's position is exact to the pixel.
   const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });
   return [...under, ...over, ...colorFilters(scaling)];
 }
@@ -112,7 +109,7 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
 }
 
-// A decoded picture this many times the output size loses almost nothing: SSIM is 0.993 on noise, compared with scaling the full size.
+// SSIM is 0.993 on noise, compared with scaling the full size.
 const MIN_RATIO = 1.5;
 
 /**

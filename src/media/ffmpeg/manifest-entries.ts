@@ -17,10 +17,8 @@ export function manifestsOf(main: string, format: string): string[] {
   return [...others.map((name) => folder + name), main];
 }
 
-// Names a key, which is not a file of the stream.
 const KEY = "#EXT-X-KEY:";
 
-// RFC 8216, 4.1: a line without a tag is a URI, and tags contain them as URI="…".
 function playlistEntries(text: string): string[] {
   return text.split(/\r?\n/).flatMap((line) => {
     if (line.startsWith(KEY)) return [];
@@ -34,7 +32,6 @@ function dashEntries(text: string): string[] {
   return [...[...text.matchAll(TEMPLATE)].flatMap(([template]) => segmentsOf(template)), ...whole];
 }
 
-// Text tracks are single files.
 const WHOLE = /(?<=<BaseURL>)[^<]+/g;
 const TEMPLATE = /<SegmentTemplate\b.*?<\/SegmentTemplate>/gs;
 

@@ -48,7 +48,6 @@ interface TimedStream extends DashStream {
   segments: TimedSegment[];
 }
 
-// Ticks per second; HLS playlists state durations in microseconds.
 const TIMESCALE = 1_000_000;
 
 const ROLES = "urn:mpeg:dash:role:2011";
@@ -362,7 +361,6 @@ export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }:
   ].join("\n");
 }
 
-// A player plays one audio track at a time, so a stream needs at most the highest rate.
 function highest(sounds: readonly { rate: Bitrates }[]): Bitrates {
   return {
     peak: Math.max(0, ...sounds.map(({ rate }) => rate.peak)),
@@ -408,7 +406,6 @@ export function parseMasterPlaylist(text: string): MasterEntry[] {
 /** Name of the playlist in each rendition's folder. */
 export const PLAYLIST = "playlist.m3u8";
 
-/** Name of the I-frame playlist in each rendition's folder. */
 const I_FRAMES = "iframes.m3u8";
 
 interface Segment {
@@ -491,8 +488,7 @@ export function writeMediaPlaylist(
   ].join("\n");
 }
 
-// A key applies until the next one, also to init segments, which are not encrypted. Where a segment's position differs from its
-// number, the vector must be explicit.
+// A key applies to later init segments too, which are in the clear. Only a segment numbered by its position has an implicit vector.
 function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
   const key = `#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"`;
   let current: string | null = null;
@@ -608,7 +604,6 @@ export function periodText(folder: string, period: number): string {
   return `${folder}/period_${period}.vtt`;
 }
 
-// Bits per second of text at speaking pace; players only compare it.
 const BANDWIDTH = 256;
 
 /** Writes the text tracks of a Period, each as a single file: players disagree on segmented plain WebVTT. */

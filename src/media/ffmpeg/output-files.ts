@@ -65,7 +65,6 @@ export function outputMime(plan: Plan): string {
 
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
-  // The intermediate audio from which the waveform is measured.
   if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
   const args = MUXERS[plan.format];
   if (!args) throw errors.muxerMissing(plan);
@@ -80,12 +79,10 @@ function loopArgs({ format, image }: Plan): string[] {
   return ["-loop", String(format === "gif" ? repeats : loop)];
 }
 
-// WAV sizes have 32 bits; RF64 (EBU Tech 3306) has 64, but fewer programs read it. The margin is for tags.
+// RF64 (EBU Tech 3306) has 64-bit sizes, but fewer programs read it. The margin is for tags.
 const MAX_WAVE_BYTES = 2 ** 32 - 2 ** 24;
-// Assumed for a copied track, whose plan has no rate: 8 channels of 24 bits at 192 kHz.
 const MAX_BYTES_PER_SECOND = 8 * 3 * 192_000;
 
-// With `-rf64 auto`, ffmpeg reserves 36 bytes for 64-bit sizes, and uses them only if the file needs them.
 function mayBeLargeWave({ format, audio, duration }: Plan): boolean {
   if (format !== "wav" || !audio) return false;
   const rate = audio.mode === "encode" ? audio.channels * audio.sample_rate * 2 : MAX_BYTES_PER_SECOND;

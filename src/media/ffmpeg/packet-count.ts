@@ -35,7 +35,6 @@ export interface PictureCounts {
   unreadable: number;
 }
 
-/** The packets of a span as the demuxer lists them. */
 interface ListedPackets {
   /** Presentation times in seconds relative to the span; decoding times when `timed` is false. */
   times: readonly number[];
@@ -57,11 +56,9 @@ export interface CountRules {
   slack: number;
 }
 
-// Containers round times to milliseconds, and filters to their time base.
 const SAME = 0.002;
 // Share of the frame distance within which a second field may follow; nominally it is half.
 const FIELD = 0.75;
-// More packets per distinct time than this are counted as fields.
 const PAIRED = 1.5;
 
 /** Compares the packets of a span with the pictures decoded from them. */
@@ -115,7 +112,6 @@ function inSpan(times: readonly number[], { length, shown }: CountRules): number
   return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
 }
 
-// Players show only one of two pictures with the same time.
 function distinct(sorted: readonly number[]): number[] {
   return sorted.filter((time, index) => index === 0 || time - (sorted[index - 1] ?? 0) > 1e-5);
 }
@@ -180,12 +176,10 @@ export function listInput(
 ): string[] {
   const list = (map: string, name: string, ...more: string[]) => [
     ...["-map", map, "-c", "copy", ...more],
-    // Include the packets before the span.
     ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
     ...(until === null ? [] : ["-t", formatSeconds(until)]),
     ...["-f", "framecrc", folder + name],
   ];
-  // With packed B-frames one packet holds two pictures, and a dummy packet follows.
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
     ...(pictures === null ? [] : list(pictures, LISTS.packets, ...unpack)),
@@ -250,12 +244,10 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
   };
 }
 
-// Seconds of encoder delay.
 const PRIMING = 0.05;
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
-// A still is a single picture, so there is nothing to count.
 function hasPictures({ video, image }: Plan): boolean {
   return video !== null || image?.animated === true;
 }
@@ -268,7 +260,6 @@ interface Packet {
   size: number;
 }
 
-// ffmpeg writes this for an unknown time.
 const NO_TIME = -9e18;
 // AV_PKT_FLAG_DISCARD: needed for decoding, but not presented (edit lists).
 const DISCARD = 4;
@@ -309,7 +300,6 @@ function soundOf(
   let [seconds, from, until] = [0, Number.POSITIVE_INFINITY, 0];
   for (const { dts, pts, duration } of packetsOf(text)) {
     const time = (pts ?? dts) - lead;
-    // A packet across an edge counts only for the part inside.
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
     if (edges[1] <= edges[0]) continue;
     // A clock coarser than a packet (TrueHD in Matroska) and some AVIs overstate durations, so that packets overlap.

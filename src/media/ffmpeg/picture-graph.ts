@@ -93,8 +93,7 @@ export function colorFilters(scaling: Scaling): string[] {
   return toPixels(scaling, null);
 }
 
-// From RGB, ffmpeg takes the chroma of the last column of an odd width from beyond the picture (5.1), unless the conversion and the
-// subsampling are separate steps.
+// From RGB at odd widths, ffmpeg 5.1 reads the last column's chroma beyond the picture unless subsampling is a step of its own.
 function toPixels(scaling: Scaling, size: Size | null): string[] {
   const { pixels, geometry } = scaling;
   const color = colorsOf(scaling);
@@ -106,7 +105,6 @@ function toPixels(scaling: Scaling, size: Size | null): string[] {
   ]);
 }
 
-// Padding in color needs a canvas without chroma subsampling; the output format comes last.
 function outputFilters(scaling: Scaling, scale: Size | null): string[] {
   const { geometry, canvas, pixels } = scaling;
   const { pad } = geometry;
@@ -125,7 +123,7 @@ function scaleFilter(scaling: Scaling, size: Size | null, color: readonly string
   return `scale=${parts.join(":")}`;
 }
 
-// Derives the background from the picture itself, so that size and timing match; drawbox cannot replace RGBA in ffmpeg 5.1.
+// drawbox cannot replace RGBA in ffmpeg 5.1.
 function matteFilter(color: string): string {
   const [red, green, blue] = [2, 4, 6].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   return (
@@ -134,7 +132,6 @@ function matteFilter(color: string): string {
   );
 }
 
-// Every chunk outputs exactly its share of frames, however sparse the source is.
 function fpsFilters(fps: number, length: number | null): string[] {
   const filter = `fps=${fpsText(fps)}:start_time=0`;
   if (length === null) return [filter];
@@ -161,7 +158,6 @@ export function fpsText(fps: number): string {
 /** A {@link VideoPlan} that re-encodes. */
 export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 
-// Longest distance between keyframes, so that players can seek.
 const KEYFRAME_SECONDS = 5;
 
 /** Ticks per second; represents frames at 24, 25, 30, 50, 60 fps and the NTSC rates, and milliseconds, exactly. */
@@ -301,8 +297,7 @@ export function lastFrameDuration(plan: Plan, source: Source, until: number, clo
   const ticks = plan.format === "webm" ? WEBM_TICKS : clock;
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
-  // A regular last frame keeps the repeated duration, except as the second of two, where ffmpeg gives it a single tick (5.1). An
-  // animation's average rate says nothing about its last picture.
+  // ffmpeg 5.1 gives the second of two frames a single tick. An animation's average rate says nothing about its last picture.
   const isRegular = `gt(N,1)*lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
   const regular = source.kind === "image" ? "0" : isRegular;
   const plain = `gt(NEXT_DTS,DTS)+${regular}+lte(${end},PTS)`;
@@ -337,9 +332,7 @@ export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[]
   ];
 }
 
-// SVT-AV1 has no maxrate. With default undershoot settings, 12 s chunks of a noisy clip came out 16 % too small; with these, 1 % too
-// large. It compensates only across groups of pictures: 3 s came out up to 49 % too large, but 1 % too small at a constant bitrate,
-// at a cost of 0.01 SSIM.
+// SVT-AV1 has no maxrate: 12 s came out 16 % too small by default, 1 % too large with these; 3 s up to 49 % too large without rc=2.
 function rateControlArgs(tool: Tool, rate: Rate, { duration }: Plan): Tool {
   if (tool.encoder !== "libsvtav1" || !("bitrate" in rate)) return tool;
   const short = duration !== null && duration < STEADY_SECONDS;
@@ -348,8 +341,7 @@ function rateControlArgs(tool: Tool, rate: Rate, { duration }: Plan): Tool {
 
 const STEADY_SECONDS = 6;
 
-// Bounds as shares of the average bitrate. With them, 3 s of noise stay within 10 %; without, libvpx undershoots by a third and x265
-// overshoots by as much.
+// Shares of the average bitrate: 3 s of noise stay within 10 %; without them, libvpx undershoots and x265 overshoots by a third.
 const AVERAGE = {
   h264: [
     ["maxrate", 1.5],

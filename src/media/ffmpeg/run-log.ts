@@ -37,21 +37,16 @@ export interface RunEnd {
   log: readonly string[];
 }
 
-// Demuxers log this when the input is truncated, and ffmpeg continues with what it has.
 const CUT_OFF = /partial file|unexpected end|Premature end/;
-// Fatal only for a still: in a video or recording it may concern a cover or a single frame. ffmpeg may claim that an intact small JPEG
-// lacks its end marker, but reports an overread only for truncated ones.
+// Fatal only for a still. ffmpeg may miss the end marker of an intact small JPEG, but reports overreads only for truncated ones.
 const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec|not on whitelist/i;
-// The demuxer gave up, so the input is damaged whatever the message says. "Cannot allocate" is the exception in the light encoder,
-// which may really lack memory for an index; elsewhere a damaged index claims an absurd size.
+// A demuxer gives up on damaged input only, except that the light encoder may really lack memory for an index.
 const READER_FAILED = /^(\/in\/input: (?!Cannot allocate)|https?:\/\/\S+: )/m;
-// A copy needs the timestamps that an encode would generate.
 const TIMELESS = /pts has no value|unknown timestamp/;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
 const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
-// x264 and x265, SVT-AV1 and C++ each phrase it differently; a thread fails for lack of memory for its stack.
 const NO_MEMORY =
   /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed|pthread_create\(\) failed/i;
 const STATUS = /^(frame|size)=/;
@@ -64,7 +59,7 @@ const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/
 export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk, source: Source): void {
   const text = log.join("\n");
   const cause = { log: text };
-  // Even with exit code 0: ffmpeg (5.1) reports success for WebM and WAV when writing failed.
+  // ffmpeg 5.1 exits with code 0 for WebM and WAV even when writing failed.
   if (signal === "SIGXFSZ" || DISK_FULL.test(text)) throw errors.diskFull(cause);
   if (signal === "SIGKILL" || signal === "SIGTERM") throw errors.terminated(cause);
   if (CUT_OFF.test(text) || (plan.still && CUT_STILL.test(text))) throw errors.inputCutOff(cause);
@@ -89,7 +84,7 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
 
 /** Throws `input_unsupported` when an output with audio ends, at `reached` seconds, so early that its source must be truncated. */
 export function checkEnd(reached: number, plan: Plan, source: Source): void {
-  // The file's duration is that of its longest stream, which may be a text stream.
+  // The file's duration is that of its longest stream, which may be text.
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
   // The last picture may freeze for long, so only the audio shows how far the input goes.
@@ -104,5 +99,4 @@ export function emptyOutput(plan: Plan): MediaError {
   return plan.start > 0 || plan.end !== null ? errors.rangeEmpty() : errors.nothingDecoded();
 }
 
-// Formats whose headers state the exact duration.
 const EXACT: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flac", "wav"]);

@@ -28,7 +28,6 @@ export interface Trim {
  */
 export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   const trim = trimOf(plan, chunk, source);
-  // Converts all pictures to the size and format of the first.
   const scale = fixesInputSize(plan, chunk, source) ? ["scale"] : [];
   return {
     ...trim,
@@ -56,7 +55,6 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   }
   const { start, end, decode_from = start, shown_from = start } = chunk;
   const copied = plan.video === null && plan.audio?.mode === "copy";
-  // A copy starts at a packet, whose time may be rounded.
   const at = Math.max(0, decode_from - (copied ? 2 * EPSILON_SECONDS : seekMargin(source)));
   const lead = start - at;
   const length = end === null ? null : end - start;
@@ -90,7 +88,6 @@ function sinceStart(lead: number): string {
   return `PTS-${Math.round(lead * CLOCK)}`;
 }
 
-// The picture visible at the start began before it.
 function clampedTime(lead: number): string {
   return `'max(0,${sinceStart(lead)})'`;
 }
@@ -98,10 +95,9 @@ function clampedTime(lead: number): string {
 function alphaFilters(source: Source): string[] {
   const { format, animated, has_alpha, premultiplied, transparent_color } = source;
   return [
-    // An animated AVIF stores its alpha channel in a separate track.
     ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
-    // The smallest similarity that colorkey accepts: 0.01 of the distance from black to white. The source's grays are at least 1/15 apart.
+    // The smallest similarity that colorkey accepts; the source's grays are at least 1/15 apart.
     ...(transparent_color ? ["format=rgba", `colorkey=${transparent_color}:0.01:0`] : []),
   ];
 }
@@ -111,8 +107,7 @@ function withFineTimeBase(filters: readonly string[]): string[] {
   return filters.length > 0 ? [`settb=1/${CLOCK}`, ...filters] : [];
 }
 
-// With packed B-frames, ffmpeg takes a picture's time from the placeholder packet after it, which is the next picture's time. Encoders
-// drop one of two pictures with the same time.
+// With packed B-frames, ffmpeg gives a picture the next one's time, and encoders drop one of two pictures with the same time.
 function spreadDuplicateTimes({ codecs, fps = 25 }: Source): string[] {
   if (codecs?.video !== "mpeg4") return [];
   return [`setpts='if(lte(PTS,PREV_OUTPTS),PREV_OUTPTS+${Math.round(CLOCK / Math.max(1, fps) / 2)},PTS)'`];
@@ -124,8 +119,7 @@ function seekArgs(at: number, { priming = 0 }: Source): string[] {
   return priming > 0 ? ["-itsoffset", formatSeconds(-priming)] : [];
 }
 
-// In a transport stream, ffmpeg counts from the first packet of the selected streams unless an offset is set: video and audio encoded
-// separately would start at different times.
+// Unless an offset is set, ffmpeg counts a transport stream from the first packet of the selected streams.
 function originArgs({ track }: Chunk, source: Source): string[] {
   return track !== "all" && containerOf(source).transport ? ["-itsoffset", "0.000001"] : [];
 }
@@ -141,7 +135,7 @@ export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
 // By default ffmpeg rebuilds the graph when the size or pixel format changes, and filters lose their buffered frames and counts.
 const KEEP_GRAPH = ["-reinit_filter:v", "0"];
 
-// Autorotation comes before the first filter and cannot handle a size change. A still has a single picture.
+// Autorotation precedes the first filter and cannot handle a size change.
 function fixesInputSize(
   { video, image }: Plan,
   { track }: Chunk,
@@ -151,9 +145,7 @@ function fixesInputSize(
   return decoded && track !== "audio" && kind === "video" && rotation === 0 && !mirrored;
 }
 
-// In formats whose times may restart (AVFMT_TS_DISCONT), ffmpeg treats a gap of over 10 s in one stream as a jump of all times and closes
-// it, which desynchronizes the streams. The file's duration includes forward gaps, so those under an hour are kept. A restart looks like
-// a wrap 26 hours ahead and must still be corrected.
+// In formats with AVFMT_TS_DISCONT, ffmpeg closes gaps over 10 s, which desynchronizes streams; it must still correct a 26-hour wrap.
 const KEEP_GAPS = ["-dts_delta_threshold", "3600"];
 
 // In a transport stream ffmpeg seeks by decoding times, which precede presentation times by the reordering depth.
@@ -169,8 +161,7 @@ function trimFilter(name: string, start: number | null, end: number | null): str
   return parts.length === 0 ? [] : [`${name}=${parts.join(":")}`];
 }
 
-// ffmpeg takes the first frame at or after a time; a viewer sees the last one at or before it. Seeking slightly less than a frame
-// earlier gives the same picture.
+// ffmpeg takes the first frame at or after a time; a viewer sees the last one at or before it.
 function frameSeek(start: number, source: Source): number {
   const frame = 1 / (source.fps ?? 25);
   const moment = 0.001 + containerOf(source).tick(frame) / 2;

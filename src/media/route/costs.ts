@@ -6,7 +6,7 @@ import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan.ts";
 import type { Source } from "../source.ts";
 
 /**
- * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory for a job with two
+ * Costs of native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory for a job with two
  * threads. "Per Mpx" means per million pixels of one picture. Features state their own costs. `bench/constants/native-constants.ts`
  * measures the figures and prints them by these names, or states where they come from.
  */
@@ -73,7 +73,6 @@ export interface NativeWork {
 }
 
 const MPX = 1_000_000;
-// Chunks are cut at keyframes if possible, so little is decoded before them.
 const SEEK_SECONDS = 1;
 
 /** Estimates the cost of a plan in native ffmpeg. */
@@ -127,7 +126,6 @@ function decodeSeconds({ codecs }: Source, { decode }: NativeCosts["seconds"]): 
   return Object.hasOwn(decode, codec) ? decode[codec as keyof typeof decode] : decode.other;
 }
 
-// Pixels of one picture of every output, which are in memory at the same time.
 function areaOf({ renditions, image, video }: Plan): number {
   const one = image ? pictureSize(image) : video?.mode === "encode" ? video.geometry : null;
   const all = renditions.length > 0 ? renditions.map(({ geometry }) => geometry) : one ? [one] : [];

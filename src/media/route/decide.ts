@@ -15,7 +15,6 @@ import { describeRefusals } from "../words.ts";
 import { nativeWork } from "./costs.ts";
 import type { Offer } from "./offers.ts";
 
-// Up to this much work stays on the first able encoder even if another is faster, because moving it costs more.
 const KEEP_SECONDS = 8;
 
 /**
@@ -131,7 +130,6 @@ export function decideWithSiblings(own: PlanOffers, siblings: readonly PlanOffer
   return sharers.length === 0 ? decision : { ...decision, together: sharers.length + 1 };
 }
 
-// When no encoder can do a sibling, its own run reports it.
 function decideOther(other: PlanOffers, rest: readonly PlanOffers[]): Decision | null {
   try {
     return decide(other.plan, offersWithSiblings(other, rest));
@@ -147,7 +145,6 @@ function keyOf({ chunks, ...plan }: Plan, decision: Decision | null): string | n
   return decoded ? `${decision?.encoder} ${decoded}` : null;
 }
 
-// Empty unless the plan would occupy the first encoder for a known time.
 function waitingFor(encoder: string, offered: PlanOffers): Waiting[] {
   const { plan, offers } = offered;
   const [first, ...others] = offers;
@@ -172,7 +169,6 @@ function sum(queue: readonly Waiting[]): number {
   return queue.reduce((all, { seconds }) => all + seconds, 0);
 }
 
-// Limits of a picture that a request waits for, on a native encoder that tasks use too.
 const PICTURE_LIMITS = { memory: 2 * GIB, seconds: 20 } as const;
 
 /** A picture that a request waits for, and the refusal of each encoder. */
@@ -215,7 +211,6 @@ function refuseLarge(plan: Plan, source: Source): RefusalReason | null {
 export function decodeKey(plan: Plan, chunk: Chunk): string | null {
   const { kind, video, audio, speed = 1 } = plan;
   if (kind !== "video" || video?.mode !== "encode" || chunk.track !== "all") return null;
-  // Extra files are additional inputs, and loudness needs a measuring run first.
   const leveled = audio?.mode === "encode" && audio.shape?.loudness !== undefined;
   if (plan.concat || video.overlay || (plan.further ?? []).length > 0 || leveled) return null;
   const { start, end, decode_from = start, shown_from = start } = chunk;

@@ -30,7 +30,6 @@ export interface NativeEncoders extends NativeHost {
   memory?: number;
 }
 
-// When to cut a plan for native encoders.
 const NATIVE_CUTS = {
   /** Up to this many seconds a plan stays whole: starting more encoders is not worth it. */
   short: 20,
@@ -87,7 +86,6 @@ interface NativeTime {
   seconds: number;
 }
 
-// Seconds. Shorter chunks have too much overhead; longer ones lose too much when an encoder is lost.
 const CHUNK_LENGTHS = { min: 20, max: 120, step: 2 } as const;
 
 /** Returns the number of video jobs that an encoder with `cores` processors runs at once, and the threads of each. */
