@@ -71,7 +71,6 @@ function pixels(
   const plain = CHROMA[chroma];
   if (!plain || ![8, 9, 10, 12, 14].includes(bit_depth)) return null;
   const deep = bit_depth === 8 ? plain : `${plain}${bit_depth}le`;
-  // ffmpeg has separate names for full-range 8-bit pictures of these codecs.
   const jpeg = full_range && bit_depth === 8 && plain !== "gray";
   return { pixel_format: jpeg ? plain.replace("yuv", "yuvj") : deep, bit_depth, interlaced };
 }
@@ -130,7 +129,7 @@ function readSps(unit: Uint8Array): AvcPictures | null {
   return bits.over() ? null : { chroma, bit_depth, progressive };
 }
 
-// 7.3.2.1.1.1; deltas are signed: odd codes are positive, even ones negative.
+// 7.3.2.1.1.1; odd codes are positive deltas, even ones negative.
 function skipScaling(bits: Bits, lists: number): void {
   for (let list = 0; list < lists; list++) {
     if (!bits.take(1)) continue;
@@ -214,7 +213,6 @@ export function* sizedUnits(unit: Uint8Array, width: number): Generator<Uint8Arr
   }
 }
 
-// The position after the next 00 00 01.
 function nextStart(unit: Uint8Array, from: number): number {
   for (let at = from; at + 2 < unit.length; at++) {
     if (unit[at] === 0 && unit[at + 1] === 0 && unit[at + 2] === 1) return at + 3;
@@ -222,7 +220,6 @@ function nextStart(unit: Uint8Array, from: number): number {
   return unit.length;
 }
 
-// The type and size of each SEI message are a run of 255s plus a remainder.
 function recoveryFrames(sei: Uint8Array): number | null {
   let at = 1;
   const number = () => {

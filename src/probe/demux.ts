@@ -87,7 +87,6 @@ export async function demux(
       measure,
       extras: { reader, movie, matroska: matroska?.extras ?? null },
       delays: matroska?.delays ?? new Map(),
-      // mediabunny (1.61) leaves out disabled tracks.
       hidden: (matroska?.disabled.size ?? 0) > 0,
     }),
   );
@@ -208,7 +207,6 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
       tracks.map((each) => ({
         ...each.stream,
         index: extras.places.get(each.track.id) ?? each.stream.index,
-        // The source itself states those of the first track.
         ...(each === audio && sound_track === 0 ? {} : each.sound),
       })),
       context.start,
@@ -219,7 +217,6 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || format !== "flac";
-  // Matroska's chapters count from 0, not from the first picture or sound.
   const origin = context.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
   return {
     source: withExtras(source, extras, origin),
@@ -276,7 +273,6 @@ async function isOtherMpeg4(track: InputTrack): Promise<boolean> {
   return OTHER_MPEG4.test((await track.getCodecParameterString()) ?? "");
 }
 
-// Times count from the file's first stream.
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
   return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
@@ -293,7 +289,6 @@ async function primingOf(
   return microseconds(Math.max(0, Math.min(...firsts)) - Math.min(...starts));
 }
 
-// In hertz; HE-AAC doubles the rate of its core.
 const MAX_CORE_RATE = 24_000;
 const SBR = "mp4a.40.5";
 
@@ -403,7 +398,6 @@ function nameTag(
   name: string,
   text: string | readonly string[],
 ): readonly [name: string, value: string | readonly string[]] {
-  // Vorbis comments call a comment a description.
   if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
   return [name, format === "wav" && typeof text === "string" ? asUtf8(text) : text];
 }
@@ -486,7 +480,6 @@ function colorFacts(color: VideoColorSpaceInit, hdr: boolean, pixels: Pixels | n
   };
 }
 
-// mediabunny's codec names that differ from Framewright's (and ffmpeg's).
 const CODECS: Readonly<Record<string, string>> = {
   avc: "h264",
   hevc: "h265",
@@ -506,7 +499,6 @@ const CODECS: Readonly<Record<string, string>> = {
   alaw: "pcm_alaw",
 };
 
-// WebCodecs' color names that differ from ffmpeg's.
 const COLORS: Readonly<Record<string, string>> = {
   pq: "smpte2084",
   hlg: "arib-std-b67",

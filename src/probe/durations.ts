@@ -11,7 +11,6 @@ export interface Measures {
   measure: () => Promise<number>;
 }
 
-// Formats without an index are read completely up to this many bytes.
 const MAX_MEASURED: Readonly<Record<string, number>> = {
   aac: MIB,
   matroska: 16 * MIB,
@@ -19,7 +18,6 @@ const MAX_MEASURED: Readonly<Record<string, number>> = {
   flac: 0,
 };
 
-// A larger deviation from the average bitrate means that the stated duration is wrong.
 const TOLERANCE = 0.02;
 
 /**
@@ -44,7 +42,6 @@ export async function durationOf(
   return seconds && seconds > 0 ? microseconds(seconds) : null;
 }
 
-// Seconds after which a file that starts late may count its duration from 0.
 const LATE = 0.5;
 
 // Matroska's duration is that of its packets; ffmpeg writes the end of the last one instead.
@@ -61,7 +58,6 @@ async function statedDuration(
   return end > origin ? end - origin : stated;
 }
 
-// Seconds by which headers may exceed the packets; beyond them, the packets decide.
 const MAX_EXCESS = 1;
 const PLAYS: ReadonlySet<SourceStream["kind"]> = new Set(["video", "audio"]);
 
@@ -72,7 +68,6 @@ export function boundDurations(source: Source): Source {
   const ends = playing.flatMap(({ end }) => end ?? []);
   if (duration === undefined) return source;
   const last = ends.length > 0 ? Math.max(...ends) : duration;
-  // A stream whose end is not known may be the longest.
   const excess = ends.length === playing.length ? MAX_EXCESS : MAX_EXCESS + last;
   const bound = (stated: number, end: number) => (stated > end + excess ? end : stated);
   const bounded = bound(duration, last);
@@ -96,7 +91,6 @@ export function completeStreams(
 ): SourceStream[] {
   if (!start || !duration) return streams;
   const timed = start.bitrate === "unknown" ? streams.map((stream) => ({ ...stream, duration })) : streams;
-  // The one stream whose first packets do not show its bitrate gets the total minus the others.
   const isOnly = start.bitrate === "variable" && timed.length === 1;
   const open = timed.filter(({ bitrate }) => isOnly || bitrate === undefined);
   const others = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
@@ -117,9 +111,7 @@ export interface Packets {
   bitrate: number;
 }
 
-// Enough packets for averages.
 const SAMPLE_PACKETS = 50;
-// Largest reordering distance: where reading stops, pictures shown before the last ones may be missing.
 const MAX_REORDER = 8;
 
 /**
@@ -145,7 +137,6 @@ export async function countPackets(
   return { any: packetCount > 0, rate: ratio(averagePacketRate, 1), bitrate: ratio(averageBitrate, 1) };
 }
 
-// Gives no bitrate of pictures, which are not read whole; the first is far larger than later ones anyway.
 async function countStart(track: InputTrack, start: FileStart): Promise<Packets | null> {
   const packets: { time: number; bytes: number }[] = [];
   await withinBounds(async () => {

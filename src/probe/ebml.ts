@@ -94,7 +94,6 @@ export const DEFAULT_TICK = 1_000_000;
 /** Maximum elements to examine before the first cluster. */
 export const MAX_TOP_ELEMENTS = 64;
 
-// Maximum bytes of an element's header.
 const MAX_HEADER = 12;
 
 /** Parses an element's header; null when it is malformed or incomplete. */
@@ -161,7 +160,6 @@ export function writeVoid(length: number): Uint8Array {
   return writeElement(EBML.void, length - 9);
 }
 
-// The leading bits encode the width of a number: 1 to 8 bytes, or 9 for invalid.
 function vintWidth(bytes: Uint8Array, at: number): number {
   return Math.clz32(bytes[at] ?? 0) - 23;
 }

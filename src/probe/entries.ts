@@ -25,11 +25,8 @@ export interface Finder {
   packetStart: (time: number, track?: number) => Promise<number | null>;
 }
 
-// Room for a few keyframes and their neighbors at each of hundreds of cuts.
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
-// Keyframes to check, going back, before giving up.
 const MAX_TRIES = 40;
-// Longer than any rounding, far shorter than an audio packet.
 const EPSILON_SOUND = 0.0001;
 const DEFAULT_FPS = 25;
 
@@ -116,7 +113,6 @@ async function createFinder(
   const description = config?.description ? bytesOf(config.description) : null;
   const frame = 1 / (source.fps ?? DEFAULT_FPS);
 
-  // Returns the number of pictures to discard after a keyframe; null when it is not an entry point.
   const leadOf = async (key: EncodedPacket): Promise<number | null> => {
     if (codec === "avc") return h264Entry(key.data, description);
     return (await track.determinePacketType(key)) === "key" ? 0 : null;
@@ -124,7 +120,6 @@ async function createFinder(
 
   const entry: Find = async (time) => {
     let key = await sink.getKeyPacket(origin + time + EPSILON_SECONDS);
-    // For an unknown codec, start one group of pictures earlier.
     if (!codec) key = key && ((await sink.getKeyPacket(justBefore(key))) ?? key);
     for (let left = MAX_TRIES; key && left > 0; left--) {
       const at = key.timestamp - origin;
@@ -133,7 +128,7 @@ async function createFinder(
         return Math.max(0, Math.min(at, time));
       key = await sink.getKeyPacket(justBefore(key));
     }
-    // With no earlier keyframe, decode from the very start, which is always correct.
+    // If no keyframe precedes the time, decoding from the very start is always correct.
     return key ? null : 0;
   };
 
@@ -188,10 +183,8 @@ function justBefore({ timestamp }: EncodedPacket): number {
   return timestamp - EPSILON_SECONDS;
 }
 
-// Only the index is read; it may be as large as in a probe.
 const INDEX_BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };
 
-// Twice the keyframes of six hours at one every half second; a source with more can be cut anywhere.
 const MAX_KEYFRAMES = 100_000;
 
 /**

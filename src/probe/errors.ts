@@ -14,7 +14,6 @@ const TIFF_LAYOUTS = {
 
 /** The errors of probing: the kind and the English of each, with its facts as parameters. */
 export const errors = {
-  // Files that are not media.
   empty: () => unsupported("The file is empty."),
   noMedia: () => unsupported("The file contains no media."),
   gzip: () => unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first."),
@@ -25,7 +24,6 @@ export const errors = {
     }),
   text: () => unsupported("The file is text, not media."),
 
-  // Media that cannot be processed.
   notProbed: ({ cause }: { cause: unknown }) =>
     new MediaError("probe_failed", "The file could not be probed.", { cause }),
   editRate: () =>
@@ -47,7 +45,6 @@ export const errors = {
       reason: { code: "tiff_layout", layout },
     }),
 
-  // SVG.
   largeSvg: () => new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false }),
   svgCutOff: () => unsupported("The SVG is damaged or cut off."),
   svgCostly: () =>

@@ -13,9 +13,7 @@ export interface Orientation {
 
 const TAG = 274;
 const TYPES = { short: 3, long: 4 } as const;
-// Tags ascend, so the orientation is among the first entries of a directory.
 const DIRECTORY = 65_536;
-// Writers place EXIF data before the pixels or behind them.
 const REACH = 262_144;
 
 /**
@@ -77,7 +75,6 @@ function findEntry(view: DataView, directory: number, little: boolean): Orientat
   return null;
 }
 
-// The bytes from the start of a name to its EXIF data; in a WebP the length follows the name.
 const NAMES = { "Exif\0\0": 6, eXIf: 4, EXIF: 8 } as const;
 
 function nameOf(head: Uint8Array): keyof typeof NAMES | null {
@@ -86,7 +83,6 @@ function nameOf(head: Uint8Array): keyof typeof NAMES | null {
   return isText(head, 0, "RIFF") && isText(head, 8, "WEBPVP8X") ? "EXIF" : null;
 }
 
-// A name followed by the start of a TIFF does not occur by chance.
 function findChunk(bytes: Uint8Array, start: number, name: keyof typeof NAMES): Orientation | null {
   for (let at = 0; at + 4 <= bytes.length; at++) {
     if (!isText(bytes, at, name)) continue;

@@ -60,7 +60,6 @@ export function readHeif(view: DataView): PictureFacts | null {
 
 const CHROMA = ["gray", "yuv420p", "yuv422p", "yuv444p"];
 
-// The first decoder configuration is the picture's own or its tiles'.
 function pixelsOf(view: DataView, properties: readonly Box[], alpha: boolean): string | null {
   const config = properties.find(({ kind }) => kind === "av1C" || kind === "hvcC");
   const [chroma, depth] = config ? depthOf(view, config) : [1, 8];
@@ -145,7 +144,6 @@ function placesOf(view: DataView, iprp: Box): ReadonlyMap<number, readonly numbe
     const item = readId(view, at, wideIds);
     at += wideIds ? 4 : 2;
     const count = view.getUint8(at++);
-    // The highest bit marks a property as essential.
     const own = Array.from({ length: count }, (_, index) =>
       wide ? view.getUint16(at + 2 * index) & 0x7fff : view.getUint8(at + index) & 0x7f,
     );
@@ -286,7 +284,6 @@ function cleanPart(view: DataView, properties: readonly Box[]): CleanPart | null
   return part;
 }
 
-// Sizes and the distance between the centers are fractions.
 function readClap(view: DataView, start: number, whole: Size): CleanPart | null {
   const [width, height] = [0, 8].map((at) =>
     Math.round(view.getUint32(start + at) / view.getUint32(start + at + 4)),
@@ -456,7 +453,6 @@ function findIndex(read: ReadBytes, fileSize: number): ByteRange | null {
   return null;
 }
 
-// Skips the alpha track, which has another handler type, and sound.
 function readMoov(view: DataView): { frames: number; seconds: number } | null {
   const moov = { kind: "moov", start: 0, end: view.byteLength };
   const pictures = listBoxes(view, moov.start, moov.end).find((trak) => {

@@ -177,7 +177,6 @@ function readOtherTracks(
   return { places, streams };
 }
 
-// Reads the attachments' descriptions without their contents.
 async function readAttachments(
   reader: ByteReader,
   attachments: (Element & { end: number }) | undefined,
@@ -210,7 +209,6 @@ async function readAttachments(
   return streams;
 }
 
-// mkvmerge writes bits per second as the tag BPS; keyed by track UID.
 function readBitrates(bytes: Uint8Array): Map<string, number> {
   const tracks = fieldsOf(bytes, 0, bytes.length, EBML.tag).flatMap(({ data, end }) => {
     const [target] = fieldsOf(bytes, data, end, EBML.targets);

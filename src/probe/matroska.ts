@@ -63,7 +63,6 @@ export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaSta
     body: end - clusters,
     bitrate: "variable",
     fps: new Map(entries.flatMap(({ number, fps }) => (fps ? [[number, fps]] : []))),
-    // A truncated file may lack the stated end.
     ends: cut ? new Map() : readEnds(info, tags, entries),
   };
   return { start, extras, delays, disabled };
@@ -146,7 +145,6 @@ interface TrackEntry {
   enough: number;
 }
 
-// At a constant rate, one picture suffices for the stream's properties.
 const ENOUGH = { even: 1, uneven: 60, sound: 16 } as const;
 const MAX_FPS = 1000;
 
@@ -185,11 +183,8 @@ export interface Clusters {
 
 // The start of a picture suffices; audio packets are copied whole, because their bytes are counted.
 const MAX_PACKET = { video: 16 * KIB, audio: MIB } as const;
-// The first request for a file fetches about this much anyway.
 const FREE_BYTES = 24 * KIB;
-// Limits of the search; each skipped picture costs another read elsewhere.
 const LIMITS = { elements: 2000, bytes: 2 * MIB, skips: 24 } as const;
-// Sound between large pictures is costly to reach, so fewer packets must do.
 const COSTLY = { skips: 2, enough: 4 } as const;
 const TRACK_NUMBER = 8;
 
@@ -275,7 +270,6 @@ function readEnds(
 
 const CLOCK = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/;
 
-// Seconds by the UID of the track.
 function readDurationTags(bytes: Uint8Array): Map<string, number> {
   const durations = new Map<string, number>();
   for (const tag of childrenOf(bytes, EBML.tag)) {
@@ -317,7 +311,6 @@ function readDuration(info: Uint8Array): number | undefined {
   return (ticks * readTick(info)) / 1e9;
 }
 
-// Nanoseconds per tick.
 function readTick(info: Uint8Array): number {
   const scale = fieldsOf(info).find(({ id }) => id === EBML.timestamp_scale);
   return (scale && readUint(info, scale.data, scale.end)) || DEFAULT_TICK;
@@ -333,9 +326,7 @@ function childrenOf(bytes: Uint8Array, childId: number) {
   return whole ? listElements(bytes, whole.data, bytes.length).filter(({ id }) => id === childId) : [];
 }
 
-// More than the headers before the first cluster.
 const HEAD = 256 * KIB;
-// More than the cues of six hours.
 const MAX_CUES = 8 * MIB;
 
 interface Part {
@@ -380,7 +371,6 @@ export async function readCueTimes(
   });
 }
 
-// Consecutive elements, up to the end of the range or one with the id `last`.
 function children(bytes: Uint8Array, start: number, end: number, last?: number): Part[] {
   const parts: Part[] = [];
   for (let at = start; at < Math.min(end, bytes.length); ) {
@@ -408,7 +398,6 @@ function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefi
   return readUint(bytes, element.start, element.end);
 }
 
-// After a longer gap, more than the start is damaged.
 const MAX_SEARCH = 128 * MIB;
 const BLOCK = MIB;
 const CHILDREN = 8;
@@ -458,7 +447,6 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
       at = end;
       continue;
     }
-    // If the headers are damaged, hiding the damage does not help.
     if (!tracks || (await isIntactCluster(reader, at))) return null;
     const next = await findCluster(reader, at + 1, signal);
     return next === null ? null : { start: at, end: next };
@@ -469,7 +457,6 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
 async function findCluster(reader: ByteReader, from: number, signal: AbortSignal): Promise<number | null> {
   const limit = Math.min(reader.size, from + MAX_SEARCH);
   for (let start = from; start < limit; start += BLOCK) {
-    // An ID may span two blocks.
     const bytes = await reader.read({ start, end: start + BLOCK + CLUSTER_ID.length - 1 }, signal);
     for (let at = bytes.indexOf(CLUSTER_ID[0]); at >= 0; at = bytes.indexOf(CLUSTER_ID[0], at + 1)) {
       const matches = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);

@@ -20,11 +20,9 @@ export interface Id3Cover {
 const HEADER = 10;
 const MAX_TAGS = 16;
 const MAX_FRAMES = 256 + CHAPTER_LIMITS.chapters;
-// Bytes of a chapter that are read, and of a text: more than a tag may have, in any encoding.
 const MAX_CHAPTER = 16_384;
 const MAX_TEXT = 4 * MAX_TAG_TEXT;
 const PICTURE_HEAD = 64;
-// 4 MiB, enough for a large cover; applies to tags that must be decoded as a whole.
 const MAX_TAG = 4_194_304;
 const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40 } as const;
 const FRAME_FLAGS = { unsynchronised: 0x02, length: 0x01 } as const;
@@ -93,7 +91,6 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
     const start = at + header + (own & supported & FRAME_FLAGS.length ? 4 : 0);
     const body = { start, end: Math.min(end, at + header + size) };
     at += header + size;
-    // Skip frames that are compressed, encrypted or empty.
     if ((own & ~supported) !== 0 || size < 2) continue;
     const unsynchronised =
       version === 4 && ((flags & TAG_FLAGS.unsynchronised) !== 0 || (own & FRAME_FLAGS.unsynchronised) !== 0);
@@ -109,7 +106,6 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
         read: async () => pictureIn(name, await read()),
       });
     } else if (name === "CHAP") {
-      // A chapter may have a picture after its title.
       const chapter = readChapter(await read(MAX_CHAPTER), version);
       if (chapter) id3.chapters.push(chapter);
     } else if (/^(T|COM|ULT|USLT)/.test(name) && size > 1) {
@@ -126,7 +122,6 @@ async function extendedBytes({ reader, start, version, flags }: Tag): Promise<nu
   return version === 4 ? sevenBits(head, 0) : 4 + number(head);
 }
 
-// Removes the zeros inserted after bytes of 255, which keep decoders from finding audio frames in the tag.
 function resynchronise(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, at) => byte !== 0 || bytes[at - 1] !== 0xff);
 }
@@ -137,7 +132,6 @@ function mimeOf(name: string, bytes: Uint8Array): string {
   return /png$/i.test(format) ? COVER_CODECS.png : format.toLowerCase();
 }
 
-// Encoding, type, picture type and description precede the picture; the description ends in two zeros in UTF-16.
 function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
   const step = bytes[0] === 1 || bytes[0] === 2 ? 2 : 1;
   let at = name === "PIC" ? 5 : bytes.indexOf(0, 1) + 2;
@@ -147,7 +141,6 @@ function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
 
 function readText(name: string, bytes: Uint8Array): readonly [string, string | readonly string[]] | null {
   const encoding = bytes[0] ?? 0;
-  // Version 2.4 separates the values of a frame by zeros.
   const several = (values: readonly string[]) => {
     const texts = values.filter(Boolean);
     return texts.length > 1 ? texts : (texts[0] ?? "");
@@ -273,13 +266,11 @@ export const ID3_GENRES: readonly string[] = [
 const WINDOW = 24 * KIB;
 const FRAME_START = 40;
 
-// LAME and other encoders write a tag into the first frame: optional fields by flag (frames, bytes, table of contents, quality), and
-// 21 bytes further the encoder's delay in 12 bits (gabriel.mp3-tech.org/mp3infotag.html).
+// gabriel.mp3-tech.org/mp3infotag.html: optional fields by flag; 21 bytes after them, the encoder's delay in 12 bits.
 const FIRST_FRAME = 256;
 const XING = /Xing|Info/;
 const XING_FIELDS = [4, 4, 100, 4] as const;
 const LAME_TAGS: ReadonlySet<string> = new Set(["LAME", "Lavf", "Lavc"]);
-// Samples that a decoder adds to the encoder's delay.
 const DECODER_DELAY = 529;
 
 /**
@@ -339,7 +330,6 @@ export function id3Size(head: Uint8Array): number {
   return HEADER + sevenBits(head, 6);
 }
 
-// The tag of the first frame, after 9 to 32 bytes of side information: Xing for a variable bitrate, Info for a constant one.
 async function readBitrate(reader: ByteReader, at: number): Promise<FileStart["bitrate"]> {
   const frame = String.fromCharCode(...(await reader.read({ start: at, end: at + FRAME_START })));
   if (frame.includes("Xing")) return "variable";

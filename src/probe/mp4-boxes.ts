@@ -55,7 +55,6 @@ export function readBoxHeader(
  */
 export function readTimescale(view: DataView, box: Box | null): number {
   if (!box || box.end - box.start < 24) return 0;
-  // Two times precede it, of 64 bits each in version 1.
   return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
@@ -138,7 +137,6 @@ export interface TrackIndex {
   consistent: boolean;
 }
 
-// Maximum seconds by which a track may outlast its packets, including a late start.
 const MAX_EXCESS = 60;
 
 /**
@@ -172,7 +170,6 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     // Text and time codes may start earlier, with an empty packet.
     const plays = /^(vide|soun)$/.test(readHandler(view, trak) ?? "");
     if (plays) starts.push(presentation?.start ?? Number.NaN);
-    // Headers may state more than the packets have.
     const limit = presentation ? Math.max(span, presentation.end) : span + MAX_EXCESS;
     tracks.set(id, {
       packets: sizes.count,
@@ -227,8 +224,7 @@ interface Presentation {
   end: number;
 }
 
-// Parses an edit list of empty edits followed by one real edit (8.6.6); null for any other. `first` is the composition time of the
-// first packet, `span` the seconds from it to the end of the last one shown.
+// Null for an edit list other than empty edits followed by one real edit (8.6.6); `span` ends with the last packet shown.
 function readPresentation(
   view: DataView,
   trak: Box,
@@ -280,11 +276,9 @@ function isEven(view: DataView, stts: Box | null): boolean {
   return longest - shortest <= 1 && shortest >= MIN_TICKS * (longest - shortest) && longest > 0;
 }
 
-// A tick must be a small part of a picture's duration to be a rounding error.
 const MIN_TICKS = 10;
 
-// Returns the end of the packet with the latest composition time; the sum of decoding times may be less, because reordering at the
-// end may exceed that at the start.
+// The sum of decoding times may be less, because reordering at the end may exceed that at the start.
 function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number {
   const rows = (box: Box | null) => (box ? Math.max(0, Math.floor((box.end - box.start - 8) / 8)) : 0);
   let [time, latest, delta, row, left, offset] = [0, 0, 0, 0, 0, 0];
@@ -296,7 +290,6 @@ function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number 
         offset = view.getInt32(ctts.start + 12 + row * 8);
         row++;
       }
-      // Packets beyond the table have no offset.
       if (left === 0) [left, offset] = [count, 0];
       const run = Math.min(count, left);
       time += run * delta;

@@ -22,8 +22,7 @@ import {
   type TrackIndex,
 } from "./mp4-boxes.ts";
 
-// mediabunny (1.61) creates an object per packet to sum them up, and may loop forever over tables that contradict each other
-// (test/probe/hostile). This reader sums the tables in place and rejects them if they disagree.
+// mediabunny (1.61) creates an object per packet, and may loop forever over tables that contradict each other (test/probe/hostile).
 
 /** The index of an MP4 or MOV, which describes its packets without reading them. */
 export interface MovieIndex {
@@ -122,7 +121,7 @@ export function readSyncTimes(moov: DataView, track: number, max: number): numbe
   return times;
 }
 
-// stts and ctts: pairs of a sample count and a value; callers request samples in order.
+// Callers must request samples in ascending order.
 function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
   let [at, first, sum] = [box.start + 8, 0, 0];
   return (sample) => {
@@ -158,7 +157,6 @@ const CODECS: Readonly<Record<string, string>> = {
 };
 /** Seconds from 1904, the QuickTime epoch, to 1970. */
 export const MOVIE_EPOCH = 2_082_844_800;
-// Value types in the iTunes list.
 const PICTURES: Readonly<Record<number, string>> = { 13: "mjpeg", 14: "png", 27: "bmp" };
 
 /** Reads subtitles, data and covers from the index of an MP4 or MOV. */
@@ -204,7 +202,6 @@ function readCreation(moov: DataView, { start, end }: Box): string | null {
   return seconds === 0 ? null : timestamp(seconds >= MOVIE_EPOCH ? seconds - MOVIE_EPOCH : seconds);
 }
 
-// QuickTime stores chapter titles as samples of a text track that other tracks refer to.
 function chapterTracks(moov: DataView, trak: Box): number[] {
   const chap = findBox(moov, trak, "tref", "chap");
   const ids: number[] = [];
@@ -238,7 +235,6 @@ const ENABLED = 1;
 // 3GPP TS 26.245, 5.16, and QuickTime: every sample is forced.
 const ALL_FORCED = 0x80000000;
 
-// QuickTime and ffmpeg write the title to udta/name.
 function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial<SourceStream> {
   const tkhd = findBox(moov, trak, "tkhd");
   const name = findBox(moov, trak, "udta", "name");
@@ -268,7 +264,6 @@ function findItems(moov: DataView, udta: Box): Box | null {
   return inside.map((box) => box && findBox(moov, box, "ilst")).find((box) => box) ?? null;
 }
 
-// Items of the iTunes list that hold a number, and free ones that name themselves; a list has at most this many.
 const MAX_ITEMS = 256;
 const ITUNES = "com.apple.iTunes";
 
@@ -326,9 +321,7 @@ function degrees(value: number, digits: number): string {
   );
 }
 
-// Titles within this many bytes are read at once; some muxers interleave them with pictures and sound.
 const MAX_TITLES_RANGE = 262_144;
-// Per title; more than is used.
 const MAX_TITLE = 2048;
 
 /**
@@ -385,7 +378,6 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
     };
   };
   const [times, runs, listed] = [table("stts", 8), table("stsc", 12), table("stsz", 4, 12)];
-  // If all samples have the same size, they are not listed.
   const shared = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
   const sizes = shared > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => shared } : listed;
   const wide = stbl && findBox(moov, stbl, "co64");
@@ -414,7 +406,6 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
   return samples;
 }
 
-// Duration of a leading empty edit, and the end of the edit after it, in seconds.
 function readDelay(moov: DataView, trak: Box): { delay: number; until: number } {
   const elst = findBox(moov, trak, "edts", "elst");
   const mvhd = listBoxes(moov, 8, moov.byteLength).find(({ kind }) => kind === "mvhd");
@@ -426,7 +417,6 @@ function readDelay(moov: DataView, trak: Box): { delay: number; until: number } 
   return { delay, until: shown.length > 0 ? delay + shown.length / scale : Number.POSITIVE_INFINITY };
 }
 
-// A length of two bytes, then the text: UTF-16 if it starts with a byte order mark.
 function readTitle(bytes: Uint8Array): string {
   if (bytes.length < 2) return "";
   const text = bytes.subarray(2, 2 + viewOf(bytes).getUint16(0));

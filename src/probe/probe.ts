@@ -31,7 +31,6 @@ export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<un
 /** Maximum bytes of a Source as JSON: a record contains seven, of inputs and outputs, and must fit into a row of 2 MB. */
 export const MAX_SOURCE_BYTES = 98_304;
 
-// 16 MiB in 64 places: several times the need of an ordinary file.
 const READ_BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
 
 /**
@@ -148,7 +147,6 @@ function withEnds(source: Source, ends: TrackEnds): Source {
   };
 }
 
-// Takes rate and channels from the packets; the headers state the rest, some of it more exactly.
 function withSound(source: Source, reported: Source): Source {
   const sounds = ({ streams = [] }: Source) => streams.filter(({ kind }) => kind === "audio");
   const own = mainStream(source, "audio");
@@ -168,7 +166,6 @@ function withSound(source: Source, reported: Source): Source {
   };
 }
 
-// A damaged header may claim zero channels, or a sample rate of zero.
 function hasPlainSound({ audio }: Source): boolean {
   return audio === undefined || (audio.channels >= 1 && audio.sample_rate >= 1);
 }
@@ -183,7 +180,6 @@ interface DemuxResult {
 
 const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false, edited: false };
 
-// If mediabunny fails on a file, ffprobe takes over; a failed read ends the probe.
 async function tryDemux(
   reader: ByteReader,
   formats: InputFormat[],
@@ -245,7 +241,6 @@ function checkSource(source: Source): Source {
   throw errors.sizeOutOfBounds({ width, height, max });
 }
 
-// A color profile or text may precede the chunk.
 const HEAD = 262_144;
 
 const CHUNKS = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;

@@ -17,7 +17,6 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
   if (text === null) return head;
   if (/<(!doctype html|html|head|body)\b/i.test(text)) throw errors.webPage();
   if (/^\s*#EXTM3U/.test(text)) throw errors.playlist();
-  // Netpbm and YUV4MPEG2 files start with text but are media.
   if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;
   throw errors.text();
 }
@@ -28,7 +27,6 @@ export function isSvg(head: Uint8Array): boolean {
   return text !== null && findSvgRoot(text) !== null;
 }
 
-// Null unless the bytes are UTF-8 without control characters other than whitespace.
 function asText(head: Uint8Array, cut: boolean): string | null {
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return null;
   try {
@@ -40,7 +38,6 @@ function asText(head: Uint8Array, cut: boolean): string | null {
 
 // Old QuickTime files have no ftyp and start with any of these boxes.
 const BOXES: ReadonlySet<string> = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
-// Starts of the first packets of Ogg streams that mediabunny reads.
 const OGG_HEADS = ["OpusHead", "\u0001vorbis"];
 
 // ISO/IEC 11172-3, 2.4.2.3: layer III, and 0 in ADTS. mediabunny mistakes layers I and II for III.
@@ -62,7 +59,7 @@ export function formatsOf(head: Uint8Array): InputFormat[] {
   return head[0] === 0xff && (second & 0xe0) === 0xe0 && LAYERS.has(second & 6) ? [MP3, ADTS] : [];
 }
 
-// The first pages of an Ogg file open its streams (RFC 3533); mediabunny would silently skip unknown ones.
+// mediabunny would silently skip unknown streams, which the first pages open (RFC 3533).
 function isPlainOgg(head: Uint8Array): boolean {
   for (let at = 0; at + 27 < head.length; ) {
     const opens = ((head[at + 5] ?? 0) & 2) !== 0;

@@ -2,17 +2,14 @@ import type { ByteReader } from "../runs/ports.ts";
 import { latinText, MIB, viewOf } from "../util/bytes.ts";
 import { id3Size } from "./mp3.ts";
 
-// mediabunny (1.61) and ffprobe estimate the duration from the file's size and the bitrate at its start, which is wrong by a tenth for
-// uneven frames (test/probe/sound-frames).
+// mediabunny (1.61) and ffprobe estimate durations from the bitrate at the start: a tenth off for uneven frames (test/probe/sound-frames).
 
 export interface SoundLength {
   /** Null when there are too many frames to read. */
   seconds: number | null;
 }
 
-// A probe counts frames in files up to this size: half an hour at 128 kbit/s.
 const MAX_COUNTED = 32 * MIB;
-// If the frames make up less of the file, it has another type of frame.
 const MIN_SHARE = 0.5;
 const BLOCK = 2 * MIB;
 const FIRST = 64;
@@ -40,18 +37,16 @@ export async function measureFrames(
   return reader.size - start > maxBytes ? { seconds: null } : countAll(reader, start, readFrame, signal);
 }
 
-// A variable bitrate departs from that of a few samples, but not this far.
 const MAX_DEPARTURE = 2.5;
 const SAMPLE = 65_536;
 const SAMPLE_PLACES = [0, 0.3, 0.6, 0.9] as const;
 
-// Compares the frames that the tag of an MP3 counts with samples of the file. Editors that cut or join a file often leave the tag.
+// Editors that cut or join a file often leave its tag unchanged.
 async function isCredible(reader: ByteReader, start: number, signal: AbortSignal): Promise<boolean> {
   const first = await reader.read({ start, end: Math.min(reader.size, start + SAMPLE) }, signal);
   const frame = readMpeg(first, 0);
   const text = latinText(viewOf(first), 0, Math.min(FIRST, first.length));
   const at = text.search(/Xing|Info/);
-  // The frames are counted in bit 0 of the flags; a VBRI tag is left alone.
   if (!frame || at < 0 || ((first[at + 7] ?? 0) & 1) === 0) return true;
   const stated = viewOf(first).getUint32(at + 8) * frame.seconds;
   const sum = { bytes: 0, seconds: 0 };
@@ -85,14 +80,12 @@ async function countAll(
   return counted > (reader.size - start) * MIN_SHARE ? { seconds } : null;
 }
 
-// Adds up the frames in a block; `bytes` is the offset of the next block.
 function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   const sum = { seconds: 0, bytes: 0, counted: 0 };
   let at = 0;
   let synced = false;
   while (at + TAG_HEADER <= bytes.length) {
     const frame = readFrame(bytes, at);
-    // A candidate is a frame when another follows; after previous frames, one is enough.
     const next = frame ? at + frame.bytes : 0;
     const follows: boolean =
       frame !== null && (synced || next + TAG_HEADER > bytes.length || readFrame(bytes, next) !== null);
@@ -110,7 +103,6 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   return sum;
 }
 
-/** Returns the offset after a file's ID3v2 tags. */
 async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
   for (let at = 0; ; ) {
     const head = await reader.read({ start: at, end: Math.min(reader.size, at + TAG_HEADER) }, signal);
@@ -228,7 +220,6 @@ interface Header {
   rate: number;
 }
 
-/** The offset of the frames, and the rate in STREAMINFO. */
 interface Start {
   at: number;
   rate: number;
@@ -254,7 +245,6 @@ export async function measureFlac(reader: ByteReader, signal?: AbortSignal): Pro
   for (let at = start.at; at < reader.size; ) {
     const end = Math.min(reader.size, at + FLAC_FRAMES_BLOCK);
     const bytes = await reader.read({ start: at, end }, signal);
-    // A header may span two blocks.
     const length = end === reader.size ? bytes.length : bytes.length - FLAC_HEADER;
     counter.add(bytes, length);
     at += Math.max(1, length);
@@ -327,7 +317,6 @@ function readHeader(bytes: Uint8Array, at: number): Header | null {
   if ((sync & 0xfe) !== 0xf8) return null;
   const [size, rate] = [codes >> 4, codes & 15];
   const isReserved = layout >> 4 > 10 || ((layout >> 1) & 7) === 3 || (layout & 1) === 1;
-  // The number is written like UTF-8, in up to seven bytes.
   const ones = Math.clz32(~(number << 24));
   if (size === 0 || rate === RATE_NONE || isReserved || ones === 1 || ones > 7) return null;
   let next = at + 4 + Math.max(1, ones);

@@ -32,7 +32,6 @@ export async function readStill(reader: ByteReader, signal: AbortSignal): Promis
 }
 
 const FULL = { color_range: "pc", color_space: "bt470bg", bits_per_raw_sample: "8" } as const;
-// By the horizontal and vertical samples of luma and of both chroma components.
 const PIXELS: ReadonlyMap<number, string> = new Map([
   [0x1111, "yuvj444p"],
   [0x1212, "yuvj444p"],
@@ -42,7 +41,7 @@ const PIXELS: ReadonlyMap<number, string> = new Map([
   [0x2211, "yuvj420p"],
 ]);
 
-// ITU-T T.81, B.2: baseline, extended and progressive pictures of 8 bits.
+// ITU-T T.81, B.2.
 function readJpeg(view: DataView): StillReport | null {
   let stream: Record<string, unknown> | null = null;
   let orientation: number | null = null;
@@ -55,7 +54,6 @@ function readJpeg(view: DataView): StillReport | null {
       stream = jpegStream(view, body);
       if (!stream) return null;
     } else if (marker === 0xffe0 && latinText(view, body, 5) === "JFIF\0") {
-      // Unequal densities mean oblong pixels.
       const [across, down] = [view.getUint16(body + 8), view.getUint16(body + 10)];
       if (across === 0 || across !== down) return null;
     } else if (marker === 0xffe1 && latinText(view, body, 6) === "Exif\0\0") {
@@ -81,7 +79,6 @@ function jpegStream(view: DataView, body: number): Record<string, unknown> | nul
   return { width, height, pix_fmt, ...FULL };
 }
 
-// Multi-picture files, colors other than YCbCr, and rare or lossless types.
 function isUnusual(view: DataView, marker: number, body: number): boolean {
   if (marker === 0xffe2 && latinText(view, body, 4) === "MPF\0") return true;
   if (marker === 0xffee && latinText(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;
@@ -90,7 +87,7 @@ function isUnusual(view: DataView, marker: number, body: number): boolean {
   return !isTable && !isNote;
 }
 
-// RFC 9649: one lossy picture, possibly with a color profile.
+// RFC 9649.
 function readWebp(view: DataView, size: number): StillReport | null {
   if (latinText(view, 0, 4) !== "RIFF" || latinText(view, 8, 4) !== "WEBP") return null;
   if (view.getUint32(4, true) + 8 !== size) return null;

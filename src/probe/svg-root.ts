@@ -10,7 +10,6 @@ export interface SvgRoot {
 
 const BOM = 0xfeff;
 const NAME = /^(?:[\w-]+:)?svg(?=[\s/>])/;
-// Values are quoted, so a start tag ends at the first bracket outside of quotes.
 const ATTRIBUTE = /(?<![^\s"'])([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Finds the root of an SVG; null for any other text, or when the start tag is cut off. */
@@ -35,7 +34,6 @@ export function findSvgRoot(text: string): SvgRoot | null {
   return { start, end, attributes };
 }
 
-// The end of a declaration, instruction, comment or document type; null at anything else, -1 when it is not closed.
 function endOfProlog(text: string, at: number): number | null {
   if (text.startsWith("<?", at)) return after(text, "?>", at + 2);
   if (text.startsWith("<!--", at)) return after(text, "-->", at + 4);
@@ -44,7 +42,6 @@ function endOfProlog(text: string, at: number): number | null {
 
 const CLOSED_BY: Readonly<Record<string, string>> = { "<!--": "-->", "<?": "?>" };
 
-// Brackets in quotes, comments and instructions do not count.
 function endOfDoctype(text: string, at: number): number {
   const mark = /<!--|<\?|["'[\]>]/g;
   mark.lastIndex = at;
@@ -106,7 +103,6 @@ export function svgSize({ attributes }: SvgRoot): Size {
   return height !== null ? { width: (height * box.width) / box.height, height } : box;
 }
 
-// Null for a percentage, which would refer to the surrounding page.
 function lengthOf(text: string | undefined): number | null {
   const [, number, unit = ""] = /^\s*\+?(\d*\.?\d+(?:e[+-]?\d+)?)([a-z]*)\s*$/i.exec(text ?? "") ?? [];
   const pixels = Number(number) * (UNITS[unit.toLowerCase()] ?? Number.NaN);

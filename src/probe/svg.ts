@@ -6,9 +6,7 @@ import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
 const MAX_BYTES = 8_388_608;
 // Drawing this many elements takes a browser a second or two.
 const MAX_COST = 500_000;
-// SVGs within SVGs.
 const MAX_NESTING = 3;
-// Characters that entities may expand to.
 const MAX_EXPANDED = 1_000_000;
 
 /**
@@ -71,16 +69,14 @@ function costOfPicture(url: string, depth: number): number {
 function decodeBase64(data: string): string {
   const [letters = ""] = /^[\w+/\s]*/.exec(data) ?? [];
   const plain = letters.replace(/[\s_]/g, "");
-  // Drop a last character that completes no byte.
   const bytes = atob(plain.length % 4 === 1 ? plain.slice(0, -1) : plain);
   return new TextDecoder().decode(Uint8Array.from(bytes, (letter) => letter.charCodeAt(0)));
 }
 
 const ENTITY = /<!ENTITY\s+(%\s*)?([^\s"'<>%&;]+)\s+(?:"([^"]*)"|'([^']*)'|\w+)/g;
-// The only attribute defaults allowed in a document type.
 const NAMESPACE = /\bxmlns(?::[\w.-]+)?\s+CDATA\s+(?:#FIXED\s+)?(?:"[^"]*"|'[^']*')/g;
 
-// Allows only plain-text entities, which drawing programs write for namespaces; others can nest or refer to files.
+// Drawing programs write plain-text entities for namespaces; others can nest or refer to files.
 function expandEntities(text: string, start: number): string {
   const prolog = text.slice(0, start);
   const values = new Map<string, string>();
@@ -124,10 +120,8 @@ interface Open {
   inherited: readonly string[];
 }
 
-// A filter primitive processes every pixel of its region.
 const FILTER_WEIGHT = 100;
-// Browsers sort the lines that cross each row of pixels: 30,000 take five seconds a row, whatever the size of the picture, and
-// 10,000 half a second.
+// Browsers sort the lines that cross each row of pixels: 10,000 take half a second a row, 30,000 five seconds.
 const crossingWeight = (crossed: number) => crossed ** 2 / 2000;
 const NOT_DRAWN = /^(?:linearGradient|radialGradient|stop)$/;
 const MAX_DEPTH = 1000;
@@ -169,7 +163,6 @@ function svgCost(text: string, start: number, costOfPicture: (url: string) => nu
   return whole ? sum(root, byId) : Number.POSITIVE_INFINITY;
 }
 
-// Elements without an id only repeat with their parent, so they count as part of it.
 function partOf({ name, id, crossed }: Reading, outer: Part, byId: Map<string, Part[]>): Part {
   const part: Part = id === null ? outer : { weight: 0 };
   if (id !== null) {
@@ -186,7 +179,6 @@ function partOf({ name, id, crossed }: Reading, outer: Part, byId: Map<string, P
 }
 
 function referencesOf({ name, names, ids, painted }: Reading, outer: readonly string[], { rules }: Sheet) {
-  // A link draws nothing.
   const repeated = new Set([...(name === "a" ? [] : ids), ...outer]);
   const own = new Set(painted);
   for (const each of names) {
@@ -298,7 +290,6 @@ function scan(text: string, start: number, reader: Reader): boolean {
 }
 
 const ATTRIBUTE = /\s([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-// Inherited properties, and variables, which may stand for them.
 const INHERITED = /^\s*(?:fill|stroke|marker[\w-]*|--.*)\s*$/i;
 
 function readTag(tag: string): Reading {
@@ -332,12 +323,10 @@ function readTag(tag: string): Reading {
   return reading;
 }
 
-// Attributes with path data or points; an animation draws its first value.
 const SHAPED = /^(?:d|points|style|values|from|to)$/;
 
 const TEXT = /^data:\s*(?:image\/svg|text\/|application\/(?:xml|xhtml))/i;
 
-// Each URL with the text after it.
 function picturesIn(value: string): string[] {
   return value.split(/(?=data:)/i).filter((each) => TEXT.test(each));
 }
@@ -361,7 +350,6 @@ function keyOf(id: string): string {
   return /^[^\s"'()<>;,]*/.exec(resolveEscapes(id))?.[0] || OTHER;
 }
 
-// Resolves character references and XML's five entities.
 function resolveReferences(value: string): string {
   if (!value.includes("&")) return value;
   return value.replace(
@@ -375,7 +363,6 @@ function resolveReferences(value: string): string {
 
 const NAMED = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" } as const;
 
-/** Resolves the escapes of style sheets and URLs. */
 function resolveEscapes(value: string): string {
   if (!/[\\%]/.test(value)) return value;
   const styled = value.replace(/\\(?:([0-9a-f]{1,6})\s?|([^\n]))/gi, (_, hex, other) =>
@@ -420,11 +407,10 @@ function readSheets(text: string, start: number): Sheet | null {
   return count > MAX_NAMED ? null : sheet;
 }
 
-// Comments, strings and URLs, whose braces do not count. An unclosed one matches to the end, so that no text is scanned twice.
+// Braces in these do not count. An unclosed one matches to the end; otherwise text would be scanned again and again.
 const QUOTED =
   /\/\*[\s\S]*?(?:\*\/|$)|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'?|url\([^)"']*/gi;
 
-// Returns the number of ids added, and stops beyond `max`.
 function addRules(css: string, rules: Sheet["rules"], max: number): number {
   const sheet = css.replace(QUOTED, (quoted) =>
     quoted.startsWith("/*") ? " " : quoted.replace(/[{};]/g, " "),
@@ -464,7 +450,6 @@ function simpleSelectors(selectors: string): string[] {
 const NUMBERS = { M: 2, L: 2, T: 2, H: 1, V: 1, S: 4, Q: 4, C: 6, A: 7, Z: 0 } as const;
 const COMMAND = /([mlhvcsqtaz])([^mlhvcsqtaz]*)/gi;
 const NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
-// Shorter shapes are never slow.
 const MIN_LETTERS = 10_000;
 
 /**
@@ -491,7 +476,6 @@ const axis = (): Axis => ({ at: 0, start: 0, length: 0, min: Number.POSITIVE_INF
 
 function crossings(shape: string): number {
   const [across, down] = [axis(), axis()];
-  // The L makes a list of points a path.
   for (const [, command = "", values = ""] of `L${shape}`.matchAll(COMMAND)) {
     const letter = command.toUpperCase() as keyof typeof NUMBERS;
     const numbers = Array.from(values.matchAll(NUMBER), ([number]) => Number(number));
@@ -500,7 +484,6 @@ function crossings(shape: string): number {
     for (let from = 0; size > 0 && from + size <= numbers.length; from += size) {
       const isMove = letter === "M" && from === 0;
       const [x, y] = command === letter ? [0, 0] : [across.at, down.at];
-      // An arc's last two numbers are its end.
       for (let index = letter === "A" ? 5 : 0; index < size; index += 2) {
         const [first = 0, second = 0] = [numbers[from + index], numbers[from + index + 1]];
         if (letter !== "V") moveTo(across, x + first, isMove);

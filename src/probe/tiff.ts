@@ -2,7 +2,6 @@ import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { errors, type TiffLayout } from "./errors.ts";
 
-// TIFF 6.0: the tags that describe how pixels are stored.
 const TAGS = {
   bits: 258,
   photometric: 262,
@@ -15,7 +14,6 @@ const TAGS = {
 const SHORT = 3;
 const CMYK = 5;
 const SEPARATE = 2;
-// Samples beyond the colors: of unknown meaning, alpha that the colors are multiplied by, or alpha alone.
 const EXTRA = { unknown: 0, premultiplied: 1 } as const;
 // Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.
 const COLORS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 3, 3: 1, [CMYK]: 4 };
@@ -64,7 +62,6 @@ async function readTags(reader: ByteReader, signal: AbortSignal): Promise<Tags> 
   return tags;
 }
 
-// Of the tags in use, only bits per sample and extra samples may have several values; their first ones suffice.
 async function readValues(
   reader: ByteReader,
   view: DataView,
