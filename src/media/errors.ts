@@ -43,8 +43,8 @@ export const REQUEST_ERROR_KINDS = [
 ] as const;
 
 /**
- * Why the local client's `fallback` did not take over work that no encoder in the page can do: `standalone_step`, it accepts only tasks;
- * `missing`, the page no longer has one; `failed`, it could not be reached, refused the task or did not receive its file.
+ * Why the local client's `fallback` did not take over work that no encoder in the page can do: it accepts only tasks
+ * (`standalone_step`), the page no longer has one (`missing`), or it was unreachable, refused the task or lacks its file (`failed`).
  */
 export const FALLBACK_FAULTS = ["standalone_step", "missing", "failed"] as const;
 /** Why the local client's `fallback` did not take over work that no encoder in the page can do. */

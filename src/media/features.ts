@@ -49,7 +49,7 @@ export const FEATURE_REFUSALS = ALL.map(([, { refusal }]) => refusal.code) as [
   ...FeatureRefusal[],
 ];
 
-/** Returns the features that an engine can carry out, for some sources at least, where its build lacks some. */
+/** Returns the features that an engine can carry out, at least for some sources, except those that its build lacks. */
 export function engineFeatures(engine: Engine, lacks: readonly FeatureName[] = []): FeatureName[] {
   return ALL.flatMap(([name, { doneBy }]) => (doneBy[engine] && !lacks.includes(name) ? [name] : []));
 }

@@ -51,7 +51,7 @@ export function mainStream(source: SourceFacts, kind: "video" | "audio"): Source
   return streams.filter((stream) => stream.kind === kind)[kind === "video" ? video_track : sound_track];
 }
 
-/** Returns ffmpeg's specifier of the video stream that a source describes, of an input of the command. */
+/** Returns ffmpeg's specifier of the video stream that a source describes, in the command's input `input`. */
 export function videoStream({ video_track = 0 }: Pick<SourceFacts, "video_track">, input = 0): string {
   return `${input}:V:${video_track}`;
 }

@@ -22,7 +22,7 @@ export type ConcatPart = NonNullable<Plan["concat"]>[number];
 export interface Plan extends z.infer<typeof schema.Plan> {}
 
 /**
- * Version of the plan's fields. Raise it when a field changes its meaning, changes its name or goes; a new optional field needs no new
+ * Version of the plan's fields. Raise it when a field changes its meaning or name, or is removed; a new optional field needs no new
  * version. A run whose plan has another version decides anew when it resumes.
  */
 export const PLAN_VERSION = 5;

@@ -256,8 +256,8 @@ export function maxAudioBits(source: Source): number {
 }
 
 /**
- * Returns the most bytes of an output that keeps the source's pictures, or its sound alone, as they are; null when it encodes them, or
- * the size of the source is unknown.
+ * Returns the maximum bytes of an output that copies the source's pictures, or its sound alone; null when it encodes them or the
+ * source's size is unknown.
  */
 export function copiedBytes(plan: Plan, source: Source): number | null {
   const { kind, format, video, audio, frames, start, end } = plan;

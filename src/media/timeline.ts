@@ -219,8 +219,8 @@ export function planFreeze(
 }
 
 /**
- * Returns when a track of a source ends, by default that which the source describes, in seconds; undefined when its headers do not
- * state it.
+ * Returns the end in seconds of one of a source's tracks, by default of the one that the source describes; undefined when its headers
+ * do not state it.
  */
 export function trackEnd(source: Source, kind: "video" | "audio", index?: number): number | undefined {
   const stream =

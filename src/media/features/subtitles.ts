@@ -125,7 +125,7 @@ export const BURN_FONT = {
 const ASS_HEAD = 2048;
 const ASS_SHARE = 3;
 
-/** Returns the files for drawing burnt-in subtitles: an ASS that we write, and its font. `sources` are the extra inputs probed so far. */
+/** Returns the files for drawing burnt-in subtitles: an ASS written by Framewright, and its font. `sources` are the extra inputs probed so far. */
 export function burnFiles(options: SubtitleOptions, sources: readonly SourceFacts[]): ExtraFile[] {
   const input = burntInput(options);
   if (input === null) return [];
