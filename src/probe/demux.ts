@@ -292,7 +292,7 @@ async function primingOf(
 const MAX_CORE_RATE = 24_000;
 const SBR = "mp4a.40.5";
 
-// ISO/IEC 14496-3, 1.6.5: neither SBR nor PS, which turns one channel into two, must be signaled. mediabunny (1.61) reads signaled ones only.
+// ISO/IEC 14496-3, 1.6.5: SBR and PS (two channels from one) need not be signaled; mediabunny (1.61) reads signaled ones only.
 async function isImplicit(audio: InputAudioTrack): Promise<boolean> {
   if ((await audio.getCodec()) !== "aac") return false;
   if ((await audio.getSampleRate()) <= MAX_CORE_RATE) return true;

@@ -61,13 +61,14 @@ async function statedDuration(
 const MAX_EXCESS = 1;
 const PLAYS: ReadonlySet<SourceStream["kind"]> = new Set(["video", "audio"]);
 
-/** Corrects durations that headers state beyond the last packets of a source, as unknown ones (all bits set) are. */
+/** Limits stated durations to the end of the last packets of a source; headers state an unknown one as all bits set. */
 export function boundDurations(source: Source): Source {
   const { streams = [], duration, filesize } = source;
   const playing = streams.filter(({ kind }) => PLAYS.has(kind));
   const ends = playing.flatMap(({ end }) => end ?? []);
   if (duration === undefined) return source;
   const last = ends.length > 0 ? Math.max(...ends) : duration;
+  // A stream of unknown end may be the longest.
   const excess = ends.length === playing.length ? MAX_EXCESS : MAX_EXCESS + last;
   const bound = (stated: number, end: number) => (stated > end + excess ? end : stated);
   const bounded = bound(duration, last);

@@ -429,7 +429,7 @@ function nibbles(byte: number): [number, number] {
 
 type ReadBytes = (start: number, end: number) => Uint8Array;
 
-/** Returns whether an AVIF or HEIC holds a sequence: has an index of packets, as the brand `hevc` alone does not prove. */
+/** Returns whether an AVIF or HEIC holds a sequence, by its index of packets; the brand `hevc` alone proves nothing. */
 export function holdsSequence(read: ReadBytes, fileSize: number): boolean {
   return findIndex(read, fileSize) !== null;
 }

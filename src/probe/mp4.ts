@@ -87,8 +87,8 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
 }
 
 /**
- * Returns the presentation times in seconds of a video track's sync samples (ISO/IEC 14496-12, 8.6), with edits
- * applied; `track` is its index among the video tracks. Empty when there are more than `max`, or no table, which means that all are sync samples.
+ * Returns the presentation times in seconds of a video track's sync samples (ISO/IEC 14496-12, 8.6), with edits applied;
+ * `track` is its index among the video tracks. Empty when there are more than `max`, or no table: all are then sync samples.
  */
 export function readSyncTimes(moov: DataView, track: number, max: number): number[] {
   const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
