@@ -8,7 +8,6 @@ import { createDestinations } from "./result/destinations.ts";
 import { keepFocus } from "./ui/keep-focus.ts";
 import { WorkbenchContext } from "./workbench.ts";
 
-/** The threaded core, which the page ships to encode H.265 on the visitor's machine; loaded on first use. */
 const THREADED_CORE = {
   wasm: new URL("../dist/core-mt/ffmpeg-core-mt.wasm.gz", import.meta.url).href,
   glue: new URL("../dist/core-mt/ffmpeg-core-mt.js.gz", import.meta.url).href,

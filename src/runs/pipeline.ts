@@ -6,7 +6,7 @@ import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
-/** Runs a task's steps in order and reports every change. Bad media never makes it reject: failure is a state. */
+/** Runs a task's steps in order and reports every change. Never rejects because of bad media: failure is a state. */
 export async function runTask(task: Task, work: StepWork, report: Report, durably: Durably): Promise<void> {
   let media: Source | ExternalFile = { object: "external_file", url: task.input };
   for (const step of task.steps) {
@@ -16,7 +16,7 @@ export async function runTask(task: Task, work: StepWork, report: Report, durabl
   }
 }
 
-/** Runs one step of a task, or a standalone one, and reports its end; resolves with its output, or null when it failed or was cancelled. */
+/** Runs a step, in a task or standalone, and reports its end; resolves with its output, or null after a failure or cancellation. */
 export async function runStep(
   step: Step,
   run_id: string,

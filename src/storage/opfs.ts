@@ -271,7 +271,6 @@ function decodeKey(encoded: string): string {
   return decodeURIComponent(encoded);
 }
 
-/** Returns the folders that lead to an object, including its own. */
 function foldersOf(key: string): string[] {
   const parts = encodeKey(key).split("/");
   return parts.flatMap((part, n) => {
@@ -315,7 +314,6 @@ interface Branch {
 
 const MAX_LOOKUPS = 5;
 
-/** Returns the folder of a key's versions; null when it does not exist and `create` is false. */
 async function openObject(
   root: FileSystemDirectoryHandle,
   key: string,
@@ -330,7 +328,6 @@ async function openObject(
   return folder;
 }
 
-/** Returns the latest complete version; null when there is none. */
 async function findVersion(object: FileSystemDirectoryHandle): Promise<CurrentVersion | null> {
   for (let lookup = 0; lookup < MAX_LOOKUPS; lookup++) {
     const versions = await listVersions(object);
@@ -373,7 +370,6 @@ async function listBelow(root: FileSystemDirectoryHandle, prefix: string) {
   return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Resolves to null when the file or folder does not exist. */
 async function present<T>(promise: Promise<T>): Promise<T | null> {
   try {
     return await promise;

@@ -26,7 +26,6 @@ interface Disclosure {
   id: string;
 }
 
-/** The actions that an item's state allows. */
 function Actions({ item, more }: { item: Item; more: Disclosure }) {
   const { queue } = useWorkbench();
   const { id, name } = item;
@@ -160,7 +159,6 @@ function speedWords(speed: number): string {
 
 const EVERY_MS = 1000;
 
-/** Returns the time in milliseconds since the epoch, and renders again every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -230,7 +228,6 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "input_unreachable",
 ]);
 
-/** The error of an item in plain words, in detail, and what to do next. */
 function FaultLine({
   item,
   isEdited,
@@ -357,10 +354,6 @@ export const Card = memo(function Card({
   );
 });
 
-/**
- * The file sizes before and after for an item that succeeded; nothing when they are unknown, or when the output has many
- * files.
- */
 function SavedLine({ item: { size, source, task } }: { item: Item }) {
   const output = task?.steps.find(({ output }) => output?.encoder)?.output;
   const before = size ?? source?.filesize ?? null;

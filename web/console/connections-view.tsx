@@ -169,7 +169,6 @@ const FIELDS = [
   "signing",
 ] as const satisfies readonly (keyof ConnectionRequest)[];
 
-/** Creates or edits a connection; its secret is write-only. */
 function ConnectionForm({
   connection,
   onSaved,

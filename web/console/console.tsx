@@ -98,7 +98,6 @@ function WebhooksView() {
 
 const POLL_MS = 30_000;
 
-/** The connected service, whether it responds, and the button that disconnects it. */
 function ConsoleHead() {
   const { edge } = useWorkbench();
   const { base_url, client } = useService();

@@ -5,7 +5,7 @@ import { isLoopback } from "../../src/util/loopback.ts";
 import { strings } from "../strings.ts";
 
 export interface EdgeConnection {
-  /** Without a trailing slash. */
+  /** Has no trailing slash. */
   readonly base_url: string;
   readonly client: RemoteClient;
 }
@@ -16,7 +16,10 @@ interface EdgeLoss {
   readonly message: string;
 }
 
-/** The page's connection to a service. Its key is stored in this browser only; a link that signs in has it in its fragment, which is removed at once. */
+/**
+ * The page's connection to a service. Only this browser stores the key; a sign-in link carries it in the fragment, which the page
+ * removes at once.
+ */
 export interface Edge {
   /** Null while there is none. */
   readonly connection: ReadonlySignal<EdgeConnection | null>;
@@ -213,7 +216,6 @@ interface SavedService {
 
 const NAME = "framewright-edge";
 
-/** Returns the service of the previous visit; null when there is none, or the browser stores nothing. */
 function readService(): SavedService | null {
   try {
     const { base_url, api_key } = JSON.parse(localStorage.getItem(NAME) ?? "{}");
@@ -231,7 +233,6 @@ function saveService(service: SavedService | null): void {
   } catch {}
 }
 
-/** Calls back when another tab of this browser connects or disconnects. */
 function onServiceSaved(changed: () => void): void {
   addEventListener("storage", ({ key }) => {
     if (key === NAME || key === null) changed();
@@ -239,9 +240,9 @@ function onServiceSaved(changed: () => void): void {
 }
 
 /**
- * Takes the key out of the page's address, where the link that `npm run dev` prints has it (`#key=…`), and turns to the console;
- * null without one. On a page of another machine's service such a link may be a stranger's, who would see what its visitor does
- * with that key: it is ignored, but removed too.
+ * Removes the key (`#key=…`, as in the link that `npm run dev` prints) from the page's address, opens the console, and returns
+ * the key; null when there is none. Ignores the key on another machine's page: the link may come from a stranger, who would see
+ * what the visitor does with it.
  */
 function consumeLinkedKey(): string | null {
   const key = /^#key=([\x21-\x7e]{1,512})$/.exec(location.hash)?.[1];

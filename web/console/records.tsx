@@ -214,7 +214,6 @@ interface RecordTableProps<T> {
   observe?: Observe | undefined;
 }
 
-/** Shows records as a table, or as cards on a narrow screen. With `details`, rows can be expanded. */
 function RecordTable<T extends { id: string }>({
   caption,
   columns,

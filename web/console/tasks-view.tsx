@@ -142,7 +142,6 @@ export function TasksView() {
   );
 }
 
-/** Calls `see` when rows of a table scroll into view or out of it. */
 function useInView(see: (id: string, seen: boolean) => void): Observe {
   const observer = useMemo(
     () =>
@@ -165,7 +164,6 @@ function useInView(see: (id: string, seen: boolean) => void): Observe {
   );
 }
 
-/** Announces to screen readers which tasks of the list have just ended. */
 function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
   const [news, setNews] = useState("");
   const unfinished = useRef<ReadonlySet<string>>(new Set());
@@ -182,7 +180,6 @@ function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
   );
 }
 
-/** The columns of the task list; `paceOf` returns the pace of a task where known. */
 function taskColumns(paceOf: (id: string) => Pace | undefined): Column<Task>[] {
   return [
     { title: strings.input, wide: true, cell: (task) => <Input task={task} /> },
@@ -309,7 +306,6 @@ function TaskFilters({ filter }: { filter: Signal<TaskFilter> }) {
   );
 }
 
-/** A task in full: its steps, options and output. */
 function TaskDetails({ task }: { task: Task }) {
   const options = Object.entries(task.options);
   const metadata = Object.keys(task.metadata).length > 0 ? JSON.stringify(task.metadata, null, 2) : null;
@@ -377,7 +373,6 @@ function StepRow({ step }: { step: Step }) {
   );
 }
 
-/** The actions on a task in the list; `put` receives the changed task. */
 function TaskActions({
   task,
   put,

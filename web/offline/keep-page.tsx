@@ -79,7 +79,6 @@ function savesData(): boolean {
   return connection?.saveData ?? false;
 }
 
-/** Announces a new version at the foot of the page, which a reload activates. */
 function NewVersion({ isThere, onReload }: { isThere: { value: boolean }; onReload: () => void }) {
   return (
     <div class="new-version" role="status">

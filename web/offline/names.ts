@@ -6,8 +6,8 @@ export const LOCK_PREFIX = "framewright-page ";
 export const CORE_CACHE = "framewright-core";
 
 /**
- * What a page asks of the service worker: to take over from the previous one, to delete what no page needs any longer, to
- * keep the large files too, or to stop doing so.
+ * A page's order to the service worker: take over from the previous one, delete what no page needs any longer, keep the
+ * large files too, or stop doing so.
  */
 export type Order = "take over" | "tidy" | "keep all" | "stop";
 

@@ -18,7 +18,7 @@ export interface SettingsFault extends Fault {
   readonly field: string | null;
 }
 
-/** What is known about options before the start: a forecast, or an error. */
+/** The result of checking options before the start: a forecast, or an error. */
 export type Verdict =
   | { readonly fault: null; readonly forecast: Forecast; readonly lowered: string | null }
   | { readonly fault: SettingsFault; readonly forecast: null; readonly lowered: null };
@@ -56,7 +56,7 @@ export function withFormat(settings: Settings, format: string, source: Source): 
 
 const OF_FILES: readonly string[] = ["track", "interval", "count"];
 
-/** Leaves out what a source has nothing for, because the options were chosen for another file. */
+/** Removes options that were chosen for another file and need subtitles, a track or a timeline that this source lacks. */
 export function withoutMissing(settings: Settings, source: Source): Settings {
   const without = (now: Settings, name: string): Settings => ({
     ...withOptions(now, { [name]: undefined }),
@@ -76,7 +76,7 @@ function optionAtFault(settings: Settings, source: Source): string | null {
   return fault && (fault.field ?? "").replace(/[.[].*$/, "");
 }
 
-/** Returns options with their error, so that nothing invalid is started, and with what is lowered for their size. */
+/** Returns options with their error, and with a description of what is lowered to reach their target size. */
 export function withVerdict(settings: Settings, source: Source): Settings {
   const { fault, lowered } = checkSettings(settings, source);
   return { ...settings, lowered, fault: fault && { kind: fault.kind, message: fault.message } };

@@ -140,7 +140,6 @@ function FrameRate({ form }: { form: Form }) {
   );
 }
 
-/** The part of a file to use, or for a picture the moment; nothing for files without a timeline. */
 function Times({ input, form }: { input: MediaInput | null; form: Form }) {
   const { source, settings, options } = form;
   if (!source.duration || !input) return null;
@@ -173,7 +172,6 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
   );
 }
 
-/** A forecast of the output in words, or why there can be none. */
 function Outcome({ form: { settings, options, source, verdict } }: { form: Form }) {
   const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
@@ -235,7 +233,6 @@ const PLACES = [
   { value: "edge", label: strings.edge },
 ] as const;
 
-/** Where the work runs, and what that means for the file. */
 function PlaceField({ form: { settings, update } }: { form: Form }) {
   const connection = useWorkbench().edge.connection.value;
   if (!connection && settings.place === "device") {
@@ -258,7 +255,6 @@ function PlaceField({ form: { settings, update } }: { form: Form }) {
   );
 }
 
-/** Applies an item's options to all other items of the same kind that are ready. */
 function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Form }) {
   const { queue } = useWorkbench();
   const [used, setUsed] = useState<{ wishes: Settings; words: string } | null>(null);

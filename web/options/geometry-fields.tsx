@@ -89,7 +89,7 @@ function commonSizes({
   ];
 }
 
-// The default `fill` would stretch the picture when both sides are set.
+// `fill` would stretch the picture when both sides are set, so the form defaults to `contain`.
 function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
   const value = parseSide(text);
   const other = options[name === "width" ? "height" : "width"];
@@ -97,7 +97,6 @@ function withSide(options: AnyOptions, name: "width" | "height", text: string): 
   return { [name]: value, background: undefined, ...(options.fit === "contain" && { fit: undefined }) };
 }
 
-/** Parses a number of pixels or a percentage; undefined for nothing. */
 function parseSide(text: string): number | string | undefined {
   const plain = text.replaceAll(" ", "");
   if (plain === "") return undefined;
@@ -162,7 +161,6 @@ const EDGES = {
 
 type Edge = keyof typeof EDGES;
 
-/** The part to keep, in pixels or percentages of what is shown. */
 function Rectangle({
   crop,
   form: { change },
@@ -225,7 +223,6 @@ export function FitFields({ form }: { form: Form }) {
   );
 }
 
-/** Where the picture sits in its frame, or which part of it is kept. */
 function PositionField({ value, onChange }: { value: Position; onChange: (position: Position) => void }) {
   const id = useId();
   return (

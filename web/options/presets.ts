@@ -8,7 +8,7 @@ import { strings } from "./strings.ts";
 export interface Preset {
   readonly id: string;
   readonly name: string;
-  /** What it is for, in a few words; empty for the visitor's own. */
+  /** Its purpose in a few words; empty for the visitor's own. */
   readonly purpose: string;
   readonly kind: EncodeKind;
   readonly options: AnyOptions;
@@ -80,7 +80,7 @@ export const PRESETS = [
   },
 ] as const satisfies readonly Preset[];
 
-/** Applies a preset to a source, without what it has nothing for; keeps the trim and the place. */
+/** Applies a preset to a source, except options that the source cannot have; keeps the trim and the place. */
 export function fromPreset(preset: Preset, current: Settings, source: Source): Settings {
   const { start, end } = current.options as AnyOptions;
   const times = {

@@ -29,7 +29,7 @@ interface Size {
 
 const percent = (share: number) => `${share * 100}%`;
 
-/** Places what is turned, mirrored or cut in a box of the output's shape; null for a picture as it is. */
+/** Places a turned, mirrored or cropped picture in a box of the output's shape; null for an unchanged picture. */
 function placeView(view: View, box: Size, fit: Fit, position: Position): Placement | null {
   const { turn, mirror, crop, turned, shown } = view;
   if (turn === 0 && !mirror && !crop) return null;

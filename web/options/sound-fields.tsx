@@ -141,7 +141,6 @@ function RateField({ form }: { form: Form }) {
   );
 }
 
-/** Returns the codec of an output's sound. */
 function soundCodec(kind: Form["settings"]["kind"], options: AnyOptions, source: Source): string {
   const format = formatOf(kind, options, source);
   if (kind === "adaptive_video") return "aac";

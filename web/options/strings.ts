@@ -1,6 +1,6 @@
 import type { EncodeKind } from "../../src/index.ts";
 
-// Short enough for a select on a phone.
+// These must fit a select on a phone.
 const FORMAT_USES: Readonly<Record<string, string>> = {
   mp4: "plays everywhere",
   webm: "open, for websites",

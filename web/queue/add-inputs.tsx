@@ -7,14 +7,13 @@ import { strings } from "./strings.ts";
 
 const MAX_FILES = 1000;
 
-/** Returns whether a drag contains something that the queue accepts: files or a link. */
 function acceptsDrop(data: DataTransfer | null): boolean {
   return data !== null && (data.types.includes("Files") || data.types.includes("text/uri-list"));
 }
 
 /**
- * Returns what was dropped: files, as handles where the browser has them, so that they outlive a reload; folders with
- * everything in them; and links.
+ * Returns the dropped files, as handles where the browser has them, so that they outlive a reload; all files of dropped
+ * folders; and links.
  */
 async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
   // A drop's data is gone after the first await.
@@ -33,7 +32,6 @@ async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
   return (files.length > 0 ? files : links).slice(0, MAX_FILES);
 }
 
-/** Returns what was pasted: files, or else the URLs in a text. */
 function pastedInputs(data: DataTransfer): MediaInput[] {
   const files = [...data.files];
   return files.length > 0 ? files : urlsIn(data.getData("text/plain"));

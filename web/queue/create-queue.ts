@@ -252,7 +252,6 @@ interface PermissionHandle extends FileSystemFileHandle {
   requestPermission?(): Promise<PermissionState>;
 }
 
-/** Returns which file an unstarted item waits for; null when its file can be read. */
 async function waitingFor({ input, name, size }: Item): Promise<WaitingFile | null> {
   if (input === null) return { name, size: size ?? 0, reason: "gone" };
   if (!isHandle(input)) return null;

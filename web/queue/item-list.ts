@@ -14,7 +14,7 @@ type StoredItem = ItemRow & StoredFiles;
 /** Determines the key under which an item's file is stored. */
 type FileOf = Pick<Item, "id" | "file_of">;
 
-/** The queue stored in this browser, shared by all tabs. Nothing rejects: without a database it stores nothing. */
+/** The queue stored in this browser, shared by all tabs. Never rejects: without a database it stores nothing. */
 export interface QueueStore {
   /** Returns all items in the order in which they were added. */
   all(): Promise<StoredItem[]>;
@@ -228,7 +228,6 @@ export function createItemList(
     loaded.value = true;
   }
 
-  /** Reads an item, and its file and picture if they are not here yet. */
   async function read(id: string): Promise<StoredItem | null> {
     const row = await store.get(id);
     if (!row) return null;

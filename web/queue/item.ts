@@ -24,13 +24,13 @@ export interface Settings<K extends EncodeKind = EncodeKind> {
   /** Id of the preset that these options match; null for the visitor's own. */
   readonly preset: string | null;
   readonly place: Place;
-  /** What is lowered to reach `target_size`, in words; null or absent when nothing is. */
+  /** Names what is lowered to reach `target_size`; null or absent when nothing is. */
   readonly lowered?: string | null;
-  /** What is wrong with these options, which then cannot be started; null or absent when nothing is. */
+  /** The error in these options, which prevents a start; null or absent when there is none. */
   readonly fault?: Fault | null;
 }
 
-/** What went wrong, as shown to the visitor. */
+/** An error as shown to the visitor. */
 export interface Fault {
   readonly kind: string;
   readonly message: string;
@@ -67,7 +67,7 @@ export interface Item {
   readonly name: string;
   /** In bytes; null when unknown. */
   readonly size: number | null;
-  /** What was added; null for a file that is gone after a reload. */
+  /** The added file or URL; null for a file that is gone after a reload. */
   readonly input: MediaInput | null;
   /** Id of the item that this one was recreated from, whose stored file both share; null or absent for one with its own file. */
   readonly file_of?: string | null;

@@ -70,7 +70,6 @@ function QueueBar() {
   );
 }
 
-/** Adds files and URLs; large while the queue is empty, a bar afterwards. */
 function AddFiles({ large }: { large: boolean }) {
   const { queue } = useWorkbench();
   const input = useRef<HTMLInputElement>(null);
@@ -161,7 +160,6 @@ const USES = [
   ["stream", strings.useStream],
 ] as const satisfies readonly (readonly [IconName, string])[];
 
-/** Explains the page at a glance to first-time visitors. */
 function WhatFor() {
   return (
     <ul class="what-for plain">

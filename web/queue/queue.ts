@@ -19,8 +19,8 @@ export interface Queue {
   /** Restarts a failed or cancelled item, or probes an unreadable one again. Repeated calls, also in other tabs, start it once. */
   retry(id: string): Promise<void>;
   /**
-   * Has the service do what failed here or could not be read here. Only for a click of the visitor, because the file
-   * leaves the machine.
+   * Sends an item that failed or could not be read here to the service. Call it only on a click, because the file leaves
+   * the machine.
    */
   sendToEdge(id: string): Promise<void>;
   /** Copies an item that is ready or finished, to make another output of its file. */

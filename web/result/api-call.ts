@@ -7,7 +7,7 @@ export interface ApiCall {
   /** URL of the input; null for a file on the visitor's machine. */
   readonly url: string | null;
   readonly name: string;
-  /** What becomes of it; several outputs are a job. */
+  /** The outputs of the input; several are a job. */
   readonly outputs: readonly ApiOutput[];
 }
 

@@ -99,7 +99,6 @@ function Picture({ side, name, alt }: { side: CompareSide; name: SideName; alt: 
   const onError = () => setBroken(url);
   const video = useRef<HTMLVideoElement>(null);
   const { time = 0 } = side;
-  // Browsers round a frame's edges either way, so seek to its middle.
   const shown = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
   const seek = () => {
     if (video.current) video.current.currentTime = shown;

@@ -170,7 +170,7 @@ async function download(
   { signal, onProgress }: Watch,
   read: (outputs: readonly SavedOutput[]) => Promise<ReadableStream<Uint8Array>> | ReadableStream<Uint8Array>,
 ): Promise<boolean> {
-  // The picker needs the click, so it comes first.
+  // The picker needs the click's activation, so it comes first.
   const handle = canPickFile() ? await pickFile(name) : null;
   if (canPickFile() && !handle) return false;
   const outputs = await Promise.all(items.map((item) => savedOutputOf(item, queue)));
@@ -236,7 +236,6 @@ export function canPickFolder(): boolean {
   return pickers().showDirectoryPicker !== undefined;
 }
 
-/** Returns whether the visitor can choose where to save a file, which is then written in chunks. */
 function canPickFile(): boolean {
   return pickers().showSaveFilePicker !== undefined;
 }

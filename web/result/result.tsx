@@ -155,7 +155,6 @@ function Shown({ output, url, name }: { output: Output; url: string; name: strin
   );
 }
 
-/** Shows a whole picture, with a checkerboard behind transparent parts. */
 function Picture({
   url,
   name,
@@ -187,7 +186,6 @@ interface SeriesPicture {
   readonly time: number | undefined;
 }
 
-/** Shows the sheets of a storyboard, or several stills with their times. */
 function Pictures({ output, name }: { output: Output; name: string }) {
   const pictures = usePictures(output);
   const [first] = pictures;
@@ -242,7 +240,6 @@ function isPicture({ mime }: NonNullable<Source["files"]>[number]): boolean {
 const CopyDialog = lazy(async () => ({ default: (await import("./copy-dialog.tsx")).CopyDialog }));
 const S3Dialog = lazy(async () => ({ default: (await import("./s3-dialog.tsx")).S3Dialog }));
 
-/** Ways to take an output from the page: to disk, to S3, or as an API call in code. */
 function TakeAlong({ item, output, url }: { item: Item; output: Output; url: string }) {
   const { queue } = useWorkbench();
   const [dialog, setDialog] = useState<"copy" | "s3" | null>(null);

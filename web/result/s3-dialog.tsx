@@ -142,7 +142,7 @@ async function waitForStep(
   }
 }
 
-// Prefills the dialog for the next file; kept in memory only.
+// The form contains a secret key, so only memory keeps it for the next file.
 const lastForm = signal(EMPTY_FORM);
 
 const FIELDS = {

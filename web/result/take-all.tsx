@@ -58,7 +58,7 @@ function wordsOf({ names, faults }: Saved, count: number): string {
 interface Saved {
   /** Names in the folder of the files saved completely. */
   readonly names: readonly string[];
-  /** What could not be saved, by the names of the items. */
+  /** The errors of items that could not be saved. */
   readonly faults: readonly { readonly name: string; readonly fault: Fault }[];
 }
 

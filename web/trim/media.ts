@@ -129,7 +129,6 @@ export interface Playback {
 
 const EVENTS = ["loadedmetadata", "timeupdate", "seeking", "seeked", "playing", "pause"] as const;
 
-/** Creates a {@link Playback} without an element. */
 function createPlayback(): Playback {
   const time = signal(0);
   const isPlaying = signal(false);

@@ -4,7 +4,7 @@ import { clock } from "../words/quantities.ts";
 import { strings } from "./strings.ts";
 import { parseTime } from "./timeline.ts";
 
-/** A time to type. Leaving the field or Enter applies it; Escape restores the previous one. */
+/** A text field for a time. Leaving the field or Enter applies it; Escape restores the previous one. */
 export function TimeField({
   label,
   time,

@@ -84,7 +84,6 @@ const MAX_FRAMES = 12;
 const MAX_DECODED_FRAMES = 6;
 const MIN_FRAME_WIDTH = 48;
 
-/** A row of a dozen frames of a video, fewer on narrow screens, that appear one by one. */
 function Filmstrip({
   url,
   frame,
@@ -129,7 +128,7 @@ function Filmstrip({
   );
 }
 
-/** The waveform of a sound. It decodes the whole file, so that must not be large. */
+/** The waveform of a sound; decodes the whole file, which must not be large. */
 function Waveform({ url, duration, onFault }: { url: string; duration: number; onFault: () => void }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -225,7 +224,6 @@ async function drawFrames(
   }
 }
 
-/** Like {@link drawFrames}, with each frame decoded by `decode`. */
 async function drawDecoded(
   decode: (at: number, signal: AbortSignal) => Promise<Blob>,
   canvases: readonly HTMLCanvasElement[],

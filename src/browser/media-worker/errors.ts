@@ -7,7 +7,7 @@ const CONNECTION_USERS = {
   output: "An S3 output",
   upload: "An upload",
 } as const;
-/** What needs a connection: a part of a request, or the URL of a bucket. */
+/** The user of a connection: a part of a request, or the URL of a bucket. */
 export type ConnectionUser = keyof typeof CONNECTION_USERS | `s3://${string}`;
 
 /** Why the fallback did not take over work that no encoder in the page can do; appended to the error of that work. */

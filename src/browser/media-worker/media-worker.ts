@@ -19,9 +19,6 @@ import { bufferTerminal, type RunStores } from "./run-records.ts";
 // Reads from the browser are slow, and probing a damaged file takes thousands of small ones.
 const READING = { minAhead: 64 * KIB, maxAhead: MIB, cacheBytes: 8 * MIB } as const;
 
-/**
- * Assembles the media worker from its stores, encoders and host. Rejects when the browser allows no storage.
- */
 async function compose(
   settings: MediaSettings,
   tell: (event: MediaEvent) => void,
@@ -40,7 +37,7 @@ async function compose(
       encoders: ordered,
       urls: createLocalUrls(settings.name),
       connections: createConnections(settings.connections, page.sign),
-      // One more than workers: a run encodes while another is stitched.
+      // A run encodes while another is stitched.
       runs_at_once: pool.workers + 1,
       font: () => loadFont(settings.core ?? {}),
       offers: (plan, source) => localOffers(ordered, plan, source),

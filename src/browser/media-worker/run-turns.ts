@@ -69,7 +69,6 @@ export interface Limiter {
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Creates a {@link Limiter} of `max` operations, at least 1. */
 function createLimiter(max: number): Limiter {
   const waiting = new Set<() => void>();
   let free = max;

@@ -117,7 +117,7 @@ export async function drawParts(size: Size, draw: DrawPart, pause: () => Promise
   }
 
   async function refine(part: Part, step: number, ms: number, { smaller, floor }: Timing): Promise<void> {
-    // Only the part of the time that grew since the last size grows again.
+    // Only the part of the time that depends on the size quadruples.
     const next = ms + 4 * Math.max(0, ms - smaller);
     const halves = next > SLICE_MS && ms >= RETRY_FACTOR * floor ? halve(part) : [];
     if (halves.length === 0) {

@@ -23,7 +23,6 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
   pauseMs: 100,
 };
 
-/** Most redirects to follow before a source counts as unreachable. */
 const MAX_REDIRECTS = 5;
 
 export interface HttpOptions {

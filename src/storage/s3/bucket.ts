@@ -267,7 +267,7 @@ interface XmlElement {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
-// Characters; more than a list of a thousand long keys.
+// A list of a thousand long keys has fewer characters.
 const MAX_XML = 8_000_000;
 const MAX_DEPTH = 16;
 const TOKEN =

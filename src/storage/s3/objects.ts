@@ -164,7 +164,6 @@ function bare(etag: string): string {
 
 const DELETES_AT_ONCE = 16;
 
-/** Lists the keys that start with a prefix, in pages of up to a thousand. */
 async function* listKeys(bucket: S3Bucket, prefix: string): AsyncGenerator<string[]> {
   for (let after = ""; ; ) {
     const query = {

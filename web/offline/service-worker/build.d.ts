@@ -1,4 +1,4 @@
-/** What the build tells the service worker about its version. Paths begin with a slash. */
+/** The files and the version of a build, for its service worker. Paths begin with a slash. */
 interface Build {
   /** A hash of all its files. */
   version: string;

@@ -34,7 +34,6 @@ async function keepFiles(): Promise<void> {
   );
 }
 
-/** Caches the large files too, as far as possible before the signal aborts. */
 async function keepLater(signal: AbortSignal): Promise<void> {
   const [own, core] = await Promise.all([openOwn(), caches.open(CORE_CACHE)]);
   const keeping = [
