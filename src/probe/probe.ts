@@ -17,6 +17,7 @@ import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
 import { checkTiff } from "./tiff.ts";
+import { checkStreamsLast } from "./transport-stream.ts";
 
 /** The URL and the served type of a file to probe. */
 export interface ProbeInput {
@@ -60,6 +61,7 @@ export async function probeMedia(
     throw error;
   });
   if (complete && report === null) return withExactDuration(complete.source, reader, signal);
+  await checkStreamsLast(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
   const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });

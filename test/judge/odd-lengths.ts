@@ -28,6 +28,25 @@ export async function filmWithAc3(extension: "mkv" | "mp4"): Promise<string> {
   return makeClip(extension, [...short, "-movflags", "+frag_keyframe+empty_moov+delay_moov"]);
 }
 
+/** A transport stream of two recordings, one after the other, whose streams have other numbers. */
+export async function changingPrograms(): Promise<string> {
+  const first = ["-i", await film("mp4"), "-c", "copy", "-mpegts_start_pid", "256"];
+  const second = [
+    "-i",
+    await film("mp4"),
+    "-c",
+    "copy",
+    "-mpegts_start_pid",
+    "512",
+    "-output_ts_offset",
+    "6",
+  ];
+  const paths = [await makeClip("ts", first), await makeClip("ts", second)];
+  return keepClip("ts", JSON.stringify(["joined", paths]), async (to) =>
+    writeFile(to, Buffer.concat(await Promise.all(paths.map((path) => readFile(path))))),
+  );
+}
+
 /** Matroska whose first packet is at 100 s; some writers state no end of each track. */
 export async function lateMatroska(tagged: boolean): Promise<string> {
   const late = ["-i", await film("mkv"), "-c", "copy", "-output_ts_offset", "100", "-copyts"];

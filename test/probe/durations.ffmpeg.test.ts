@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { lateMatroska, miscounted, truehd, unknownDurations } from "../judge/odd-lengths.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import {
+  changingPrograms,
+  film,
+  lateMatroska,
+  miscounted,
+  truehd,
+  unknownDurations,
+} from "../judge/odd-lengths.ts";
 import { probeFile } from "./probe-file.ts";
 
 const FILES = [
@@ -21,4 +29,18 @@ test.for(FILES)("the packets of a $name decide its duration", async ({ make, sec
 test("a tag that counts an MP3's frames right stays exact", async () => {
   const { source } = await probeFile(await miscounted(1, "-q:a", "4"));
   expect(source.duration).toBe(6.024);
+});
+
+test("a transport stream that ends in other streams is refused with that reason", async () => {
+  await expect(probeFile(await changingPrograms())).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: expect.stringContaining("ends in other streams than it starts with"),
+  });
+});
+
+test("a transport stream of two programs at once is read", async () => {
+  const both = ["-i", await film("mp4"), "-map", "0", "-map", "0", "-c", "copy"];
+  const programs = ["-program", "st=0:st=1", "-program", "st=2:st=3"];
+  const { source } = await probeFile(await makeClip("ts", [...both, ...programs]));
+  expect(source.streams?.filter(({ kind }) => kind === "video")).toHaveLength(2);
 });
