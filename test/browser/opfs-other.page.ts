@@ -23,13 +23,13 @@ export const CASES: Cases = {
     without(StorageManager.prototype, "getDirectory", refuse);
     await assert.rejects(
       createOpfsStorage(name()),
-      refused(/denies this page files of its own, as in some private windows/),
+      refused(/denies this page a file system of its own, as in some private windows/),
     );
   },
   "rejects where the browser has no OPFS": async () => {
     without(StorageManager.prototype, "getDirectory");
-    await assert.rejects(createOpfsStorage(name()), refused(/denies this page files of its own/));
+    await assert.rejects(createOpfsStorage(name()), refused(/denies this page a file system of its own/));
     without(Object.getPrototypeOf(navigator), "storage");
-    await assert.rejects(createOpfsStorage(name()), refused(/denies this page files of its own/));
+    await assert.rejects(createOpfsStorage(name()), refused(/denies this page a file system of its own/));
   },
 };

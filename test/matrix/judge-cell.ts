@@ -160,7 +160,9 @@ async function judgeLikeness(
   return { like: { ssim: mean, worst }, shown: picture };
 }
 
-function soundCodec({ kind, format }: Cell): string {
+function soundCodec({ kind, format, from }: Cell): string {
+  // The lossless sources have 24 bits, which a WAV keeps.
+  if (format === "wav" && from !== "h264") return "pcm_s24le";
   if (kind === "audio") return FORMATS.audio[format as AudioFormat].codec;
   return kind === "video" ? FORMATS.video[format as VideoFormat].audio : "aac";
 }
