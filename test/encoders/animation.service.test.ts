@@ -174,9 +174,9 @@ test.concurrent(
   },
 );
 
-// Slow motion with detail and grain.
+// Slow motion with detail and grain; tagged, as ffmpeg takes untagged HD for BT.601.
 const FOOTAGE =
-  "-f lavfi -i mandelbrot=s=1280x720:rate=25:maxiter=150:end_scale=0.2 -t 1.5 -vf noise=alls=3:allf=t,format=yuv420p -c:v libx264 -preset veryfast -crf 17".split(
+  "-f lavfi -i mandelbrot=s=1280x720:rate=25:maxiter=150:end_scale=0.2 -t 1.5 -vf noise=alls=3:allf=t,format=yuv420p -c:v libx264 -preset veryfast -crf 17 -colorspace bt709 -color_primaries bt709 -color_trc bt709".split(
     " ",
   );
 

@@ -59,7 +59,9 @@ test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (want
     interlaced: false,
   });
   expectSameTimes(facts, await recallFacts(original), expect);
-  const like = await measureLikeness(output.path, original, wanted);
+  // A WebM keeps transparency, which the decoder of this comparison ignores on both sides.
+  const isKept = format === "webm" && wanted.name === "webm_alpha";
+  const like = await measureLikeness(output.path, original, isKept ? {} : wanted);
   note(task, { ssim: like.mean, worst: like.worst });
   expect(like.mean).toBeGreaterThan(LIKE);
   await expectSound(wanted, output.path, original, facts, expect);
