@@ -86,7 +86,7 @@ const SOUNDS = [
   { format: "aac", format_name: "aac", codec_name: "aac" },
   { format: "ogg", format_name: "ogg", codec_name: "vorbis" },
   { format: "opus", format_name: "ogg", codec_name: "opus" },
-  { format: "wav", format_name: "wav", codec_name: "pcm_s16le" },
+  { format: "wav", format_name: "wav", codec_name: "pcm_s24le" },
   { format: "flac", format_name: "flac", codec_name: "flac" },
 ] as const;
 
