@@ -28,6 +28,7 @@ export const errors = {
     new MediaError("probe_failed", "The file could not be probed.", { cause }),
   editRate: () =>
     unsupported("The file's edit list plays a part faster or slower, or freezes it; that is not supported."),
+  editGap: () => unsupported("The file's edit list leaves a gap between two parts; that is not supported."),
   streamsTakenOver: () =>
     unsupported(
       "The transport stream ends in other streams than it starts with, as one joined from several recordings does; convert each recording.",

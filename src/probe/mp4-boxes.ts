@@ -132,7 +132,7 @@ export interface TrackIndex {
   /** How players rotate and mirror its pictures. */
   orientation: Orientation;
   /** Whether its edit list shows several parts of its pictures or sound, or one at another rate than 1. */
-  edits: "none" | "parts" | "rate";
+  edits: "none" | "parts" | "gap" | "rate";
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
 }
@@ -197,10 +197,11 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
 function editsOf(view: DataView, trak: Box): TrackIndex["edits"] {
   const elst = findBox(view, trak, "edts", "elst");
   let parts = 0;
-  for (const { from, plain } of elst ? readEdits(view, elst) : []) {
-    if (from < 0) continue;
-    if (!plain) return "rate";
-    parts++;
+  for (const { from, plain, last } of elst ? readEdits(view, elst) : []) {
+    if (from >= 0 && !plain) return "rate";
+    if (from >= 0) parts++;
+    // ffmpeg (5.1) fills a gap between two parts with the start of the media.
+    else if (parts > 0 && !last) return "gap";
   }
   return parts > 1 ? "parts" : "none";
 }

@@ -201,6 +201,7 @@ async function tryDemux(
     if (!index || [...index.tracks.values()].some(({ consistent }) => !consistent)) return NOTHING;
     const edits = [...index.tracks.values()].map((track) => track.edits);
     if (edits.includes("rate")) throw errors.editRate();
+    if (edits.includes("gap")) throw errors.editGap();
     const edited = edits.includes("parts");
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {

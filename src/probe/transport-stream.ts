@@ -24,10 +24,11 @@ export async function checkStreamsLast(
 ): Promise<void> {
   const { format, streams = [] } = report as FfprobeReport;
   if (format?.format_name !== "mpegts") return;
-  const kind = streams.some(({ codec_type }) => codec_type === "video") ? "video" : "audio";
-  const [first, ...others] = streams
-    .filter(({ codec_type }) => codec_type === kind)
-    .map(({ id }) => Number(id));
+  const idsOf = (kind: string) =>
+    streams.filter(({ codec_type }) => codec_type === kind).map(({ id }) => Number(id));
+  const [pictures, sounds] = [idsOf("video"), idsOf("audio")];
+  // Of several programs at once, one with little sound may have none at the end.
+  const [first, ...others] = pictures.length > 1 ? pictures : sounds;
   if (!first || others.length === 0) return;
   const length = Math.min(TAIL, Math.floor(reader.size / SHARE));
   const tail = await reader.read({ start: reader.size - length, end: reader.size }, signal);

@@ -47,6 +47,16 @@ export async function changingPrograms(): Promise<string> {
   );
 }
 
+/** A transport stream whose pictures go on while its sound moves to a stream of another number. */
+export async function changingSound(): Promise<string> {
+  const first = ["-i", await film("mp4"), "-c", "copy", "-streamid", "0:256", "-streamid", "1:257"];
+  const second = ["-i", await film("mp4"), "-c", "copy", "-streamid", "0:256", "-streamid", "1:258"];
+  const paths = [await makeClip("ts", first), await makeClip("ts", second)];
+  return keepClip("ts", JSON.stringify(["joined", paths]), async (to) =>
+    writeFile(to, Buffer.concat(await Promise.all(paths.map((path) => readFile(path))))),
+  );
+}
+
 /** Matroska whose first packet is at 100 s; some writers state no end of each track. */
 export async function lateMatroska(tagged: boolean): Promise<string> {
   const late = ["-i", await film("mkv"), "-c", "copy", "-output_ts_offset", "100", "-copyts"];
@@ -77,8 +87,11 @@ export async function miscounted(times: number, ...rate: string[]): Promise<stri
 
 /** An edit: what it shows of the media, in seconds. */
 export interface Shown {
-  from: number;
+  /** Null for nothing. */
+  from: number | null;
   seconds: number;
+  /** Default: 1. */
+  rate?: number;
 }
 
 /** A MOV of 6 s with PCM sound whose tracks show only these parts, in this order. */
@@ -122,11 +135,11 @@ function withEdits(file: Buffer, edits: readonly Shown[]): Buffer {
 
 function withTrackEdits(trak: Buffer, edits: readonly Shown[], ticks: number, total: number): Buffer {
   const scale = trak.readUInt32BE(trak.indexOf("mdhd") + 16);
-  const entries = edits.map(({ from, seconds }) => {
+  const entries = edits.map(({ from, seconds, rate = 1 }) => {
     const entry = Buffer.alloc(12);
     entry.writeUInt32BE(seconds * ticks, 0);
-    entry.writeInt32BE(from * scale, 4);
-    entry.writeUInt32BE(0x10000, 8);
+    entry.writeInt32BE(from === null ? -1 : from * scale, 4);
+    entry.writeUInt32BE(rate * 0x10000, 8);
     return entry;
   });
   const count = Buffer.alloc(8);

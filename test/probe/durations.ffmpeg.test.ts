@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
 import {
   changingPrograms,
+  changingSound,
+  editedMovie,
   film,
   lateMatroska,
   miscounted,
@@ -43,4 +45,27 @@ test("a transport stream of two programs at once is read", async () => {
   const programs = ["-program", "st=0:st=1", "-program", "st=2:st=3"];
   const { source } = await probeFile(await makeClip("ts", [...both, ...programs]));
   expect(source.streams?.filter(({ kind }) => kind === "video")).toHaveLength(2);
+});
+
+test("a transport stream whose sound ends in another stream is refused", async () => {
+  await expect(probeFile(await changingSound())).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: expect.stringContaining("ends in other streams than it starts with"),
+  });
+});
+
+test.for([
+  {
+    name: "a gap between its parts",
+    edit: { from: null, seconds: 1 },
+    message: "leaves a gap between two parts",
+  },
+  { name: "a part at half the speed", edit: { from: 1, seconds: 2, rate: 0.5 }, message: "faster or slower" },
+  { name: "a frozen picture", edit: { from: 1, seconds: 2, rate: 0 }, message: "freezes it" },
+])("a movie whose edits have $name is refused with that reason", async ({ edit, message }) => {
+  const path = await editedMovie([{ from: 0, seconds: 2 }, edit, { from: 3, seconds: 2 }]);
+  await expect(probeFile(path)).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: expect.stringContaining(message),
+  });
 });
