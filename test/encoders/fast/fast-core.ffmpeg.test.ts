@@ -129,7 +129,9 @@ describe.skipIf(!CORE)("the fast core", () => {
     { format: "flac", codec: "flac" },
     { format: "wav", codec: "pcm_s16le" },
   ] as const)("encodes sound as $format", async ({ format, codec }) => {
-    const result = await encode(await clip("flac", { seconds: 3 }), "audio", { format });
+    // A WAV of lossless sound would have 24 bits, which this core leaves to the stock core.
+    const input = await clip(format === "wav" ? "mp4" : "flac", { seconds: 3 });
+    const result = await encode(input, "audio", { format });
     const { sound, duration } = await readFacts(await save(result));
     expect(sound?.codec).toBe(codec);
     expect(Math.abs(duration - 3)).toBeLessThan(0.06);
