@@ -37,7 +37,9 @@ async function judgePicture(encode: Encode, format: OrientedFormat, to: "png" | 
   for (const orientation of ALL_ORIENTATIONS) {
     const input = join(folder, `${format.replaceAll(" ", "-")}-${orientation}.picture`);
     await writeFile(input, await ORIENTED[format](orientation));
-    for (const { options, after } of OPTIONS) {
+    // Options follow a turn with and one without mirroring.
+    const cases = orientation === 5 || orientation === 8 ? OPTIONS : OPTIONS.slice(0, 1);
+    for (const { options, after } of cases) {
       const output = await encode("image", input, { format: to, quality: "high", ...options });
       encoders.add(output.encoder);
       const filter = `${ORIENTATIONS[orientation]},${after}`;
