@@ -10,7 +10,7 @@ import { short } from "../report.ts";
 
 const LISTENERS = 1000;
 const TASKS = 1000;
-// Of the tasks with one listener, this many end in each round, enough for the maximum number of rounds.
+// In each round, this many of the tasks with one listener end, enough for the maximum number of rounds.
 const ENDING = 10;
 const AT_ONCE = 16;
 

@@ -27,7 +27,7 @@ export async function checkStreamsLast(
   const idsOf = (kind: string) =>
     streams.filter(({ codec_type }) => codec_type === kind).map(({ id }) => Number(id));
   const [pictures, sounds] = [idsOf("video"), idsOf("audio")];
-  // Of several programs at once, one with little sound may have none at the end.
+  // Among several programs at once, one with little sound may have none at the end.
   const [first, ...others] = pictures.length > 1 ? pictures : sounds;
   if (!first || others.length === 0) return;
   const length = Math.min(TAIL, Math.floor(reader.size / SHARE));

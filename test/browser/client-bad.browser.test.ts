@@ -120,7 +120,7 @@ const someChunk = () =>
 const endOf = (id: string) =>
   rig.lab.page.evaluate(async (task) => {
     const { status, error } = await kit.client.tasks.wait(task);
-    // Its files are cleared by the time its lock is released.
+    // The tab clears its files before it releases its lock.
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       if (held.every(({ name }) => !name?.endsWith(task))) break;
@@ -185,7 +185,7 @@ test("a store that fills up mid-encode fails the task with storage_full, and wor
   expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
 });
 
-// What is served in place of the core at first, and the error.
+// The first answer in place of the core, and the error that follows.
 const CORES: { state: string; harm: (core: Uint8Array) => Uint8Array; error: object }[] = [
   {
     state: "truncated",

@@ -114,7 +114,7 @@ test("clears old outputs but keeps their records, and cancels old runs whose fil
     await origin.removeEntry("lost.mp4");
     return id;
   });
-  // Those of a week are not old yet.
+  // Records of a week are not old yet.
   await openKit(rig.lab.page, { name: "keep" });
   const waits = await rig.lab.page.evaluate(async (task) => {
     for await (const { waiting } of kit.client.watch(task)) if (waiting) break;

@@ -22,7 +22,7 @@ test("a first visit loads the media worker on the first real call, or when anoth
   expect(await page.evaluate(() => indexedDB.databases())).toEqual([]);
   expect([...workersOf(page), ...workersOf(other)]).toEqual([]);
 
-  // Without a database there can be no records, so listing needs no worker.
+  // A page that has no database has no records, so listing needs no worker.
   const none = { records: [], more: false };
   expect(await other.evaluate(() => kit.client.tasks.list())).toEqual(none);
   expect(await other.evaluate(() => kit.client.steps.list({}))).toEqual(none);

@@ -95,7 +95,7 @@ interface KitOptions {
 
 /** Closes the client of a page, and returns once all of its workers are gone. */
 export async function closeKit(page: Page): Promise<void> {
-  // Of one that is ended while it starts, Chromium (156) leaves the thread.
+  // Chromium (156) leaks the thread of a worker that is ended while it starts.
   await Promise.allSettled(page.workers().map((worker) => worker.evaluate(() => true)));
   await page.evaluate(() => kit.client.close());
   await expect.poll(() => page.workers().length).toBe(0);

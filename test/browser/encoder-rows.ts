@@ -4,7 +4,7 @@ import type { OptionsOf } from "../../src/media/options.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 
-// What each encoder of a page supports; anything else it refuses with the codes in the table.
+// Each encoder of a page supports this, and refuses anything else with the codes in the table.
 export const ENCODERS = ["copy", "avif", "canvas", "fast", "wasm", "wasm-mt", "webcodecs"] as const;
 export type EncoderName = (typeof ENCODERS)[number];
 
@@ -100,7 +100,7 @@ const animation = (format: "gif" | "webp", picture: string, canvas: string): Row
 });
 
 const TURNED = { rotate: 90, flip: "horizontal", crop: "16:9", width: 160 } as const;
-// Of 320×180 pixels; the first picture alone, as a still has no other.
+// The filters for 320×180 pixels; they keep the first picture, as a still has no other.
 const LIKE_TURNED = "trim=end_frame=1,transpose=clock,hflip,crop=180:101:0:109,scale=160:90";
 
 const redPicture = () =>
@@ -108,7 +108,7 @@ const redPicture = () =>
 
 const LEVELED = { normalize: true, target_lufs: -20 } as const;
 
-/** What each encoder of a page makes of a clip, or why it refuses. */
+/** The output of each encoder of a page for a clip, or the reason for its refusal. */
 export const ROWS: readonly Row[] = [
   video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
   video("h264", "mov", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),

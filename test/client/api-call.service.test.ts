@@ -82,7 +82,7 @@ function choicesOf(kind: EncodeKind): object {
   return Object.fromEntries(values);
 }
 
-// Its key would stay in presets and in copied code.
+// The key would stay in presets and in copied code.
 const LEFT_OUT = "encryption";
 // The page asks for it beside the options.
 const BESIDE = "target_size";

@@ -63,7 +63,7 @@ const unanswered = (from: "source" | "output", url: string): ErrorReason => ({
 
 // Three megabytes, so that it is read in several parts.
 const large = () => noiseSound("wav", 20);
-// Its tiles are pictures too, so the decoder writes several.
+// The tiles count as pictures too, so the decoder writes several.
 const PHOTO = { tile: { width: 80, height: 90 }, width: 160, height: 90, loose: true } as const;
 // Several seconds of work.
 const heavy = () => clip("mp4", { size: "1280x720", seconds: 8 });

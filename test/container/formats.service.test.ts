@@ -101,7 +101,7 @@ test("uploads the files of adaptive video and returns its playlists as text", as
 });
 
 test("uploads segments of adaptive video while ffmpeg runs", async () => {
-  // Its input is throttled, so that it runs for some seconds even on a fast machine.
+  // The input is throttled, so that the job runs for some seconds even on a fast machine.
   const input = await clip("mp4", { size: "640x360", seconds: 60 });
   const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
   const job = await rig.job(input, "adaptive_video", { width: 160 }, slow);

@@ -57,7 +57,7 @@ test.for([
 });
 
 test("reports growing progress, turns away a second job, and keeps a place for images and sound", async () => {
-  // Its input is throttled, so that it runs for some seconds even on a fast machine.
+  // The input is throttled, so that the job runs for some seconds even on a fast machine.
   const path = await clip("mp4", { size: "640x360", seconds: 60 });
   const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
   const job = await rig.job(path, "video", { width: 160 }, slow);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { faultOf } from "./fault.ts";
 import { parseOptions } from "./parse-options.ts";
 
-// Of each option, a value beyond its bounds and one of another type, and the field that the error names.
+// Each option has a value beyond its bounds, one of another type, and the field that the error names.
 const BAD = {
   video: {
     invalid_options: [

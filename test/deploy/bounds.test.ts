@@ -17,7 +17,7 @@ import { ENGINES } from "../../worker/run/workflow-instance.ts";
 import { readSettings } from "../../worker/settings/read.ts";
 import { ServiceSettings } from "../../worker/settings/schema.ts";
 
-// What limits.service.test.ts does not need the bundles for. Numbers as the pages below https://developers.cloudflare.com/ state them for
+// These limits need no bundles, unlike those of limits.service.test.ts. Numbers as the pages below https://developers.cloudflare.com/ state them for
 // a paid plan.
 
 const KEY = "a-signing-key-of-32-characters-for-tests";
@@ -33,7 +33,7 @@ function largest(
   return read({ [name]: String(value) })[name] ?? Number.NaN;
 }
 
-// Of a row in the database of an object.
+// The most bytes of a row in an object's database.
 const MOST_ROW_BYTES = 2_000_000;
 
 const id = createIds(Math.random)("task", Date.now());
@@ -41,7 +41,7 @@ const stem = outputStem(`https://example.com/${"a".repeat(5000)}.mp4`);
 const file = `${runFolder("out", id)}${stem}/1080p/seg_00001.m4s`;
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
-// What its output lists as dropped is at most twice as long as the list of the source's tracks.
+// The list of what an output dropped is at most twice as long as that of the source's tracks.
 const MOST_OUTPUT_BYTES = Math.max(
   3 * MAX_SOURCE_BYTES,
   MAX_SOURCE_BYTES +

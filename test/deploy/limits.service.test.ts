@@ -29,20 +29,20 @@ import { measureStartup } from "./startup.ts";
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-/** What Cloudflare documents, by the pages below https://developers.cloudflare.com/, for a paid plan unless named otherwise. */
+/** The limits that Cloudflare documents, by the pages below https://developers.cloudflare.com/, for a paid plan unless named otherwise. */
 const LIMITS = {
   /** workers/platform/limits. */
   worker: {
     bytes: 64 * MIB,
     cpu_ms: 300_000,
-    /** Of processor time, to parse the code and run its global scope. */
+    /** Processor time to parse the code and run its global scope. */
     startup_ms: 1000,
     subrequests: 10_000_000,
     asset_bytes: 25 * MIB,
     assets_free: 20_000,
     variables: 128,
     variable_bytes: 5_000,
-    /** Of a request to a zone on a Free or Pro plan. */
+    /** The largest body of a request to a zone on a Free or Pro plan. */
     body_bytes: 100_000_000,
   },
   /** workflows/reference/limits. */
@@ -149,7 +149,7 @@ test("a run makes fewer subrequests than a Worker may", () => {
   const source = { ...longest(settings.MAX_INPUT_SECONDS), filesize: MAX_INPUT_BYTES };
   const plan = createPlan(source, "video", { codec: "av1", format: "webm" });
   const { pictures } = nativeWork(plan, source);
-  // Its encoders are asked once a second.
+  // A run asks its encoders once a second.
   const seconds = (pictures ?? Number.NaN) / (2 * NATIVE_COSTS.parallel);
   expect(seconds).toBeGreaterThan(500_000);
   const parts = {

@@ -33,7 +33,7 @@ const PROGRAM = `
 
 const IMPORT = /import \{([^}]*)\} from "cloudflare:workers"/g;
 
-// What else the machine does adds to each.
+// Other work of the machine adds to each.
 const RUNS = 3;
 
 /** Returns the milliseconds of processor time in which a Worker's bundle is compiled and its global scope runs, the least of a few runs. */

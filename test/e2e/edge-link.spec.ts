@@ -57,6 +57,6 @@ test("a page of another machine takes no key from its address", async ({ page, s
   await expect(page.getByRole("button", { name: "Connect" })).toBeVisible();
   expect(page.url()).toBe("https://shop.example/#/edge");
   expect(await stored(page)).toBeNull();
-  // What the page loads later must not be cut off in the handler by the end of the test.
+  // The end of the test must not cut off later loads of the page in the handler.
   await page.unrouteAll({ behavior: "wait" });
 });

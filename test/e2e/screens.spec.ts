@@ -49,7 +49,7 @@ function actionLines(page: Page): Promise<number> {
 function cutChoices(page: Page): Promise<string[]> {
   return page.locator("select:visible").evaluateAll((selects) => {
     const context = new OffscreenCanvas(1, 1).getContext("2d");
-    // Of the arrow.
+    // The width of the arrow.
     const arrow = 20;
     return selects.flatMap((select) => {
       const { font, paddingLeft, paddingRight } = getComputedStyle(select);

@@ -43,7 +43,7 @@ test.for([
       ...{ start_time: "0.500000", nb_frames: "3", disposition: { default: 0 } },
     });
 
-    // Without Nero's list, the track alone says it.
+    // The track alone carries the chapters when Nero's list is gone.
     const bytes = await readFile(path);
     bytes.write("free", bytes.indexOf("chpl"), "latin1");
     await writeFile(path, bytes);

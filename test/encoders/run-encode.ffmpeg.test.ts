@@ -82,7 +82,7 @@ test("after a crash only unfinished chunks are encoded, under the same keys", as
   expect(encoder.jobs.map(({ chunk }) => chunk.index)).toEqual([0, 1, 2]);
   const path = await fetchStored(run.storage, result.key);
   expect((await readFacts(path)).picture?.times).toHaveLength(75);
-  // Without durable results everything runs again and overwrites the output.
+  // A run that keeps no results repeats everything and overwrites the output.
   const repeat = await runEncode({ ...run, durably: createDurably().durably });
   expect(repeat.key).toBe(result.key);
   expect(repeat.size).toBe(result.size);

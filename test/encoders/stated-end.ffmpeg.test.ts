@@ -68,7 +68,7 @@ test.for([
 );
 
 test("reordered pictures that lie further apart at the end than at the start are all kept", async () => {
-  // Of 50 pictures, the last two follow a second each.
+  // The last two of 50 pictures follow a second each.
   const input = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=160x90:rate=25:duration=2".split(" "),
     ...["-vf", "setpts='PTS+if(gte(N,48),(N-47)/TB,0)'", "-fps_mode", "passthrough"],

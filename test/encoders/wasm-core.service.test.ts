@@ -129,7 +129,7 @@ test("a growing file frees its old buffers and stays intact", async () => {
 });
 
 test("a crash of the core fails with encode_failed, as do later runs in it", async () => {
-  // Without color facts, zimg throws a C++ exception that the core does not catch.
+  // When color facts are missing, zimg throws a C++ exception that the core does not catch.
   const broken = args("-f lavfi -i testsrc2=d=0.1 -vf zscale=t=linear -frames:v 1 /out/a.png");
   const results = await runCore({ input: await clip("mp4"), runs: [broken, JOBS.mp3], cores: "one" });
   expect(results.map((result) => result.error)).toEqual([

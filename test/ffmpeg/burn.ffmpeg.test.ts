@@ -97,7 +97,7 @@ test("in HDR white is as bright as that of graphics", async () => {
     ..."-color_trc smpte2084 -colorspace bt2020nc".split(" "),
   ]);
   const { values } = await brightest(hdr, srt(["00,400", "00,800"]), { codec: "h265" }, 60);
-  // Of 1023: black is 64, white 940.
+  // In 10 bits, black is 64 and white 940.
   const level = 64 + 0.58 * (940 - 64);
   expect(shownOf(values, 530)).toEqual(frames(10, 20));
   expect(Math.abs(Math.max(...values) - level)).toBeLessThan(30);

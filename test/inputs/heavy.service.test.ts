@@ -174,7 +174,7 @@ test("another encoder replaces one that dies after its start", async () => {
   const task = await start(LONG);
   const gone = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
   await gone.kill();
-  // Its ffmpeg does not outlive it.
+  // The job's ffmpeg does not outlive the job.
   await until(() => gone.ffmpegs().length === 0);
   await expectWhole(await rig.finish(task.id), LONG.seconds);
   await gone.restart();

@@ -78,7 +78,7 @@ function heldBadly(frames: readonly Frame[], seconds: number): Frame[] {
   return Math.abs(end - seconds) > SLACK ? frames.slice(-1) : late;
 }
 
-// Of a container that counts in milliseconds.
+// The tolerance for a container that counts in milliseconds.
 const TICK = 0.0021;
 
 // Tolerance for rounding: a frame at the edge belongs to the span that starts there.

@@ -5,7 +5,7 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 
 /** Returns how far, of 255, the farthest pixel of a file's first picture is from a color, decoded with native ffmpeg. */
 export async function farthestFrom(path: string, color: Rgb): Promise<number> {
-  // Without interpolation, each pixel has the chroma that is stored for it.
+  // Nearest-neighbor scaling gives each pixel the chroma that is stored for it.
   const filter = "scale=flags=neighbor+accurate_rnd+full_chroma_int,format=rgb24";
   const { output } = await runNative([
     ...["-i", path, "-an", "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"],

@@ -9,7 +9,7 @@ export interface TiffShape {
   planar?: boolean;
   /** Whether the pixels are stored in tiles. */
   tiles?: boolean;
-  /** What the samples beyond the colors are: 0 unknown, 1 alpha that the colors are multiplied by, 2 alpha. */
+  /** The meaning of the samples beyond the colors: 0 unknown, 1 premultiplied alpha, 2 straight alpha. */
   extra?: 0 | 1 | 2;
 }
 

@@ -60,7 +60,7 @@ test.for([
   "http://127.0.0.1:1",
   "http://[::1]:3000",
   "https://shop.localhost",
-  // Its own, behind a proxy.
+  // The service's own address, behind a proxy.
   "https://media.example",
 ])("a page of %s may call it", async (origin) => {
   const answer = await ask("GET", "/tasks", { ...bearer(key), Origin: origin });

@@ -26,7 +26,7 @@ const LIMIT = { timeout: 240_000 };
 const folder = await mkdtemp(join(tmpdir(), "framewright-oriented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-// What a player shows, and that with options.
+// The picture as a player shows it, without options and with some.
 const OPTIONS = [
   { options: {}, after: "null" },
   { options: { rotate: 90, flip: "vertical" }, after: "transpose=clock,vflip" },

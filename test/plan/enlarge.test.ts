@@ -8,7 +8,7 @@ import { createPlan } from "./strict-plan.ts";
 
 const SOURCE = imageSource();
 
-// Without `enlarge`, a picture of 400x300 becomes: its size, and the size to which it is scaled within its bars.
+// With `enlarge: false`, the frame of a picture of 400x300, and the size of the picture within its bars.
 test.for([
   [{}, "400x300"],
   [{ width: 640 }, "400x300"],

@@ -142,7 +142,7 @@ export function playAll(page: Page, player: Player, url: string): Promise<Seen> 
           const level = levels[index];
           if (level) shaka.selectVariantTrack(level, true);
         };
-        // Without adaptation it begins with the best.
+        // A player that does not adapt begins with the best rendition.
         show(0);
         return {
           widths: levels.map(({ width }) => width ?? 0),

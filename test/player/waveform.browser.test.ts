@@ -123,7 +123,7 @@ test("a PNG shows a line from the least to the greatest in each column", LIMIT, 
 });
 
 test("a native encoder measures what is too large for the light one", LIMIT, async () => {
-  // Whose input takes at most 40 MiB.
+  // The input takes at most 40 MiB.
   const values = new Int16Array(22_000_000);
   for (let at = 0, seed = 1; at < values.length; at++) {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) | 0;

@@ -42,13 +42,13 @@ test("so has every member of the types that a page, a service's client or a rece
 test("finds the members without a comment in interfaces and in unions of objects", () => {
   const text = `
     export interface A {
-      /** What it means. */
+      /** The meaning of it. */
       a: number;
       // Not for readers of the type.
       b(): void;
       readonly c?: { inner: string };
     }
-    export type B = { d: 1 } | ({ /** What it means. */ e: 2 } & A);
+    export type B = { d: 1 } | ({ /** The meaning of it. */ e: 2 } & A);
     interface C { f: 1 }`;
   const missing = findUndocumentedMembers({ path: "x.ts", text }, (name) => name !== "C");
   expect(missing).toEqual(["x.ts: A.b", "x.ts: A.c", "x.ts: B.d"]);
@@ -70,18 +70,18 @@ test.for([
   { text: "export default function f() {}", name: "f" },
   { text: "export default { fetch() {} };", name: "default" },
   { text: "const g = 1;\nexport { g };", name: "g" },
-  { text: "/** What it means. */\n\nconst other = 1;\nexport const h = 1;", name: "h" },
+  { text: "/** The meaning of it. */\n\nconst other = 1;\nexport const h = 1;", name: "h" },
   { text: "// Why it is so.\nexport const i = 1;", name: "i" },
   { text: "/* No doc comment. */\nexport const j = 1;", name: "j" },
   { text: "/** */\nexport const k = 1;", name: "k" },
-  { text: "/** What the schema means. */\nexport const L = 1;\nexport type L = 1;", name: "L" },
+  { text: "/** The meaning of the schema. */\nexport const L = 1;\nexport type L = 1;", name: "L" },
 ])("finds the missing comment in $text", ({ text, name }) => {
   expect(undocumentedIn(text ?? "")).toEqual([`x.ts: ${name}`]);
 });
 
 test("accepts documented, private and foreign symbols", () => {
   const text = `
-    /** What it means. */
+    /** The meaning of it. */
     export const a = 1;
     /**
      * What it means,
@@ -92,7 +92,7 @@ test("accepts documented, private and foreign symbols", () => {
     export function c(x: string): string;
     export function c(x: number): number;
     export function c(x: unknown) { return x; }
-    /** What it means. */
+    /** The meaning of it. */
     const d = 1;
     const hidden = 2;
     export { d };

@@ -8,7 +8,7 @@ import { strings } from "./strings.ts";
 export interface Preset {
   readonly id: string;
   readonly name: string;
-  /** Its purpose in a few words; empty for the visitor's own. */
+  /** The purpose in a few words; empty for a preset of the visitor's own. */
   readonly purpose: string;
   readonly kind: EncodeKind;
   readonly options: AnyOptions;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** The facts of a setting for messages and documentation. */
 export interface SettingFacts {
-  /** Its meaning, in Markdown. */
+  /** The meaning of the setting, in Markdown. */
   meaning: string;
   /** The values that it accepts: the end of "NAME must be …". */
   accepts: string;

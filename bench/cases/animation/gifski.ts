@@ -19,7 +19,7 @@ const SECONDS = 3;
 const WIDTH = 320;
 const FPS = 12;
 const OPTIONS = { end: SECONDS, width: WIDTH, fps: FPS } as const satisfies AnimationOptions;
-// Its program under AGPL, run on its own; the last version whose package has it.
+// The program is under the AGPL and runs on its own; this is the last version whose package has it.
 const GIFSKI = { version: "1.7.1", program: "bin/debian/gifski", quality: 90 } as const;
 const SCALE = `fps=${FPS}:start_time=0,scale=${WIDTH}:-2:flags=bicubic+accurate_rnd+full_chroma_int,format=rgb24`;
 const FFMPEG = ["-nostdin", "-y", "-loglevel", "error"];

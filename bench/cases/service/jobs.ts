@@ -29,7 +29,7 @@ async function openContest(unit: "seconds" | "bytes", ends: AsyncDisposableStack
   const remote = await startRemote(film.file, "film.mp4", ends);
   const lab = await openLab(ends);
   const input = remote.url;
-  // Its events come at once: polls, which grow rarer, would see an end seconds late.
+  // Events come at once; polls, which grow rarer, would see an end seconds late.
   const client = createRemoteClient({ baseUrl: lab.service.url, apiKey: KEY });
   const end = async (task: Task) => {
     for await (const { record, error } of client.watch(task.id)) {

@@ -21,7 +21,7 @@ const QUARTERS = [
 /**
  * Returns the path of an MP4 of 160x90, 25 fps and 2 seconds with two chapters, stereo sound in English and mono sound in German;
  * its quarters are red and green, blue and white.
- * Of the service's encoders, only the native one reads AV1.
+ * Only the native encoder of the service reads AV1.
  */
 export function dubbedClip(codec: keyof typeof PICTURES): Promise<string> {
   const metadata = `data:text/plain;base64,${btoa(CHAPTERS)}`;

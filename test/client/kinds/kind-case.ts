@@ -5,7 +5,7 @@ import type { Source } from "../../../src/media/source.ts";
 import { deepEqual, equal, ok } from "../../browser/assert.ts";
 import type { ClientCase, ClientClauses } from "../contract-case.ts";
 
-/** What is made of the dubbed video, and what is then true on every host. */
+/** An output of the dubbed video, and the facts that hold for it on every host. */
 export type KindCase = {
   [K in EncodeKind]: { kind: K; options: OptionsOf<K> | ((inputs: ClientCase["inputs"]) => OptionsOf<K>) };
 }[EncodeKind] & {

@@ -24,7 +24,7 @@ export interface DamageEnd {
   /** ffmpeg's exit code, or the kind of the error. */
   end: number | string;
   heap: number;
-  /** Of the output; null if there is none. */
+  /** The hash of the output; null if there is none. */
   sha256: string | null;
 }
 

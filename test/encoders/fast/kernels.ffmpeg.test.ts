@@ -4,7 +4,7 @@ import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { INTEGRITY_SOURCES, type IntegritySource } from "../../integrity/sources.ts";
 import { CORE, runCheck, runFast } from "./run-fast.ts";
 
-// Those between do what one of these does.
+// The presets between these take the path of one of them.
 const PRESETS = ["ultrafast", "veryfast", "fast", "medium", "slow"] as const;
 
 // Each takes other ways through the libraries.
@@ -40,7 +40,7 @@ describe.skipIf(!CORE)("the kernels", () => {
     const { code, output } = await runCheck();
     expect(output.filter((line) => /differs|unchecked/.test(line))).toEqual([]);
     expect(code).toBe(0);
-    // Without one of the linker's wraps, those of its table would be missing.
+    // A missing wrap of the linker would lose the kernels of its table.
     expect(output.at(-1)).toMatch(/^1179 kernels/);
   });
 

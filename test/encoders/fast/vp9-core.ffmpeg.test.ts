@@ -72,7 +72,7 @@ describe.skipIf(!VP9_CORE)("the fast core for VP9", () => {
 
   test.for(STREAMS)("writes the bytes of scalar code for $name", async ({ options }, { expect }) => {
     const input = await clip("mp4", { seconds: 1, size: "320x180" });
-    // Else the file has random ids.
+    // Otherwise the file would have random ids.
     const run =
       `-v error -threads 1 -i /in/input -an ${options} -threads 1 -fflags +bitexact /out/output.webm`.split(
         " ",

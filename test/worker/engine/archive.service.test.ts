@@ -132,7 +132,7 @@ test("an archived job goes with the last of its tasks, and one that is deleted o
   await archive.write(gone, () => false);
   await archive.write(left, () => true);
   expect([await has(gone), await has(left)]).toEqual([false, true]);
-  // Its task was deleted alone, or by a call that was interrupted.
+  // The task was deleted on its own, or by a call that was interrupted.
   expect((await rig.call(`/jobs/${left.head.id}`, { method: "DELETE" })).status).toBe(404);
   expect(await has(left)).toBe(false);
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
   await origin?.close();
 });
 
-// So that a retried test has no pending deliveries of its first attempt.
+// A retried test must not receive pending deliveries of its first attempt.
 beforeEach(async () => {
   for (const { id } of await list<WebhookEndpoint>("/webhooks/endpoints"))
     await rig.call(`/webhooks/endpoints/${id}`, { method: "DELETE" });
@@ -159,7 +159,7 @@ test("a full project refuses new tasks whole; a task that runs ends, and is list
   await rig.until(mirror, (stored) => stored?.record.status === "cancelled");
   const run = () => instanceStatus(env, id);
   await rig.until(run, (status) => status !== "running");
-  // Its own cleanup does not wait for the mirror.
+  // The task's own cleanup does not wait for the mirror.
   const files = async () => (await MEDIA.list({ prefix: `work/${id}/` })).objects.length;
   await rig.until(files, (count) => count === 0);
   expect((await read()).status).toBe("cancelled");

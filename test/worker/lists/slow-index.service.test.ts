@@ -66,7 +66,7 @@ test("while the index hangs, changes wait four seconds for it, reads not at all,
 });
 
 test("KV is written when the status changes and at no progress, even after its object was evicted", async () => {
-  // Without an ETag it is copied, and reports progress every 4 MiB: every two seconds here.
+  // An input that has no ETag is copied, and reports progress every 4 MiB: every two seconds here.
   const file = await clip("mp4", { size: "640x360", seconds: 60 });
   const { json: task } = await create(
     origin.serve("/slow.mp4", { file, etag: null, bytes_per_second: 2_000_000 }),
