@@ -62,6 +62,22 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
   };
 }
 
+/** Runs a task on a file in a page that has a kit, writes its output to a path, and returns the encoder that made it. */
+export async function encodeInPage(
+  page: ClientLab,
+  { input, kind, options }: { input: string; kind: "video" | "image"; options: object },
+  output: string,
+): Promise<string | undefined> {
+  const request = { path: await page.serve(input), kind, options };
+  const { base64, encoder } = await page.lab.page.evaluate(async ({ path, ...work }) => {
+    const task = { input: await kit.file(path), ...work } as Parameters<typeof kit.client.run>[0];
+    const { blob, source } = await kit.client.run(task);
+    return { base64: await kit.base64(blob), encoder: source.encoder };
+  }, request);
+  await writeFile(output, Buffer.from(base64, "base64"));
+  return encoder;
+}
+
 /** Opens a client in a page as `kit.client`, with the rest of `ClientKit`. */
 export async function openKit(page: Page, options: KitOptions): Promise<void> {
   await page.evaluate(async (settings) => {

@@ -1,7 +1,6 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
 import { NOISY, noisyPicture, noisyVideo, PLAIN } from "../fixtures/noisy-clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
@@ -106,21 +105,8 @@ describe("by a page", () => {
 
   let outputs = 0;
   const encode: Encode = async (kind, input, options) => {
-    const { base64, encoder } = await page.lab.page.evaluate(
-      async (request) => {
-        const file = await kit.file(request.path);
-        const { blob, source } = await kit.client.run({
-          input: file,
-          kind: request.kind,
-          options: request.options,
-        } as Parameters<typeof kit.client.run>[0]);
-        return { base64: await kit.base64(blob), encoder: source.encoder };
-      },
-      { path: await page.serve(input), kind, options },
-    );
     const path = join(page.folder, `output-${outputs++}.${kind === "video" ? "mp4" : options.format}`);
-    await writeFile(path, Buffer.from(base64, "base64"));
-    return { path, encoder };
+    return { path, encoder: await encodeInPage(page, { input, kind, options }, path) };
   };
 
   test("the stock core denoises a video", LIMIT, () => judgeVideo(encode, "wasm", "h264"));

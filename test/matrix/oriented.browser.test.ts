@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
 import { ORIENTATIONS, quadrantClip, quadrantPng } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
@@ -97,20 +97,8 @@ describe("by a page", () => {
 
   let outputs = 0;
   const encode: Encode = async (kind, input, options) => {
-    const { base64, encoder } = await page.lab.page.evaluate(
-      async (request) => {
-        const file = await kit.file(request.path);
-        const { blob, source } = await kit.client.run({
-          input: file,
-          kind: request.kind,
-          options: request.options,
-        } as Parameters<typeof kit.client.run>[0]);
-        return { base64: await kit.base64(blob), encoder: source.encoder };
-      },
-      { path: await page.serve(input), kind, options },
-    );
     const path = join(folder, `page-${outputs++}`);
-    await writeFile(path, Buffer.from(base64, "base64"));
+    const encoder = await encodeInPage(page, { input, kind, options }, path);
     return { path, ...(encoder !== undefined && { encoder }) };
   };
 
