@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./tokens.css";
 import "./ui/base.css";
 import "./ui/controls.css";

@@ -11,22 +11,20 @@ function clauseOf(value: unknown): string {
   return "is not a plain object, but for example a Proxy of a framework's state; pass a plain copy";
 }
 
-/** The errors of a page and its workers alike, each built from its facts. */
-export const errors = {
-  /** `path` is that of the value in the request; empty for the request itself. */
-  valueUnsendable: ({ path, value, cause }: { path: string; value: unknown; cause: unknown }) =>
-    new MediaError(
-      "request_invalid",
-      `${path || "The request"} ${clauseOf(value)}; a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.`,
-      { cause, ...(path && { param: path }) },
-    ),
-  requestUnsent: ({ cause }: { cause: unknown }) =>
-    new MediaError(
-      "internal_error",
-      `The browser could not hand the request to its worker: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    ),
-  callUnknown: ({ name }: { name: string }) => new MediaError("internal_error", `There is no call ${name}.`),
-  slowDrawing: ({ seconds }: { seconds: number }) =>
-    new MediaError("timeout", `The SVG takes longer than ${seconds} seconds to draw.`, { retryable: false }),
-};
+/** `path` is that of the value in the request; empty for the request itself. */
+export const valueUnsendable = ({ path, value, cause }: { path: string; value: unknown; cause: unknown }) =>
+  new MediaError(
+    "request_invalid",
+    `${path || "The request"} ${clauseOf(value)}; a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.`,
+    { cause, ...(path && { param: path }) },
+  );
+export const requestUnsent = ({ cause }: { cause: unknown }) =>
+  new MediaError(
+    "internal_error",
+    `The browser could not hand the request to its worker: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  );
+export const callUnknown = ({ name }: { name: string }) =>
+  new MediaError("internal_error", `There is no call ${name}.`);
+export const slowDrawing = ({ seconds }: { seconds: number }) =>
+  new MediaError("timeout", `The SVG takes longer than ${seconds} seconds to draw.`, { retryable: false });

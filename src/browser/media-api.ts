@@ -9,7 +9,7 @@ import type { RunError, Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** A record of either type. */
 export type Run = Task | Step;

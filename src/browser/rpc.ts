@@ -1,7 +1,7 @@
 import type { ErrorReason } from "../media/error-reason.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../media/errors.ts";
 import type { Refusal } from "../media/refusal.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { PageResponse } from "./media-api.ts";
 
 /** Either end of a channel between a page and its worker: a `Worker`, or the worker's own scope. */

@@ -19,77 +19,74 @@ const HANDLE_FAULTS: Readonly<Record<string, string>> = {
   NotReadableError: "cannot be read: another program may be using it, or it changed after it was chosen",
 };
 
-/** The errors of every client, each built from its facts. */
-export const errors = {
-  /** `type` is the name of a class, or what `typeof` returns for the value. */
-  notMedia: ({ type }: { type: string }) =>
-    new MediaError(
-      "request_invalid",
-      `input must be ${ACCEPTED}; it is ${withArticle(type)}${HINTS.get(type) ?? ""}.`,
-      { param: "input" },
-    ),
-  dataUrlMalformed: (cause?: Cause) =>
-    invalidInput("must be a complete data: URL, of the form data:<type>;base64,<bytes>.", cause),
-  bufferDetached: () =>
-    invalidInput("is a detached ArrayBuffer: it was transferred elsewhere, and its bytes went with it."),
-  responseOpaque: () =>
-    invalidInput("is an opaque Response, whose bytes no script can read; fetch it with CORS."),
-  responseFailed: ({ status }: { status: number }) =>
-    invalidInput(`is a Response of status ${status}, which contains no media.`),
-  responseUsed: () => invalidInput("is a Response that was already read; clone it before you read it."),
-  streamLocked: () =>
-    invalidInput("is a ReadableStream that is locked to another reader; release that reader first."),
-  streamUsed: (cause: Cause) =>
-    invalidInput("is a ReadableStream that was already read in part; pass it unread.", cause),
-  streamNotBytes: ({ type }: { type: string }) =>
-    invalidInput(`must be a ReadableStream of bytes: it yields ${withArticle(type)}, not a Uint8Array.`),
-  streamBroken: ({ cause }: Cause) => {
-    const why = cause instanceof Error ? ` (${cause.message})` : "";
-    return new MediaError("input_unreachable", `input: the stream broke off before its end${why}.`, {
-      param: "input",
-      retryable: false,
-      cause,
-    });
-  },
-  fileUnreadable: ({ name, cause }: { name: string } & Cause) => {
-    const why = (cause instanceof Error && HANDLE_FAULTS[cause.name]) || "cannot be read";
-    return new MediaError("input_unreachable", `The file ${name} ${why}.`, { cause, retryable: false });
-  },
-
-  outputMissing: ({ object, status }: { object: "task" | "step"; status: string }) =>
-    new MediaError("media_not_found", `There is no output: the ${object} is ${status}, not succeeded.`),
-  probeOutputMissing: () =>
-    new MediaError("media_not_found", "There is no output: a probe only inspects its input."),
-  outputElsewhere: () =>
-    new MediaError("media_not_found", "The output is in the destination that the task named; open it there."),
-  outputNotFound: () =>
-    new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time."),
-  outputUrlExpired: () =>
-    new MediaError("forbidden", "The media URL has expired; read the task again for a new one."),
-  outputNotSent: ({ status }: { status: number }) =>
-    new MediaError(
-      "service_unavailable",
-      `The request for the media was answered with status ${status}; try again.`,
-    ),
-  outputConnectionLost: (cause: Cause) =>
-    new MediaError("service_unavailable", "The connection to the media was lost; try again.", cause),
-  fileFull: (cause: Cause) =>
-    new MediaError(
-      "storage_full",
-      "There is no room for the file; free some space and save it again.",
-      cause,
-    ),
-  fileForbidden: (cause: Cause) =>
-    new MediaError(
-      "forbidden",
-      "Writing the file is not allowed; ask the visitor for permission again.",
-      cause,
-    ),
-  fileUnwritable: (cause: Cause) => new MediaError("upload_failed", "The file could not be written.", cause),
-
-  jobNotFound: ({ id }: { id: string }) => new MediaError("job_not_found", `The job ${id} no longer exists.`),
-  clientClosed: () => new MediaError("service_unavailable", "The client is closed.", { retryable: false }),
+/** `type` is the name of a class, or what `typeof` returns for the value. */
+export const notMedia = ({ type }: { type: string }) =>
+  new MediaError(
+    "request_invalid",
+    `input must be ${ACCEPTED}; it is ${withArticle(type)}${HINTS.get(type) ?? ""}.`,
+    { param: "input" },
+  );
+export const dataUrlMalformed = (cause?: Cause) =>
+  invalidInput("must be a complete data: URL, of the form data:<type>;base64,<bytes>.", cause);
+export const bufferDetached = () =>
+  invalidInput("is a detached ArrayBuffer: it was transferred elsewhere, and its bytes went with it.");
+export const responseOpaque = () =>
+  invalidInput("is an opaque Response, whose bytes no script can read; fetch it with CORS.");
+export const responseFailed = ({ status }: { status: number }) =>
+  invalidInput(`is a Response of status ${status}, which contains no media.`);
+export const responseUsed = () =>
+  invalidInput("is a Response that was already read; clone it before you read it.");
+export const streamLocked = () =>
+  invalidInput("is a ReadableStream that is locked to another reader; release that reader first.");
+export const streamUsed = (cause: Cause) =>
+  invalidInput("is a ReadableStream that was already read in part; pass it unread.", cause);
+export const streamNotBytes = ({ type }: { type: string }) =>
+  invalidInput(`must be a ReadableStream of bytes: it yields ${withArticle(type)}, not a Uint8Array.`);
+export const streamBroken = ({ cause }: Cause) => {
+  const why = cause instanceof Error ? ` (${cause.message})` : "";
+  return new MediaError("input_unreachable", `input: the stream broke off before its end${why}.`, {
+    param: "input",
+    retryable: false,
+    cause,
+  });
 };
+export const fileUnreadable = ({ name, cause }: { name: string } & Cause) => {
+  const why = (cause instanceof Error && HANDLE_FAULTS[cause.name]) || "cannot be read";
+  return new MediaError("input_unreachable", `The file ${name} ${why}.`, { cause, retryable: false });
+};
+
+export const outputMissing = ({ object, status }: { object: "task" | "step"; status: string }) =>
+  new MediaError("media_not_found", `There is no output: the ${object} is ${status}, not succeeded.`);
+export const probeOutputMissing = () =>
+  new MediaError("media_not_found", "There is no output: a probe only inspects its input.");
+export const outputElsewhere = () =>
+  new MediaError("media_not_found", "The output is in the destination that the task named; open it there.");
+export const outputNotFound = () =>
+  new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
+export const outputUrlExpired = () =>
+  new MediaError("forbidden", "The media URL has expired; read the task again for a new one.");
+export const outputNotSent = ({ status }: { status: number }) =>
+  new MediaError(
+    "service_unavailable",
+    `The request for the media was answered with status ${status}; try again.`,
+  );
+export const outputConnectionLost = (cause: Cause) =>
+  new MediaError("service_unavailable", "The connection to the media was lost; try again.", cause);
+export const fileFull = (cause: Cause) =>
+  new MediaError("storage_full", "There is no room for the file; free some space and save it again.", cause);
+export const fileForbidden = (cause: Cause) =>
+  new MediaError(
+    "forbidden",
+    "Writing the file is not allowed; ask the visitor for permission again.",
+    cause,
+  );
+export const fileUnwritable = (cause: Cause) =>
+  new MediaError("upload_failed", "The file could not be written.", cause);
+
+export const jobNotFound = ({ id }: { id: string }) =>
+  new MediaError("job_not_found", `The job ${id} no longer exists.`);
+export const clientClosed = () =>
+  new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 
 function invalidInput(rule: string, cause?: Cause): MediaError {
   return new MediaError("invalid_input", `input ${rule}`, { param: "input", ...cause });

@@ -1,6 +1,6 @@
 import { mapExtraInputs } from "../media/extra-inputs.ts";
 import { decodeUri } from "../util/text.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */
 export type MediaInput = string | Blob | FileSystemFileHandle;

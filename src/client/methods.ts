@@ -16,7 +16,7 @@ import type {
   RunResult,
   Task,
 } from "./client.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { AnyRun, RunRef } from "./records.ts";
 import type { Update } from "./update.ts";
 import type { Watch } from "./watch.ts";

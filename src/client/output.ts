@@ -2,7 +2,7 @@ import { MediaError } from "../media/errors.ts";
 import type { Source } from "../media/source.ts";
 import { limitTime } from "../util/async.ts";
 import type { Output } from "./client.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { ReadOptions } from "./records.ts";
 import type { Fetch } from "./remote/http.ts";
 

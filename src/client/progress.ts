@@ -6,7 +6,7 @@ import { describeJob } from "../runs/job-status.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Update } from "./update.ts";
 
 const WEIGHTS: Readonly<Record<StepKind, number>> = {

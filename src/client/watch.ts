@@ -4,7 +4,7 @@ import type { Task } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
 import { sleep } from "../util/async.ts";
 import type { Update } from "./client.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createPace, type Pace, updateOf } from "./progress.ts";
 
 /** Pauses between polls, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { ErrorKind } from "../media/errors.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** MIME type of a message written by {@link writeFrame}. */
 export const FRAME_MIME = "application/vnd.framewright.frame";

@@ -34,7 +34,7 @@ import type {
 } from "./options.ts";
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import type { ImagePlan, Plan, VideoPlan } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
 import { soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";

@@ -1,6 +1,7 @@
 import { type Size, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import type { Geometry, Plan } from "./plan.ts";
-import { errors, type PictureKind } from "./plan-errors.ts";
+import type { PictureKind } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import type { RefusalReason } from "./refusal.ts";
 import type { Source } from "./source.ts";
 

@@ -4,7 +4,7 @@ import { closed, inputUrl, wholeWithin } from "./fields.ts";
 import { FORMATS, QUALITIES } from "./formats.ts";
 import { ImageOptions } from "./options.ts";
 import { parseBody } from "./parse-body.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 
 /** Seconds for which a signed image URL is valid: the default, and the bounds of `seconds`. */
 export const IMAGE_URL_SECONDS = { default: 604_800, min: 1, max: 315_360_000 } as const;

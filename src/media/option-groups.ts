@@ -21,7 +21,7 @@ import { burn } from "./features/subtitles.ts";
 import { track } from "./features/track.ts";
 import { peaks, waveformPicture } from "./features/waveform.ts";
 import type { EncodeKind } from "./formats.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** All options, in the order in which requests and documents list them. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { clip } from "../util/text.ts";
 import { type ErrorKind, MediaError } from "./errors.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 
 type Issue = z.core.$ZodIssue;
 

@@ -2,7 +2,7 @@ import type { GeometryOptions } from "./features/geometry.ts";
 import { BLACK, parseColor, TRANSPARENT, toPixels } from "./fields.ts";
 import { ANCHORS, BOUNDS } from "./formats.ts";
 import type { Geometry } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
 /** Width and height in pixels. */

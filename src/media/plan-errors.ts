@@ -29,174 +29,181 @@ const copy = (why: string) => option("mode", `cannot be "copy": ${why}.`);
 // The parameter of `optionsForSize`, not the option.
 const TARGET_SIZE = { param: "target_size" } as const;
 
-/** The errors of requests and of planning: the kind, the English and the field at fault of each, with its facts as parameters. */
-export const errors = {
-  notObject: () => new MediaError("request_invalid", "The body must be a JSON object."),
-  wrongBody: () => new MediaError("request_invalid", "The body is wrong."),
-  urlOptionUnknown: ({ pair, names }: { pair: string; names: readonly string[] }) =>
-    new MediaError(
-      "request_invalid",
-      `Unknown option ${quote(pair)} in the URL; they are ${names.join(", ")}.`,
-    ),
-  urlOptionRepeated: ({ name }: { name: string }) => option(name, "is given twice."),
+export const notObject = () => new MediaError("request_invalid", "The body must be a JSON object.");
+export const wrongBody = () => new MediaError("request_invalid", "The body is wrong.");
+export const urlOptionUnknown = ({ pair, names }: { pair: string; names: readonly string[] }) =>
+  new MediaError(
+    "request_invalid",
+    `Unknown option ${quote(pair)} in the URL; they are ${names.join(", ")}.`,
+  );
+export const urlOptionRepeated = ({ name }: { name: string }) => option(name, "is given twice.");
 
-  kindUnknown: ({ kind }: { kind: string }) =>
-    new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`),
-  noSound: () =>
-    new MediaError("input_no_audio", "The source has no sound; use kind video or image.", {
-      reason: { code: "no_sound" },
-    }),
-  noPictures: ({ kind }: { kind: PictureKind }) =>
-    new MediaError("input_no_video", `${NEEDS[kind]}, and the source has none; use kind audio.`, {
-      reason: { code: "no_pictures", kind },
-    }),
-  stillImage: () =>
-    new MediaError("input_no_video", "The source is a still image; use kind image.", {
-      reason: { code: "still_image" },
-    }),
-  pictureSizeUnknown: () =>
-    new MediaError("input_unsupported", "The size of the source's pictures could not be read."),
-  picturesTooSmall: () =>
-    new MediaError("input_unsupported", "The source's pictures are too small to stream."),
-  stillsDurationUnknown: () =>
-    new MediaError("input_unsupported", "The source's duration is unknown; several stills need it."),
-  storyboardDurationUnknown: () =>
-    new MediaError("input_unsupported", "The source's duration is unknown; a storyboard needs it."),
+export const kindUnknown = ({ kind }: { kind: string }) =>
+  new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
+export const noSound = () =>
+  new MediaError("input_no_audio", "The source has no sound; use kind video or image.", {
+    reason: { code: "no_sound" },
+  });
+export const noPictures = ({ kind }: { kind: PictureKind }) =>
+  new MediaError("input_no_video", `${NEEDS[kind]}, and the source has none; use kind audio.`, {
+    reason: { code: "no_pictures", kind },
+  });
+export const stillImage = () =>
+  new MediaError("input_no_video", "The source is a still image; use kind image.", {
+    reason: { code: "still_image" },
+  });
+export const pictureSizeUnknown = () =>
+  new MediaError("input_unsupported", "The size of the source's pictures could not be read.");
+export const picturesTooSmall = () =>
+  new MediaError("input_unsupported", "The source's pictures are too small to stream.");
+export const stillsDurationUnknown = () =>
+  new MediaError("input_unsupported", "The source's duration is unknown; several stills need it.");
+export const storyboardDurationUnknown = () =>
+  new MediaError("input_unsupported", "The source's duration is unknown; a storyboard needs it.");
 
-  startBeyondEnd: ({ start, duration }: { start: number; duration: number }) =>
-    new MediaError(
-      "invalid_options",
-      `options.start (${start}) must be before the end of the source (${duration} s).`,
-      { param: "options.start", reason: { code: "start_beyond_end", start, duration } },
-    ),
-  noTimeline: ({ name }: { name: string }) =>
-    option(name, "needs a source with a timeline; this is a still image."),
-  trackOfSilence: () => option("track", "names a sound track of a source that has no sound."),
-  trackAbsent: ({ tracks }: { tracks: readonly string[] }) =>
-    option("track", `is none of the source's sound tracks, which are ${tracks.join(", ") || "0"}.`),
-  fadeTooLong: ({ name, duration }: { name: "fade_in" | "fade_out"; duration: number }) =>
-    option(name, `is longer than the output, which has ${duration} seconds for its fades.`),
-  fadeEndUnknown: () => option("fade_out", "needs a source whose duration is known."),
-  sizeOutOfBounds: ({
-    side,
-    width,
-    height,
-    max,
-  }: {
-    side: "width" | "height";
-    width: number;
-    height: number;
-    max: number;
-  }) => option(side, `gives a picture of ${width}x${height} pixels; each side must be from 1 to ${max}.`),
-  cropOutside: ({ width, height }: { width: number; height: number }) =>
-    option("crop", `must lie within the picture of ${width}x${height} pixels and hold at least one.`),
-  stillsBeyondDuration: ({ max, duration }: { max: number; duration: number }) =>
-    option("count", `must be at most ${max} for ${Number(duration.toFixed(3))} s.`),
-  tooManyStills: ({ max, interval, stills }: { max: number; interval: number; stills: number }) =>
-    option("interval", `must make at most ${max} stills; ${interval} s make ${stills}.`),
-  tooManyTiles: ({ max, interval, tiles }: { max: number; interval: number; tiles: number }) =>
-    option("interval", `must make at most ${max} tiles; ${interval} s make ${tiles}.`),
-  spriteTooLarge: ({ max, side }: { max: number; side: number }) =>
-    option("width", `must make sheets of at most ${max} pixels; these have ${side}.`),
-  tooManySprites: ({
-    max,
-    columns,
-    rows,
-    sprites,
-  }: {
-    max: number;
-    columns: number;
-    rows: number;
-    sprites: number;
-  }) => option("columns", `must leave at most ${max} sheets; ${columns}x${rows} tiles make ${sprites}.`),
-  zoomTooClose: ({ max, sampleRate }: { max: number; sampleRate: number }) =>
-    option(
-      "pixels_per_second",
-      `must be at most ${max} for this source, which has ${sampleRate} samples a second.`,
-    ),
-  tooManyPoints: ({ name, points, max }: { name: string; points: number; max: number }) =>
-    option(
-      name,
-      `would make ${points} points of this source; ${max} is the most, so use more samples per pixel.`,
-    ),
-  pointsDurationUnknown: ({ name }: { name: string }) =>
-    option(
-      name,
-      "needs a source whose duration is known; give options.samples_per_pixel or options.pixels_per_second.",
-    ),
+export const startBeyondEnd = ({ start, duration }: { start: number; duration: number }) =>
+  new MediaError(
+    "invalid_options",
+    `options.start (${start}) must be before the end of the source (${duration} s).`,
+    { param: "options.start", reason: { code: "start_beyond_end", start, duration } },
+  );
+export const noTimeline = ({ name }: { name: string }) =>
+  option(name, "needs a source with a timeline; this is a still image.");
+export const trackOfSilence = () => option("track", "names a sound track of a source that has no sound.");
+export const trackAbsent = ({ tracks }: { tracks: readonly string[] }) =>
+  option("track", `is none of the source's sound tracks, which are ${tracks.join(", ") || "0"}.`);
+export const fadeTooLong = ({ name, duration }: { name: "fade_in" | "fade_out"; duration: number }) =>
+  option(name, `is longer than the output, which has ${duration} seconds for its fades.`);
+export const fadeEndUnknown = () => option("fade_out", "needs a source whose duration is known.");
+export const sizeOutOfBounds = ({
+  side,
+  width,
+  height,
+  max,
+}: {
+  side: "width" | "height";
+  width: number;
+  height: number;
+  max: number;
+}) => option(side, `gives a picture of ${width}x${height} pixels; each side must be from 1 to ${max}.`);
+export const cropOutside = ({ width, height }: { width: number; height: number }) =>
+  option("crop", `must lie within the picture of ${width}x${height} pixels and hold at least one.`);
+export const stillsBeyondDuration = ({ max, duration }: { max: number; duration: number }) =>
+  option("count", `must be at most ${max} for ${Number(duration.toFixed(3))} s.`);
+export const tooManyStills = ({ max, interval, stills }: { max: number; interval: number; stills: number }) =>
+  option("interval", `must make at most ${max} stills; ${interval} s make ${stills}.`);
+export const tooManyTiles = ({ max, interval, tiles }: { max: number; interval: number; tiles: number }) =>
+  option("interval", `must make at most ${max} tiles; ${interval} s make ${tiles}.`);
+export const spriteTooLarge = ({ max, side }: { max: number; side: number }) =>
+  option("width", `must make sheets of at most ${max} pixels; these have ${side}.`);
+export const tooManySprites = ({
+  max,
+  columns,
+  rows,
+  sprites,
+}: {
+  max: number;
+  columns: number;
+  rows: number;
+  sprites: number;
+}) => option("columns", `must leave at most ${max} sheets; ${columns}x${rows} tiles make ${sprites}.`);
+export const zoomTooClose = ({ max, sampleRate }: { max: number; sampleRate: number }) =>
+  option(
+    "pixels_per_second",
+    `must be at most ${max} for this source, which has ${sampleRate} samples a second.`,
+  );
+export const tooManyPoints = ({ name, points, max }: { name: string; points: number; max: number }) =>
+  option(
+    name,
+    `would make ${points} points of this source; ${max} is the most, so use more samples per pixel.`,
+  );
+export const pointsDurationUnknown = ({ name }: { name: string }) =>
+  option(
+    name,
+    "needs a source whose duration is known; give options.samples_per_pixel or options.pixels_per_second.",
+  );
 
-  copyPicturesUntimed: ({ format }: { format: string }) =>
-    copy(`${format} does not say when its pictures are shown`),
-  copySoundUntimed: ({ format }: { format: string }) => copy(`${format} does not say when its sound plays`),
-  copyEdited: () => copy("its edit list shows several parts, which only an encode can follow"),
-  copyCutAtStart: ({ format }: { format: string }) => copy(`${format} can only be cut at its end`),
-  copyCodecDiffers: ({ own, codec }: { own: Codec; codec: string }) =>
-    copy(`the pictures are ${own}, not ${codec}`),
-  copyPicturesNotInFormat: ({ format, codec }: { format: string; codec: Codec }) =>
-    copy(`${format} cannot hold pictures in ${codec} here`),
-  copySoundNotInVideo: ({ format, codec }: { format: string; codec: Codec }) =>
-    copy(`${format} cannot hold sound in ${codec} here; mute leaves it out`),
-  copySoundNotInFormat: ({ format, codec }: { format: string; codec: Codec }) =>
-    copy(`${format} cannot hold sound in ${codec} here`),
-  copyFlacCut: () => copy("a cut of flac needs an encode, which loses nothing"),
-  copyJoinedSound: () =>
-    copy(
-      "frames of sound do not end where pictures do, so joined sound is encoded; without mode it alone is, and mute leaves it out",
-    ),
-  copyJoinRefused: ({ fault, input }: { fault: JoinFault; input: number }) =>
-    copy(
-      fault === "output"
-        ? "joined videos that are copied need an MP4 or MOV"
-        : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
-    ),
+export const copyPicturesUntimed = ({ format }: { format: string }) =>
+  copy(`${format} does not say when its pictures are shown`);
+export const copySoundUntimed = ({ format }: { format: string }) =>
+  copy(`${format} does not say when its sound plays`);
+export const copyEdited = () => copy("its edit list shows several parts, which only an encode can follow");
+export const copyCutAtStart = ({ format }: { format: string }) =>
+  copy(`${format} can only be cut at its end`);
+export const copyCodecDiffers = ({ own, codec }: { own: Codec; codec: string }) =>
+  copy(`the pictures are ${own}, not ${codec}`);
+export const copyPicturesNotInFormat = ({ format, codec }: { format: string; codec: Codec }) =>
+  copy(`${format} cannot hold pictures in ${codec} here`);
+export const copySoundNotInVideo = ({ format, codec }: { format: string; codec: Codec }) =>
+  copy(`${format} cannot hold sound in ${codec} here; mute leaves it out`);
+export const copySoundNotInFormat = ({ format, codec }: { format: string; codec: Codec }) =>
+  copy(`${format} cannot hold sound in ${codec} here`);
+export const copyFlacCut = () => copy("a cut of flac needs an encode, which loses nothing");
+export const copyJoinedSound = () =>
+  copy(
+    "frames of sound do not end where pictures do, so joined sound is encoded; without mode it alone is, and mute leaves it out",
+  );
+export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: number }) =>
+  copy(
+    fault === "output"
+      ? "joined videos that are copied need an MP4 or MOV"
+      : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
+  );
 
-  targetSizeTooSmall: ({ bytes, duration }: { bytes: number; duration: number }) =>
-    new MediaError(
-      "invalid_options",
-      `options.target_size (${bytes}) is too small for ${duration} seconds with these options.`,
-      { param: "options.target_size", reason: { code: "size_too_small", bytes, duration } },
-    ),
-  targetSizeDurationUnknown: () =>
-    new MediaError(
-      "invalid_options",
-      "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.",
-      { param: "options.target_size", reason: { code: "size_unknown_duration" } },
-    ),
-  sizeNotPositive: () =>
-    new MediaError("invalid_options", "The target size must be a number above 0.", {
-      ...TARGET_SIZE,
-      reason: { code: "size_not_positive" },
-    }),
-  sizeUnbounded: () =>
-    new MediaError(
-      "invalid_options",
-      "A target size applies to video and sound only; here the size in pixels and the quality decide.",
-      { ...TARGET_SIZE, reason: { code: "size_unbounded" } },
-    ),
-  sizeLossless: ({ format }: { format: string }) =>
-    new MediaError(
-      "invalid_options",
-      `${format} is lossless and has no bitrate; a target size needs mp3, aac, ogg or opus.`,
-      { ...TARGET_SIZE, reason: { code: "size_lossless", format } },
-    ),
-  sizeDurationUnknown: () =>
-    new MediaError(
-      "invalid_options",
-      "How long this takes to play is not known, so no bitrate can be worked out; choose a quality.",
-      TARGET_SIZE,
-    ),
-  sizeTooSmall: ({ bytes, minBytes, seconds }: { bytes: number; minBytes: number; seconds: number }) =>
-    new MediaError(
-      "invalid_options",
-      `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(minBytes, Math.ceil)}.`,
-      TARGET_SIZE,
-    ),
+export const targetSizeTooSmall = ({ bytes, duration }: { bytes: number; duration: number }) =>
+  new MediaError(
+    "invalid_options",
+    `options.target_size (${bytes}) is too small for ${duration} seconds with these options.`,
+    { param: "options.target_size", reason: { code: "size_too_small", bytes, duration } },
+  );
+export const targetSizeDurationUnknown = () =>
+  new MediaError(
+    "invalid_options",
+    "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.",
+    { param: "options.target_size", reason: { code: "size_unknown_duration" } },
+  );
+export const sizeNotPositive = () =>
+  new MediaError("invalid_options", "The target size must be a number above 0.", {
+    ...TARGET_SIZE,
+    reason: { code: "size_not_positive" },
+  });
+export const sizeUnbounded = () =>
+  new MediaError(
+    "invalid_options",
+    "A target size applies to video and sound only; here the size in pixels and the quality decide.",
+    { ...TARGET_SIZE, reason: { code: "size_unbounded" } },
+  );
+export const sizeLossless = ({ format }: { format: string }) =>
+  new MediaError(
+    "invalid_options",
+    `${format} is lossless and has no bitrate; a target size needs mp3, aac, ogg or opus.`,
+    { ...TARGET_SIZE, reason: { code: "size_lossless", format } },
+  );
+export const sizeDurationUnknown = () =>
+  new MediaError(
+    "invalid_options",
+    "How long this takes to play is not known, so no bitrate can be worked out; choose a quality.",
+    TARGET_SIZE,
+  );
+export const sizeTooSmall = ({
+  bytes,
+  minBytes,
+  seconds,
+}: {
+  bytes: number;
+  minBytes: number;
+  seconds: number;
+}) =>
+  new MediaError(
+    "invalid_options",
+    `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(minBytes, Math.ceil)}.`,
+    TARGET_SIZE,
+  );
 
-  tooFewAnchors: () => new RangeError("The rate has too few anchors."),
-  noRungs: () => new RangeError("The ladder has no rungs."),
-  optionMissing: ({ kind, name }: { kind: string; name: string }) =>
-    new RangeError(`${kind} has no option ${name}.`),
-};
+export const tooFewAnchors = () => new RangeError("The rate has too few anchors.");
+export const noRungs = () => new RangeError("The ladder has no rungs.");
+export const optionMissing = ({ kind, name }: { kind: string; name: string }) =>
+  new RangeError(`${kind} has no option ${name}.`);
 
 const UNITS = [
   [1e9, "GB"],

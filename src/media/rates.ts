@@ -19,7 +19,7 @@ import {
   targetSize,
 } from "./picture-geometry.ts";
 import type { Plan, Rate, Rendition, VideoPlan } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
 type ByQuality = Readonly<Record<Quality, number>>;

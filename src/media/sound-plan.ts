@@ -14,7 +14,7 @@ import {
 import { type AudioCodec, BOUNDS } from "./formats.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import { audioBitrate, FLAC_COMPRESSION, isOwnBitrate, maxAudioBits, type RateOptions } from "./rates.ts";
 import type { Source } from "./source.ts";
 import { type Span, spanAtSpeed } from "./timeline.ts";

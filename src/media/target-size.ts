@@ -6,7 +6,7 @@ import { sourceForTrack } from "./features/track.ts";
 import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "./formats.ts";
 import type { AudioOptions, OptionsOf, VideoOptions } from "./option-types.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import {
   CONTAINER_BYTES,
   copiedBytes,

@@ -1,7 +1,7 @@
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
 import { mainStream } from "./main-tracks.ts";
 import { type Chunk, type Plan, soundsOf, sourceSeconds } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
 /** A span of the source in seconds; `end` is null for up to the end, `duration` null when unknown. */

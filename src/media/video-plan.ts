@@ -25,7 +25,7 @@ import {
   toRightAngle,
 } from "./picture-geometry.ts";
 import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
-import { errors } from "./plan-errors.ts";
+import * as errors from "./plan-errors.ts";
 import { isOwnBitrate, videoRate } from "./rates.ts";
 import type { Source } from "./source.ts";
 import type { Span } from "./timeline.ts";

@@ -4,7 +4,7 @@ import { sizedUnits } from "../probe/codec-headers.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { FileMetadata } from "./file-metadata.ts";
 import { box, letters } from "./mp4-boxes.ts";
 import {

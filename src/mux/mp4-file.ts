@@ -2,7 +2,7 @@ import { COVER_CODECS, tagPlace } from "../media/tags.ts";
 import { type Box, listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, MIB, viewOf } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type FileMetadata, NUMBERED, numbersOf } from "./file-metadata.ts";
 import {
   type Bytes,

@@ -7,7 +7,7 @@ import { writeTimedText } from "../subtitles/timed-text.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { threeLetters } from "../util/language.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import {
   type Bytes,

@@ -13,7 +13,7 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** An encoded part of the video, and its start in the output in seconds. */
 export interface VideoPart {

@@ -15,7 +15,7 @@ import { CREATION_TIME } from "../media/tags.ts";
 import { MOVIE_EPOCH } from "../probe/mp4.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { planJoin, planMp4 } from "./join-mp4.ts";
 import { createGatherer } from "./mp4-boxes.ts";

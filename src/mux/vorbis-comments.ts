@@ -1,6 +1,6 @@
 import type { TagValues } from "../media/tags.ts";
 import { concatBytes, toBase64, viewOf } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Cover } from "./file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6). */

@@ -15,7 +15,7 @@ import { writeWebvttBlock } from "../subtitles/text-formats.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
 import { threeLetters } from "../util/language.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import { letters } from "./mp4-boxes.ts";
 

@@ -34,7 +34,7 @@ import {
   microseconds,
   type Packets,
 } from "./durations.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
 import { isOtherLayer, readId3, readMp3Start } from "./mp3.ts";

@@ -12,49 +12,50 @@ const TIFF_LAYOUTS = {
   extra_samples: "samples beside its colors, such as infra-red, that are not transparency",
 } as const satisfies Record<TiffLayout, string>;
 
-/** The errors of probing: the kind and the English of each, with its facts as parameters. */
-export const errors = {
-  empty: () => unsupported("The file is empty."),
-  noMedia: () => unsupported("The file contains no media."),
-  gzip: () => unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first."),
-  webPage: () => unsupported("This is a web page, not a media file."),
-  playlist: () =>
-    new MediaError("input_unsupported", "The file is a playlist; pass the media itself.", {
-      reason: { code: "playlist" },
-    }),
-  text: () => unsupported("The file is text, not media."),
+export const empty = () => unsupported("The file is empty.");
+export const noMedia = () => unsupported("The file contains no media.");
+export const gzip = () => unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first.");
+export const webPage = () => unsupported("This is a web page, not a media file.");
+export const playlist = () =>
+  new MediaError("input_unsupported", "The file is a playlist; pass the media itself.", {
+    reason: { code: "playlist" },
+  });
+export const text = () => unsupported("The file is text, not media.");
 
-  notProbed: ({ cause }: { cause: unknown }) =>
-    new MediaError("probe_failed", "The file could not be probed.", { cause }),
-  editRate: () =>
-    unsupported("The file's edit list plays a part faster or slower, or freezes it; that is not supported."),
-  editGap: () => unsupported("The file's edit list leaves a gap between two parts; that is not supported."),
-  streamsTakenOver: () =>
-    unsupported(
-      "The transport stream ends in other streams than it starts with, as one joined from several recordings does; convert each recording.",
-    ),
-  emptyStreams: () => unsupported("The file's streams are empty."),
-  indexMissing: () => unsupported("The file is incomplete; its index (moov) is missing or cut off."),
-  indexCutOff: ({ bytes, minBytes }: { bytes: number; minBytes: number }) =>
-    unsupported(
-      `The file is incomplete; its index (moov) is missing or cut off: it has ${bytes} bytes and should have more than ${minBytes}.`,
-    ),
-  largeList: ({ bytes, maxBytes }: { bytes: number; maxBytes: number }) =>
-    unsupported(
-      `The file's tracks, tags and chapters take ${bytes} bytes to list; at most ${maxBytes} are supported.`,
-    ),
-  sizeOutOfBounds: ({ width, height, max }: { width: number; height: number; max: number }) =>
-    unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`),
-  tiffLayout: ({ layout }: { layout: TiffLayout }) =>
-    new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {
-      reason: { code: "tiff_layout", layout },
-    }),
+export const notProbed = ({ cause }: { cause: unknown }) =>
+  new MediaError("probe_failed", "The file could not be probed.", { cause });
+export const editRate = () =>
+  unsupported("The file's edit list plays a part faster or slower, or freezes it; that is not supported.");
+export const editGap = () =>
+  unsupported("The file's edit list leaves a gap between two parts; that is not supported.");
+export const streamsTakenOver = () =>
+  unsupported(
+    "The transport stream ends in other streams than it starts with, as one joined from several recordings does; convert each recording.",
+  );
+export const emptyStreams = () => unsupported("The file's streams are empty.");
+export const indexMissing = () =>
+  unsupported("The file is incomplete; its index (moov) is missing or cut off.");
+export const indexCutOff = ({ bytes, minBytes }: { bytes: number; minBytes: number }) =>
+  unsupported(
+    `The file is incomplete; its index (moov) is missing or cut off: it has ${bytes} bytes and should have more than ${minBytes}.`,
+  );
+export const largeList = ({ bytes, maxBytes }: { bytes: number; maxBytes: number }) =>
+  unsupported(
+    `The file's tracks, tags and chapters take ${bytes} bytes to list; at most ${maxBytes} are supported.`,
+  );
+export const sizeOutOfBounds = ({ width, height, max }: { width: number; height: number; max: number }) =>
+  unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
+export const tiffLayout = ({ layout }: { layout: TiffLayout }) =>
+  new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {
+    reason: { code: "tiff_layout", layout },
+  });
 
-  largeSvg: () => new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false }),
-  svgCutOff: () => unsupported("The SVG is damaged or cut off."),
-  svgCostly: () =>
-    unsupported("The SVG has so many parts, or repeats them so often, that drawing it could take forever."),
-  svgNotUtf8: () => unsupported("The SVG is not in UTF-8."),
-  svgExpanded: () => unsupported("The entities of the SVG make it too large."),
-  svgEntities: () => unsupported("The SVG has entities that stand for more than text; save it without them."),
-};
+export const largeSvg = () =>
+  new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false });
+export const svgCutOff = () => unsupported("The SVG is damaged or cut off.");
+export const svgCostly = () =>
+  unsupported("The SVG has so many parts, or repeats them so often, that drawing it could take forever.");
+export const svgNotUtf8 = () => unsupported("The SVG is not in UTF-8.");
+export const svgExpanded = () => unsupported("The entities of the SVG make it too large.");
+export const svgEntities = () =>
+  unsupported("The SVG has entities that stand for more than text; save it without them.");

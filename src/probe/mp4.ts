@@ -4,7 +4,7 @@ import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, viewOf } from "../util/bytes.ts";
 import { microseconds, timestamp } from "./durations.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { ID3_GENRES } from "./mp3.ts";
 import {
   type Box,

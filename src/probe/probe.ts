@@ -8,7 +8,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { boundDurations, microseconds } from "./durations.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { hideDamage, readDisabledTracks } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";

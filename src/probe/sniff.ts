@@ -1,6 +1,6 @@
 import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from "mediabunny";
 import type { ByteReader } from "../runs/ports.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { findSvgRoot } from "./svg-root.ts";
 
 const HEAD = 4096;

@@ -1,6 +1,6 @@
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
 
 const MAX_BYTES = 8_388_608;

@@ -1,6 +1,7 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
-import { errors, type TiffLayout } from "./errors.ts";
+import type { TiffLayout } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 const TAGS = {
   bits: 258,

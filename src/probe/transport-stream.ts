@@ -1,5 +1,5 @@
 import type { ByteReader } from "../runs/ports.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 const SYNC = 0x47;
 const PACKET = 188;

@@ -6,50 +6,47 @@ type AfterReason = Extract<ErrorReason, { code: "after" }>;
 
 const ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
 
-/** The errors of tasks, steps and jobs, each built from its facts. */
-export const errors = {
-  fieldOfJob: ({ field }: { field: string }) =>
-    new MediaError("request_invalid", `Unknown field "${field}": the job has one for all its outputs.`, {
-      param: field,
-    }),
-  nameTaken: () =>
-    new MediaError("request_invalid", "name is already that of another output.", { param: "name" }),
-  afterUnknown: () => invalidAfter("must name another output of the job."),
-  afterCircular: () => invalidAfter("leads back to the output itself."),
-  afterSeveralFiles: ({ kind }: { kind: EncodeKind }) =>
-    invalidAfter(`names an output of kind ${kind}, which is not one file to read.`),
-  afterSeveralStills: () => invalidAfter("names an output of several stills, which is not one file to read."),
-  afterData: ({ kind, format }: { kind: EncodeKind; format: string }) =>
-    invalidAfter(`names an output of kind ${kind} as ${format}, which is data; only "png" can be read.`),
-  /** The error of an output, with the output's path before its own. */
-  ofOutput: ({ index, error }: { index: number; error: MediaError }) => {
-    const { kind, message, param, reason } = error;
-    const path = `outputs.${index}`;
-    const field = param === undefined ? path : `${path}.${param}`;
-    if (reason?.code !== "field")
-      return new MediaError(kind, `${path}: ${message}`, { param: field, reason });
-    return new MediaError(kind, `${path}.${message}`, {
-      param: field,
-      reason: { ...reason, field: `${path}.${reason.field}` },
-    });
-  },
-
-  stepNotFound: ({ task, step }: { task: string; step: string }) =>
-    new MediaError("step_not_found", `Task ${task} has no step ${step}.`),
-  stepInputMissing: () => new MediaError("internal_error", "The step has no input."),
-  /** For a task that waited for the output of another. */
-  inputTaskEnded: ({ task, ended }: Pick<AfterReason, "task" | "ended">) =>
-    new MediaError("input_not_found", `The input is the output of ${task}, which ${ENDS[ended]}.`, {
-      reason: { code: "after", task, ended },
-    }),
-  /** For the retry of a task whose input another task never produced. */
-  inputNeverMade: ({ task }: { task: string }) =>
-    new MediaError(
-      "invalid_input",
-      `The input is the output of ${task}, which was never produced; create the task again with an input of its own.`,
-      { param: "input" },
-    ),
+export const fieldOfJob = ({ field }: { field: string }) =>
+  new MediaError("request_invalid", `Unknown field "${field}": the job has one for all its outputs.`, {
+    param: field,
+  });
+export const nameTaken = () =>
+  new MediaError("request_invalid", "name is already that of another output.", { param: "name" });
+export const afterUnknown = () => invalidAfter("must name another output of the job.");
+export const afterCircular = () => invalidAfter("leads back to the output itself.");
+export const afterSeveralFiles = ({ kind }: { kind: EncodeKind }) =>
+  invalidAfter(`names an output of kind ${kind}, which is not one file to read.`);
+export const afterSeveralStills = () =>
+  invalidAfter("names an output of several stills, which is not one file to read.");
+export const afterData = ({ kind, format }: { kind: EncodeKind; format: string }) =>
+  invalidAfter(`names an output of kind ${kind} as ${format}, which is data; only "png" can be read.`);
+/** The error of an output, with the output's path before its own. */
+export const ofOutput = ({ index, error }: { index: number; error: MediaError }) => {
+  const { kind, message, param, reason } = error;
+  const path = `outputs.${index}`;
+  const field = param === undefined ? path : `${path}.${param}`;
+  if (reason?.code !== "field") return new MediaError(kind, `${path}: ${message}`, { param: field, reason });
+  return new MediaError(kind, `${path}.${message}`, {
+    param: field,
+    reason: { ...reason, field: `${path}.${reason.field}` },
+  });
 };
+
+export const stepNotFound = ({ task, step }: { task: string; step: string }) =>
+  new MediaError("step_not_found", `Task ${task} has no step ${step}.`);
+export const stepInputMissing = () => new MediaError("internal_error", "The step has no input.");
+/** For a task that waited for the output of another. */
+export const inputTaskEnded = ({ task, ended }: Pick<AfterReason, "task" | "ended">) =>
+  new MediaError("input_not_found", `The input is the output of ${task}, which ${ENDS[ended]}.`, {
+    reason: { code: "after", task, ended },
+  });
+/** For the retry of a task whose input another task never produced. */
+export const inputNeverMade = ({ task }: { task: string }) =>
+  new MediaError(
+    "invalid_input",
+    `The input is the output of ${task}, which was never produced; create the task again with an input of its own.`,
+    { param: "input" },
+  );
 
 function invalidAfter(rule: string): MediaError {
   return new MediaError("request_invalid", `after ${rule}`, { param: "after" });

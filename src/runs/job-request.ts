@@ -3,7 +3,7 @@ import { MediaError } from "../media/errors.ts";
 import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../media/fields.ts";
 import { DEFAULT_FORMAT, type EncodeKind } from "../media/formats.ts";
 import { parseBody } from "../media/parse-body.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { parseTaskRequest, TaskRequest } from "./requests.ts";
 
 const JOB_OUTPUTS = { min: 1, max: 10 } as const;

@@ -1,7 +1,7 @@
 import { toMediaError } from "../media/errors.ts";
 import type { EncodeRequest } from "../media/options.ts";
 import type { ExternalFile, Source } from "../media/source.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";

@@ -1,6 +1,6 @@
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 

@@ -1,6 +1,6 @@
 import type { Storage, StoredInfo } from "../runs/ports.ts";
 import { toHex } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { requirePrefix } from "./storage.ts";
 
 /** Storage in the browser's own files, plus access to them as File objects. */

@@ -1,7 +1,7 @@
 import type { MediaError } from "../media/errors.ts";
 import type { ByteRange, ByteReader, Storage } from "../runs/ports.ts";
 import { KIB, MIB, sha256Hex } from "../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { readAll } from "./storage.ts";
 
 /** Random access to a file in the page; a worker can receive the file without a copy. */

@@ -1,4 +1,4 @@
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Reads a small stream into one array. */
 export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

@@ -4,7 +4,7 @@ import type { ListPage, ListQuery } from "../runs/lists.ts";
 import type { Store } from "../runs/ports.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import {
   type Database,
   type InputRecord,

@@ -1,20 +1,17 @@
 import { MediaError } from "../media/errors.ts";
 import { MIB } from "../util/bytes.ts";
 
-/** The errors of subtitle files, each built from its facts. */
-export const errors = {
-  largeFile: ({ maxBytes }: { maxBytes: number }) =>
-    new MediaError("input_too_large", `It must be subtitles of at most ${maxBytes / MIB} MiB.`),
-  notUnicode: () =>
-    new MediaError("input_unsupported", "It must be text in UTF-8, or in UTF-16 with a byte order mark."),
-  formatUnknown: () =>
-    new MediaError("input_unsupported", "It must be subtitles in SRT, WebVTT, ASS or SSA."),
-  longCue: ({ maxLength }: { maxLength: number }) =>
-    new MediaError("input_too_large", `None of its texts can have more than ${maxLength} letters.`),
-  tooMuchText: ({ cues, bytes }: { cues: number; bytes: number }) =>
-    new MediaError(
-      "input_too_large",
-      `An output can hold ${cues.toLocaleString("en")} cues and ${bytes / MIB} MiB of text, in all of its tracks.`,
-    ),
-  largeBlock: () => new RangeError("The text is too long."),
-};
+export const largeFile = ({ maxBytes }: { maxBytes: number }) =>
+  new MediaError("input_too_large", `It must be subtitles of at most ${maxBytes / MIB} MiB.`);
+export const notUnicode = () =>
+  new MediaError("input_unsupported", "It must be text in UTF-8, or in UTF-16 with a byte order mark.");
+export const formatUnknown = () =>
+  new MediaError("input_unsupported", "It must be subtitles in SRT, WebVTT, ASS or SSA.");
+export const longCue = ({ maxLength }: { maxLength: number }) =>
+  new MediaError("input_too_large", `None of its texts can have more than ${maxLength} letters.`);
+export const tooMuchText = ({ cues, bytes }: { cues: number; bytes: number }) =>
+  new MediaError(
+    "input_too_large",
+    `An output can hold ${cues.toLocaleString("en")} cues and ${bytes / MIB} MiB of text, in all of its tracks.`,
+  );
+export const largeBlock = () => new RangeError("The text is too long.");

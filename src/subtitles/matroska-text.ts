@@ -15,7 +15,7 @@ import { readAll } from "../storage/storage.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
 import { readAssBlock } from "./ass.ts";
 import type { Cue } from "./cue.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { readSubripText, readWebvttBlock, readWebvttText } from "./text-formats.ts";
 import { CUE_LIMITS, type CueBudget, type CueList, type CueReader, createCueList } from "./track.ts";
 

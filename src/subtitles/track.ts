@@ -4,7 +4,7 @@ import type { Plan } from "../media/plan.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import { type Cue, MAX_CUE_LENGTH, type ShownRange } from "./cue.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { decodeSubtitles, readSubtitleFile, type SubtitleFormat } from "./text-formats.ts";
 
 /** A text track of an output: the plan's facts, and its cues in order of time. */

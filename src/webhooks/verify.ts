@@ -1,7 +1,7 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { WebhookEvent } from "../runs/webhook-events.ts";
 import { parseJson } from "../util/text.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Headers of a request, as the web platform or Node provides them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,27 +1,17 @@
-import { posix } from "node:path";
 import { expect, test } from "vitest";
-import { importsOf } from "./layers.ts";
-import { findPageTexts, findUnusedStrings } from "./page-strings.ts";
+import { findPageTexts } from "./page-strings.ts";
+import { findUnusedRows } from "./sentences.ts";
 import { readSources } from "./source-files.ts";
 
 const files = readSources("web").filter(({ path }) => !/\.test\.|\.d\.ts$/.test(path));
 const catalogues = files.filter(({ path }) => path.endsWith("/strings.ts"));
-const imports = new Map(
-  files.map((file) => [file, importsOf(file).map((name) => posix.join(posix.dirname(file.path), name))]),
-);
-
 test("the words of the page stand in its catalogues", () => {
   expect(files.filter(({ path }) => path.endsWith(".tsx")).flatMap(findPageTexts)).toEqual([]);
 });
 
 test("every row of a catalogue has a use", () => {
   expect(catalogues.length).toBeGreaterThan(5);
-  const unused = catalogues.flatMap((catalogue) =>
-    findUnusedStrings(
-      catalogue,
-      files.filter((file) => imports.get(file)?.includes(catalogue.path)),
-    ),
-  );
+  const unused = catalogues.flatMap((catalogue) => findUnusedRows(catalogue, files));
   expect(unused).toEqual([]);
 });
 
@@ -40,14 +30,4 @@ test("accepts rows, units, names and examples", () => {
   const text =
     '<p title={strings.name}>{percent} % · {time} s <b>Framewright</b><input placeholder="https://…/a.png" class="small soft" /></p>';
   expect(findPageTexts({ path: "x.tsx", text })).toEqual([]);
-});
-
-test("finds a row without a use", () => {
-  const catalogue = {
-    path: "strings.ts",
-    text: 'export const strings = {\n  name: "Name",\n  old: "Old",\n};',
-  };
-  expect(findUnusedStrings(catalogue, [{ path: "x.tsx", text: "strings.name" }])).toEqual([
-    "strings.ts: old",
-  ]);
 });

@@ -56,13 +56,3 @@ function textsOf(node: ESTree.Node): string[] {
       return [];
   }
 }
-
-/** Lists the rows of a catalogue that none of the files uses. */
-export function findUnusedStrings(catalogue: SourceFile, users: readonly SourceFile[]): string[] {
-  const [, rows = ""] = catalogue.text.split("export const strings = {");
-  const names = [...rows.matchAll(/^ {2}(\w+):/gm)].map(([, name = ""]) => name);
-  const used = new Set(
-    users.flatMap(({ text }) => [...text.matchAll(/\bstrings\s*\.(\w+)/g)].map(([, name]) => name)),
-  );
-  return names.filter((name) => !used.has(name)).map((name) => `${catalogue.path}: ${name}`);
-}

@@ -20,19 +20,18 @@ export function findSentences({ path, text }: SourceFile): string[] {
   return lines.map((line) => `${path}:${line}`);
 }
 
-/** Lists the errors of a catalogue that no file creates; only files that import the catalogue count. */
-export function findUnusedErrors(catalogue: SourceFile, files: readonly SourceFile[]): string[] {
-  const [, rows = ""] = /^export const errors = \{$(.*?)^\};$/ms.exec(catalogue.text) ?? [];
-  const names = [...rows.matchAll(/^ {2}(\w+): /gm)].map(([, name = ""]) => name);
-  const used = new Set(files.flatMap((file) => usedErrors(file, catalogue.path)));
+/** Lists the rows of a catalogue, its exported constants, that no file uses, each as `file: name`; only files that import the catalogue count. */
+export function findUnusedRows(catalogue: SourceFile, files: readonly SourceFile[]): string[] {
+  const names = [...catalogue.text.matchAll(/^export const (\w+)/gm)].map(([, name = ""]) => name);
+  const used = new Set(files.flatMap((file) => usedRows(file, catalogue.path)));
   return names.filter((name) => !used.has(name)).map((name) => `${catalogue.path}: ${name}`);
 }
 
-function usedErrors({ path, text }: SourceFile, catalogue: string): string[] {
-  return [...text.matchAll(/^import \{([^}]*)\} from "([^"]+)";/gm)].flatMap(
-    ([, bindings = "", from = ""]) => {
-      const [, errors, alias = errors] = /\b(errors)(?: as (\w+))?\b/.exec(bindings) ?? [];
-      if (!alias || posix.join(posix.dirname(path), from) !== catalogue) return [];
+function usedRows({ path, text }: SourceFile, catalogue: string): string[] {
+  return [...text.matchAll(/^import (?:\* as (\w+)|\{([^}]*)\}) from "([^"]+)";/gm)].flatMap(
+    ([, alias, bindings = "", from = ""]) => {
+      if (posix.join(posix.dirname(path), from) !== catalogue) return [];
+      if (!alias) return bindings.split(",").map((binding) => binding.trim());
       return [...text.matchAll(new RegExp(`\\b${alias}\\s*\\.(\\w+)`, "g"))].map(([, name = ""]) => name);
     },
   );

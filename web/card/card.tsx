@@ -17,7 +17,7 @@ import {
 } from "../words/item-words.ts";
 import { bytes, clock, countDown, saving, timeLeft } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./card.css";
 
 interface Disclosure {

@@ -1,26 +1,23 @@
-/** The words of a card of the queue. */
-export const strings = {
-  options: "Options",
-  result: "Result",
-  convert: "Convert",
-  cancel: "Cancel",
-  tryAgain: "Try again",
-  convertAgain: "Convert again",
-  removeItem: ({ name }: { name: string }) => `Remove ${name}`,
-  remove: "Remove",
-  sent: "Sent",
-  progress: "Progress",
-  starting: "Starting…",
-  allowAgain: ({ name }: { name: string }) => `Allow this page to read ${name} again.`,
-  chooseAgain: ({ name }: { name: string }) =>
-    `The page was reloaded, and ${name} is too large to keep. Choose it again to continue.`,
-  allowReading: "Allow reading",
-  chooseFileAgain: "Choose the file again",
-  fileFor: ({ name }: { name: string }) => `File for ${name}`,
-  sendToEdge: "Send to the edge",
-  leavesDevice: ({ host }: { host: string }) => `It then leaves this device for ${host}.`,
-  becomes: "Becomes",
-  loading: "Loading…",
-  workingFor: ({ time }: { time: string }) => `Working for ${time}`,
-  realTime: ({ speed }: { speed: string }) => `${speed} real time`,
-};
+export const options = "Options";
+export const result = "Result";
+export const convert = "Convert";
+export const cancel = "Cancel";
+export const tryAgain = "Try again";
+export const convertAgain = "Convert again";
+export const removeItem = ({ name }: { name: string }) => `Remove ${name}`;
+export const remove = "Remove";
+export const sent = "Sent";
+export const progress = "Progress";
+export const starting = "Starting…";
+export const allowAgain = ({ name }: { name: string }) => `Allow this page to read ${name} again.`;
+export const chooseAgain = ({ name }: { name: string }) =>
+  `The page was reloaded, and ${name} is too large to keep. Choose it again to continue.`;
+export const allowReading = "Allow reading";
+export const chooseFileAgain = "Choose the file again";
+export const fileFor = ({ name }: { name: string }) => `File for ${name}`;
+export const sendToEdge = "Send to the edge";
+export const leavesDevice = ({ host }: { host: string }) => `It then leaves this device for ${host}.`;
+export const becomes = "Becomes";
+export const loading = "Loading…";
+export const workingFor = ({ time }: { time: string }) => `Working for ${time}`;
+export const realTime = ({ speed }: { speed: string }) => `${speed} real time`;

@@ -15,7 +15,7 @@ import { ActButton, Confirm, When } from "./controls.tsx";
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** Writes rules as lines such as `GET,PUT my-bucket/films/`. */
 export function writeSigning(rules: readonly SigningRule[]): string {
@@ -43,7 +43,7 @@ const COLUMNS: Column<Connection>[] = [
     cell: ({ name, is_default }) => (
       <span class="row">
         <strong class="wrap">{name}</strong>
-        {is_default && <span class="badge good">{strings.default}</span>}
+        {is_default && <span class="badge good">{strings.byDefault}</span>}
       </span>
     ),
   },
@@ -111,7 +111,7 @@ function Dialogs({ open, list, close }: { open: Open | null; list: Paged<Connect
     await list.refresh();
   };
   return (
-    <Confirm title={strings.deleteConnection} action={strings.delete} act={act} onClose={close}>
+    <Confirm title={strings.deleteConnection} action={strings.remove} act={act} onClose={close}>
       {strings.connectionDeletion({ name: connection.name })}
     </Confirm>
   );
@@ -146,7 +146,7 @@ function Actions({
         act={async () => open({ what: "form", connection })}
       />
       <ActButton
-        {...{ label: strings.delete, of, icon: "remove", variant: "icon" }}
+        {...{ label: strings.remove, of, icon: "remove", variant: "icon" }}
         act={async () => open({ what: "delete", connection })}
       />
     </>
@@ -154,7 +154,7 @@ function Actions({
 }
 
 const STYLES = [
-  ["", strings.default],
+  ["", strings.byDefault],
   ["true", strings.inPath],
   ["false", strings.inHostName],
 ] as const;

@@ -10,7 +10,7 @@ import { type EdgeConnection, isRefusal, parseAddress, reachService } from "./ed
 import { KeysView } from "./keys-view.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { type Service, ServiceContext, toFault, usePolling, useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { TasksView } from "./tasks-view.tsx";
 import { Deliveries, Endpoints, Events, ProjectSecret } from "./webhooks-view.tsx";
 import "./console.css";

@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useSending } from "./sending.tsx";
 import { useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const VARIANTS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
 

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { RemoteClient } from "../../src/client/index.ts";
 import { MediaError } from "../../src/index.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
-import { strings } from "../strings.ts";
+import * as strings from "../strings.ts";
 
 export interface EdgeConnection {
   /** Has no trailing slash. */

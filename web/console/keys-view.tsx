@@ -8,7 +8,7 @@ import { ActButton, Choices, Confirm, SecretDialog, When } from "./controls.tsx"
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const POLL_MS = 15_000;
 

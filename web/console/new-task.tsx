@@ -13,7 +13,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";
 
 const FIELDS = ["input", "kind", "options.format", "options.quality", "output", "webhook_url"] as const;

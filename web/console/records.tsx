@@ -5,7 +5,7 @@ import type { ListOptions, Page } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import type { ServiceFault } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 export interface ListRecord {
   id: string;

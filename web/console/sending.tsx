@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Notice } from "../ui/notice.tsx";
 import { type ServiceFault, toFault } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** A submission, one at a time, and its error. */
 interface Sending {

@@ -3,7 +3,7 @@ import { useContext, useEffect } from "preact/hooks";
 import type { RemoteClient } from "../../src/client/index.ts";
 import { type ErrorReason, MediaError } from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 export interface ServiceFault {
   readonly kind: string;

@@ -7,7 +7,7 @@ import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
 import { ActButton, CopyButton } from "./controls.tsx";
 import { useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { encodeOf, placeOf } from "./task-words.ts";
 
 const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));

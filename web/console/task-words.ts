@@ -8,7 +8,7 @@ import {
   type Task,
 } from "../../src/index.ts";
 import { decodeName } from "../result/file-names.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
   video: strings.video,

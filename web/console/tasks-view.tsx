@@ -18,7 +18,7 @@ import { ActButton, Badge, Confirm, CopyButton, When, wordOf } from "./controls.
 import { NewTask } from "./new-task.tsx";
 import { type Column, createPaged, type Observe, type Paged, Records } from "./records.tsx";
 import { usePolling, useService, whileVisible } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { TaskOutput } from "./task-output.tsx";
 import { encodeOf, encoderWords, KIND_WORDS, placeOf, STEP_WORDS, secondsOf } from "./task-words.ts";
 
@@ -403,7 +403,7 @@ function TaskActions({
         act={async () => put(await tasks.retry(task.id))}
       />
       <ActButton
-        {...{ label: strings.delete, of, icon: "remove", variant: "icon" }}
+        {...{ label: strings.remove, of, icon: "remove", variant: "icon" }}
         act={async () => onDelete()}
       />
     </>
@@ -426,7 +426,7 @@ function DeleteTask({
     onClose();
   };
   return (
-    <Confirm title={strings.deleteTask} action={strings.delete} act={act} onClose={onClose}>
+    <Confirm title={strings.deleteTask} action={strings.remove} act={act} onClose={onClose}>
       {strings.taskDeletion({ name: placeOf(task.input).name })}
     </Confirm>
   );

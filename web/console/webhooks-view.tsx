@@ -17,7 +17,7 @@ import { ActButton, Badge, Choices, Confirm, CopyButton, SecretDialog, When, wor
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
 import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { placeOf } from "./task-words.ts";
 
 const POLL_MS = 15_000;
@@ -79,7 +79,7 @@ function Actions({ endpoint, list, show }: EndpointParts & { endpoint: WebhookEn
         act={async () => show({ what: "rotate", endpoint })}
       />
       <ActButton
-        {...{ label: strings.delete, of, icon: "remove", variant: "icon" }}
+        {...{ label: strings.remove, of, icon: "remove", variant: "icon" }}
         act={async () => show({ what: "delete", endpoint })}
       />
     </>
@@ -198,7 +198,7 @@ function EndpointDialogs({ open, list, show }: EndpointParts & { open: EndpointD
       return (
         <Confirm
           title={strings.deleteEndpoint}
-          action={strings.delete}
+          action={strings.remove}
           act={async () => {
             await endpoints.delete(open.endpoint.id);
             list.drop(open.endpoint.id);

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { Icon } from "../ui/icon.tsx";
 import { whenIdle } from "../ui/timing.ts";
 import type { Order, TookOver } from "./names.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./new-version.css";
 
 const HOUR_MS = 3_600_000;

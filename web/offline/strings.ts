@@ -1,6 +1,3 @@
-/** The words of the offline page. */
-export const strings = {
-  newVersionReady: "A new version is ready.",
-  reload: "Reload",
-  notNow: "Not now",
-};
+export const newVersionReady = "A new version is ready.";
+export const reload = "Reload";
+export const notNow = "Not now";

@@ -10,7 +10,7 @@ import type { Fault, Settings } from "../queue/item.ts";
 import { reasonWords } from "../words/fault-words.ts";
 import { bytes } from "../words/quantities.ts";
 import { type AnyOptions, bitrateBounds, withOptions } from "./choices.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** An error in the options, and its field. */
 export interface SettingsFault extends Fault {

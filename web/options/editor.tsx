@@ -27,7 +27,7 @@ import { PRESETS, sameFor } from "./presets.ts";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SoundFields } from "./sound-fields.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./editor.css";
 
 const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "storyboard"]);

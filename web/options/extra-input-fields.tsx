@@ -8,7 +8,7 @@ import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 

@@ -6,7 +6,7 @@ import { Segments } from "../ui/segments.tsx";
 import type { AnyOptions } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
 import { checkedView } from "./preview.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const SIDES = [2160, 1440, 1080, 720, 480, 360] as const;
 const SHARES = ["75%", "50%", "25%"] as const;

@@ -8,7 +8,7 @@ import { withFormat } from "./check-settings.ts";
 import { formatOf, kindsFor, withKind } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
 import { TrackField } from "./sound-fields.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 export function FormatFields({ form }: { form: Form }) {
   const { source, settings, options, faultAt } = form;

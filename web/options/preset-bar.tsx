@@ -7,7 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { type AnyOptions, kindsFor } from "./choices.ts";
 import type { Form } from "./form.tsx";
 import { fromPreset, isName, PRESET_BOUNDS, PRESETS, type Preset, parsePresets } from "./presets.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const PRESETS_KEY = "framewright-presets";
 

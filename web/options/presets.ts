@@ -2,7 +2,7 @@ import { ENCODE_KINDS, type EncodeKind, parseTaskRequest, type Source } from "..
 import type { Settings } from "../queue/item.ts";
 import { withoutMissing, withVerdict } from "./check-settings.ts";
 import type { AnyOptions } from "./choices.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** Named options, usable for any file that allows such an output. */
 export interface Preset {

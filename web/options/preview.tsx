@@ -13,7 +13,7 @@ import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** The styles that show a view in a box: the part that is kept, the turned picture around it, and the picture itself. */
 interface Placement {

@@ -9,7 +9,7 @@ import { formatName } from "../words/names.ts";
 import { checkSettings } from "./check-settings.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const WAYS = [
   { value: "quality", label: strings.quality },

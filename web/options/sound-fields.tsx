@@ -14,7 +14,7 @@ import { NumberField } from "../ui/number-field.tsx";
 import { codecName, formatName, languageName } from "../words/names.ts";
 import { type AnyOptions, formatOf } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const { words: VOLUME_WORDS } = audioFilters.options.volume;
 const { words: LOUDNESS, choices: TARGETS = [] } = audioFilters.options.target_lufs;

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const MAX_FILES = 1000;
 

@@ -1,7 +1,7 @@
 import { faultWords } from "../words/fault-words.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const MAX_NAMES = 3;
 

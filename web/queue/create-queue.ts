@@ -8,7 +8,7 @@ import { createItem, defaultSettings, faultOf, type Item, nextId, type Place } f
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 
 const NAME = "framewright-queue";

@@ -9,7 +9,7 @@ import {
   type Source,
   type Task,
 } from "../../src/index.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** Where a file is processed: on this machine, or at the connected service. */
 export type Place = "device" | "edge";

@@ -4,7 +4,7 @@ import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const LONG_MS = 30_000;
 const KEY = "framewright no notifications";

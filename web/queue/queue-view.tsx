@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./add-inputs.tsx";
 import { isOver, stateOf, totalsOf } from "./queue.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./queue.css";
 
 const MAX_EXPANDED = 5;

@@ -7,7 +7,7 @@ import { Icon } from "../ui/icon.tsx";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import { isFolder } from "./file-names.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** One of two pictures to compare; for a video, one frame. */
 export interface CompareSide {

@@ -4,7 +4,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { type ApiCall, asCurl, asTypeScript, KEY_PLACEHOLDER } from "./api-call.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** Shows the API call that does what the page did with an item, for copying. */
 export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void }) {

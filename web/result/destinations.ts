@@ -1,6 +1,6 @@
 import type { LocalConnection, SignRequest } from "../../src/browser/index.ts";
 import { MediaError } from "../../src/index.ts";
-import { strings } from "../strings.ts";
+import * as strings from "../strings.ts";
 
 /** S3 storage for outputs of this machine, with keys or signers that the page keeps in memory only. */
 export interface Destinations {

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from "./output-files.ts";
 import type { StashOrder } from "./stash-worker.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const FOLDER = "framewright-downloads";
 // Fits into the memory of a tab on a phone.

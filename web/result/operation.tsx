@@ -3,7 +3,7 @@ import type { Fault } from "../queue/item.ts";
 import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
 import { faultOf, saveFault, type Watch } from "./output-files.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
 interface Operation {

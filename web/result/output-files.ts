@@ -5,7 +5,7 @@ import type { Fault, Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { useWorkbench } from "../workbench.ts";
 import { fileName, isFolder, outputName } from "./file-names.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 export interface Watch {
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "media-chrome/media-control-bar";
 import "media-chrome/media-controller";
 import "media-chrome/media-fullscreen-button";

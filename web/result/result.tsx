@@ -13,7 +13,7 @@ import { downloadOne } from "./download.ts";
 import { isFolder, outputName } from "./file-names.ts";
 import { OperationView, useOperation } from "./operation.tsx";
 import { filesOf, useOutput } from "./output-files.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./result.css";
 
 /** A fact in words, with its name. */

@@ -12,7 +12,7 @@ import { useWorkbench, type Workbench } from "../workbench.ts";
 import { isFolder, outputName } from "./file-names.ts";
 import { OperationView, useOperation } from "./operation.tsx";
 import { filesOf, type Watch } from "./output-files.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** The destination that a visitor enters for a file. */
 export interface S3Form {

@@ -14,7 +14,7 @@ import {
   type Watch,
   writeFile,
 } from "./output-files.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import "./take-all.css";
 
 /** Downloads items that succeeded as one zip, or saves them to a folder. */

@@ -4,7 +4,7 @@ import type { MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { roundTime, type Timeline, timelineOf } from "./timeline.ts";
 
 export type TakeFrame = (at: number, signal: AbortSignal) => Promise<Blob>;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
 import type { Media } from "./media.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
   const { url, playback, onBroken, onDuration } = media;

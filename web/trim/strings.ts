@@ -1,39 +1,40 @@
-/** The words of the timeline. */
-export const strings = {
-  moment: "Moment",
-  unknownLength: "The length of this file is not known yet.",
-  frame: ({ frame }: { frame: number }) => `Frame: ${frame}`,
-  fileEndsAt: ({ time }: { time: string }) => `The file ends at ${time}.`,
-  player: "Player",
-  decodingPicture: "Decoding the picture…",
-  fineSteps: ({ mark }: { mark: string }) => `Fine steps of the ${mark}`,
-  stepBack: ({ step }: { step: string }) => `${step} back`,
-  stepForward: ({ step }: { step: string }) => `${step} forward`,
-  oneFrame: "One frame",
-  useCurrentPosition: "Use current position",
-  useCurrentPositionFor: ({ mark }: { mark: string }) => `Use current position: ${mark}`,
-  enterTime: "Write a time as 1:02.50, or in seconds as 62.5.",
-  negativeTime: "A time cannot be before the start.",
-  secondsTooLarge: "Seconds go up to 59.",
-  minutesTooLarge: "Minutes go up to 59.",
-  startAfterEnd: ({ time }: { time: string }) => `The start must be before the end, which is at ${time}.`,
-  endBeforeStart: ({ time }: { time: string }) => `The end must be after the start, which is at ${time}.`,
-  tooLongForWaveform: "This file is too long to draw its waveform. You can play it and set the times.",
-  waveformNotDrawn: "This browser can't draw its waveform. You can still set the times.",
-  picturesNotDrawn: "This browser can't draw its pictures. You can still set the times.",
-  trim: "Trim",
-  pause: "Pause",
-  playPart: "Play this part",
-  keeps: ({ time }: { time: string }) => `Keeps ${time}`,
-  reset: "Reset",
-  start: "Start",
-  end: "End",
-  notShownFromUrl:
-    "This browser cannot show it from there: its format or its server does not allow it. You can set the times without pictures.",
-  soundNotPlayedFromUrl:
-    "This browser cannot play it from there: its format or its server does not allow it. You can set the times without waveform.",
-  soundNotPlayed: "This browser cannot play this format. You can set the times without waveform.",
-  decodedPictures: "This browser can't play this format. This page decodes single pictures instead.",
-  firstFrame: ({ frame }: { frame: number }) => `First frame: ${frame}`,
-  lastFrame: ({ frame }: { frame: number }) => `Last frame: ${frame}`,
-};
+export const moment = "Moment";
+export const unknownLength = "The length of this file is not known yet.";
+export const frame = ({ frame }: { frame: number }) => `Frame: ${frame}`;
+export const fileEndsAt = ({ time }: { time: string }) => `The file ends at ${time}.`;
+export const player = "Player";
+export const decodingPicture = "Decoding the picture…";
+export const fineSteps = ({ mark }: { mark: string }) => `Fine steps of the ${mark}`;
+export const stepBack = ({ step }: { step: string }) => `${step} back`;
+export const stepForward = ({ step }: { step: string }) => `${step} forward`;
+export const oneFrame = "One frame";
+export const useCurrentPosition = "Use current position";
+export const useCurrentPositionFor = ({ mark }: { mark: string }) => `Use current position: ${mark}`;
+export const enterTime = "Write a time as 1:02.50, or in seconds as 62.5.";
+export const negativeTime = "A time cannot be before the start.";
+export const secondsTooLarge = "Seconds go up to 59.";
+export const minutesTooLarge = "Minutes go up to 59.";
+export const startAfterEnd = ({ time }: { time: string }) =>
+  `The start must be before the end, which is at ${time}.`;
+export const endBeforeStart = ({ time }: { time: string }) =>
+  `The end must be after the start, which is at ${time}.`;
+export const tooLongForWaveform =
+  "This file is too long to draw its waveform. You can play it and set the times.";
+export const waveformNotDrawn = "This browser can't draw its waveform. You can still set the times.";
+export const picturesNotDrawn = "This browser can't draw its pictures. You can still set the times.";
+export const trim = "Trim";
+export const pause = "Pause";
+export const playPart = "Play this part";
+export const keeps = ({ time }: { time: string }) => `Keeps ${time}`;
+export const reset = "Reset";
+export const start = "Start";
+export const end = "End";
+export const notShownFromUrl =
+  "This browser cannot show it from there: its format or its server does not allow it. You can set the times without pictures.";
+export const soundNotPlayedFromUrl =
+  "This browser cannot play it from there: its format or its server does not allow it. You can set the times without waveform.";
+export const soundNotPlayed = "This browser cannot play this format. You can set the times without waveform.";
+export const decodedPictures =
+  "This browser can't play this format. This page decodes single pictures instead.";
+export const firstFrame = ({ frame }: { frame: number }) => `First frame: ${frame}`;
+export const lastFrame = ({ frame }: { frame: number }) => `Last frame: ${frame}`;

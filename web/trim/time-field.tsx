@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { clock } from "../words/quantities.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { parseTime } from "./timeline.ts";
 
 /** A text field for a time. Leaving the field or Enter applies it; Escape restores the previous one. */

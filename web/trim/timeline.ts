@@ -1,6 +1,6 @@
 import { exactFps, type Source } from "../../src/index.ts";
 import { clock } from "../words/quantities.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 /** The units in which a file is trimmed. */
 export interface Timeline {

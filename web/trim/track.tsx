@@ -5,7 +5,7 @@ import { releasePlayer } from "../ui/media.ts";
 import { presentFrame, waitForEvent } from "../ui/timing.ts";
 import { clock } from "../words/quantities.ts";
 import type { Media, Playback, TakeFrame } from "./media.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import type { Timeline } from "./timeline.ts";
 
 // Drawing a waveform decodes all of the sound.

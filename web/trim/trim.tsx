@@ -5,7 +5,7 @@ import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
 import { type Media, useMedia } from "./media.ts";
 import { Player, Steps, Still } from "./player.tsx";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 import { TimeField } from "./time-field.tsx";
 import {
   type Edge,

@@ -1,6 +1,3 @@
-/** The words of the controls. */
-export const strings = {
-  close: "Close",
-  storedElsewhere: "A browser can't show what is stored there.",
-  fileUnreadable: "The file can no longer be read. Add it again.",
-};
+export const close = "Close";
+export const storedElsewhere = "A browser can't show what is stored there.";
+export const fileUnreadable = "The file can no longer be read. Add it again.";

@@ -18,7 +18,7 @@ import type { Item, Settings } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const SERIES: ReadonlySet<object> = new Set([stills, storyboard]);
 const FRAME: ReadonlySet<object> = new Set([geometry, fps]);

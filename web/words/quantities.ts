@@ -1,4 +1,4 @@
-import { strings } from "./strings.ts";
+import * as strings from "./strings.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 

@@ -31,90 +31,90 @@ interface Run {
   encoder: string;
 }
 
-const ran =
+const runSentence =
   (verb: string) =>
   ({ place, encoder }: Run) =>
     `${verb} ${place}${encoder && ` ${encoder}`}.`;
 
-/** The words for files, outputs, places, states and quantities. */
-export const strings = {
-  output: ({ format, kind }: { format: string; kind: EncodeKind }) =>
-    OUTPUTS[kind] ? `${format} ${OUTPUTS[kind]}` : format,
-  source: ({ format, kind }: { format: string; kind: Source["kind"] | "animation" }) =>
-    `${format} ${kind === "adaptive_video" ? "stream" : kind}`,
-  codecs: ({ names }: { names: readonly string[] }) => LIST.format(names),
-  unknownCodec: "unknown codec",
-  framesPerSecond: ({ fps }: { fps: number }) => `${fps} fps`,
-  audio: ({ channels, rate }: { channels: number; rate: number }) =>
-    `${["mono", "stereo"][channels - 1] ?? `${channels} channels`}, ${rate} kHz`,
-  frameAt: ({ time }: { time: string }) => `frame at ${time}`,
-  fromTo: ({ from, to }: { from: string; to: string }) => `${from} to ${to}`,
-  from: ({ time }: { time: string }) => `from ${time}`,
-  copied: "copied",
-  atMost: ({ size }: { size: string }) => `at most ${size}`,
-  quality: ({ quality }: { quality: string }) => `${quality} quality`,
-  kilobits: ({ rate }: { rate: number }) => `${rate} kbit/s`,
-  megabits: ({ rate }: { rate: number }) => `${rate} Mbit/s`,
-  leavesOut: ({ parts }: { parts: readonly string[] }) => `Leaves out: ${parts.join(", ")}.`,
-  furtherVideo: further("video track"),
-  furtherAudio: further("sound track"),
-  surround: "surround sound (it becomes stereo)",
-  alpha: "transparency",
-  bitDepth: "bits of its samples above 24",
-  subtitles: ({ languages }: Lost) => `subtitles${inParentheses(languages)}`,
-  chapters: "chapters",
-  data: "attached data",
-  cover: "the cover",
-  furtherCovers: "further covers",
-  tags: "tags the format does not support",
-  privateTags: "private tags such as location and device",
+export const output = ({ format, kind }: { format: string; kind: EncodeKind }) =>
+  OUTPUTS[kind] ? `${format} ${OUTPUTS[kind]}` : format;
+export const source = ({ format, kind }: { format: string; kind: Source["kind"] | "animation" }) =>
+  `${format} ${kind === "adaptive_video" ? "stream" : kind}`;
+export const codecs = ({ names }: { names: readonly string[] }) => LIST.format(names);
+export const unknownCodec = "unknown codec";
+export const framesPerSecond = ({ fps }: { fps: number }) => `${fps} fps`;
+export const audio = ({ channels, rate }: { channels: number; rate: number }) =>
+  `${["mono", "stereo"][channels - 1] ?? `${channels} channels`}, ${rate} kHz`;
+export const frameAt = ({ time }: { time: string }) => `frame at ${time}`;
+export const fromTo = ({ from, to }: { from: string; to: string }) => `${from} to ${to}`;
+export const from = ({ time }: { time: string }) => `from ${time}`;
+export const copied = "copied";
+export const atMost = ({ size }: { size: string }) => `at most ${size}`;
+export const quality = ({ quality }: { quality: string }) => `${quality} quality`;
+export const kilobits = ({ rate }: { rate: number }) => `${rate} kbit/s`;
+export const megabits = ({ rate }: { rate: number }) => `${rate} Mbit/s`;
+export const leavesOut = ({ parts }: { parts: readonly string[] }) => `Leaves out: ${parts.join(", ")}.`;
+export const furtherVideo = further("video track");
+export const furtherAudio = further("sound track");
+export const surround = "surround sound (it becomes stereo)";
+export const alpha = "transparency";
+export const bitDepth = "bits of its samples above 24";
+export const subtitles = ({ languages }: Lost) => `subtitles${inParentheses(languages)}`;
+export const chapters = "chapters";
+export const data = "attached data";
+export const cover = "the cover";
+export const furtherCovers = "further covers";
+export const tags = "tags the format does not support";
+export const privateTags = "private tags such as location and device";
 
-  onDevice: "on this device",
-  onEdge: ({ host }: { host: string | null }) => `on the edge${host === null ? "" : ` (${host})`}`,
-  willRunHere: ({ place }: { place: string }) => `Will run ${place}; nothing is sent anywhere.`,
-  addressIsSent: ({ place }: { place: string }) => `Will run ${place}; its address is sent there.`,
-  fileIsSent: ({ place }: { place: string }) => `Will run ${place}; the file is sent there.`,
-  made: ran("Made"),
-  runs: ran("Runs"),
-  ran: ran("Ran"),
-  encoders: {
-    copy: "",
-    canvas: "with the browser's own image encoder",
-    avif: "with the AVIF encoder",
-    wasm: "with FFmpeg in WebAssembly",
-    fast: "with Framewright's build of FFmpeg in WebAssembly",
-    "wasm-mt": "with FFmpeg in WebAssembly, with threads",
-    webcodecs: "with the browser's own encoder (WebCodecs)",
-    light: "with FFmpeg in a Worker",
-    native: "with native FFmpeg in a container",
-  } as Readonly<Record<string, string>>,
-  otherEncoder: ({ encoder }: { encoder: string }) => `with ${encoder}`,
+export const onDevice = "on this device";
+export const onEdge = ({ host }: { host: string | null }) =>
+  `on the edge${host === null ? "" : ` (${host})`}`;
+export const willRunHere = ({ place }: { place: string }) => `Will run ${place}; nothing is sent anywhere.`;
+export const addressIsSent = ({ place }: { place: string }) =>
+  `Will run ${place}; its address is sent there.`;
+export const fileIsSent = ({ place }: { place: string }) => `Will run ${place}; the file is sent there.`;
+export const made = runSentence("Made");
+export const runs = runSentence("Runs");
+export const ran = runSentence("Ran");
+export const encoders = {
+  copy: "",
+  canvas: "with the browser's own image encoder",
+  avif: "with the AVIF encoder",
+  wasm: "with FFmpeg in WebAssembly",
+  fast: "with Framewright's build of FFmpeg in WebAssembly",
+  "wasm-mt": "with FFmpeg in WebAssembly, with threads",
+  webcodecs: "with the browser's own encoder (WebCodecs)",
+  light: "with FFmpeg in a Worker",
+  native: "with native FFmpeg in a container",
+} as Readonly<Record<string, string>>;
+export const otherEncoder = ({ encoder }: { encoder: string }) => `with ${encoder}`;
 
-  states: {
-    reading: "Reading…",
-    unusable: "Can't be used",
-    ready: "Ready",
-    sending: "Starting…",
-    queued: "Waiting for its turn",
-    processing: "Converting",
-    succeeded: "Done",
-    failed: "Failed",
-    cancelled: "Cancelled",
-    waiting: "Waiting for its file",
-  } satisfies Record<ItemState, string>,
-  sending: "Sending",
-  waitingForEncoder: "Waiting for a free encoder",
+export const states = {
+  reading: "Reading…",
+  unusable: "Can't be used",
+  ready: "Ready",
+  sending: "Starting…",
+  queued: "Waiting for its turn",
+  processing: "Converting",
+  succeeded: "Done",
+  failed: "Failed",
+  cancelled: "Cancelled",
+  waiting: "Waiting for its file",
+} satisfies Record<ItemState, string>;
+export const sending = "Sending";
+export const waitingForEncoder = "Waiting for a free encoder";
 
-  almostDone: "almost done",
-  secondsLeft: ({ seconds }: { seconds: number }) => `${seconds} s left`,
-  minutesLeft: ({ minutes }: { minutes: number }) => `${minutes} min left`,
-  hoursLeft: ({ hours, minutes }: { hours: number; minutes: number }) => `${hours} h ${minutes} min left`,
-  sameSize: "as large as before",
-  larger: "larger",
-  percentSmaller: ({ percent }: { percent: number }) => `${percent} % smaller`,
-  percentLarger: ({ percent }: { percent: number }) => `${percent} % larger`,
-  timesAsLarge: ({ factor }: { factor: number }) => `${factor} times as large`,
-  muchSmaller: "more than 99 % smaller",
-  slightlySmaller: "less than 1 % smaller",
-  slightlyLarger: "less than 1 % larger",
-};
+export const almostDone = "almost done";
+export const secondsLeft = ({ seconds }: { seconds: number }) => `${seconds} s left`;
+export const minutesLeft = ({ minutes }: { minutes: number }) => `${minutes} min left`;
+export const hoursLeft = ({ hours, minutes }: { hours: number; minutes: number }) =>
+  `${hours} h ${minutes} min left`;
+export const sameSize = "as large as before";
+export const larger = "larger";
+export const percentSmaller = ({ percent }: { percent: number }) => `${percent} % smaller`;
+export const percentLarger = ({ percent }: { percent: number }) => `${percent} % larger`;
+export const timesAsLarge = ({ factor }: { factor: number }) => `${factor} times as large`;
+export const muchSmaller = "more than 99 % smaller";
+export const slightlySmaller = "less than 1 % smaller";
+export const slightlyLarger = "less than 1 % larger";

@@ -17,7 +17,7 @@ import {
   type SignRequest,
 } from "../../src/runs/connection.ts";
 import { checkSigning, signRequest, testConnection } from "../connections/s3.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";

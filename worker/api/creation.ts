@@ -3,7 +3,7 @@ import type { IdType } from "../../src/runs/ids.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { digest } from "../auth/api-key.ts";
 import type { Seal } from "../connections/seal.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readBytes } from "../http/body.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { isRefusal } from "../http/errors.ts";

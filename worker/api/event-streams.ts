@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import { TaskUpdate } from "../../src/client/update.ts";
 import { JobUpdate } from "../../src/runs/job.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { type Api, type ApiEnv, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
 import { QUEUED_JOB } from "./jobs.ts";

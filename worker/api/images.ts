@@ -8,7 +8,7 @@ import {
   writeImageOptions,
 } from "../../src/media/image-url.ts";
 import { ImageUrl } from "../../src/media/signed-image-url.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
 import { type ImageOutcome, type ImageResult, negotiate } from "../images/image.ts";

@@ -6,7 +6,7 @@ import { type JobRequest, parseJobRequest } from "../../src/runs/job-request.ts"
 import { describeJob } from "../../src/runs/job-status.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { applyToTask } from "../../src/runs/transitions.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import { countCreation, takeWaitQuota } from "../limits/limits.ts";

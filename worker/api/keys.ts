@@ -2,7 +2,7 @@ import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/run
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { PROJECTS_PATH } from "../auth/bearer.ts";
 import { OPERATOR } from "../auth/key-ring.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";

@@ -2,7 +2,7 @@ import type { Handler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ErrorKind, MediaError } from "../../src/media/errors.ts";
 import { runOf } from "../../src/runs/steps/media-keys.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Api, ApiEnv } from "../http/context.ts";
 import { answerMedia, dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/transfer.ts";
 import type { Services } from "../services.ts";

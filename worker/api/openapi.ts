@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { MediaError, RequestErrorKind } from "../../src/media/errors.ts";
 import type { IdType } from "../../src/runs/ids.ts";
 import { scopeOf } from "../auth/bearer.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http/body.ts";
 import type { Route } from "../http/context.ts";
 import { STATUS } from "../http/errors.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";
 import { PROMETHEUS_TYPE, writePrometheus } from "../observability/metrics.ts";
 import type { Services } from "../services.ts";

@@ -4,7 +4,7 @@ import { STEP_KINDS, type StepKind } from "../../src/media/formats.ts";
 import { parseStepRequest } from "../../src/runs/requests.ts";
 import { createStep, STEP_STATUSES, type Step } from "../../src/runs/step.ts";
 import { applyToStep } from "../../src/runs/transitions.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { StepLocation } from "../run/runs.ts";

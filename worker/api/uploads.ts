@@ -6,7 +6,7 @@ import {
   type UploadCompletion,
   type UploadRequest,
 } from "../../src/runs/upload.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";
 import { UPLOAD_LIMITS } from "../media/uploads.ts";

@@ -15,7 +15,7 @@ import {
   type WebhookEvent,
   type WebhookSecret,
 } from "../../src/runs/webhook-events.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";

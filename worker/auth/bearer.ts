@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { SCOPES, type Scope } from "../../src/runs/key.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { countRequest, type Limits } from "../limits/limits.ts";
 import { type KeyRing, OPERATOR, type Principal } from "./key-ring.ts";

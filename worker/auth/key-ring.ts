@@ -1,6 +1,6 @@
 import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import { toHex } from "../../src/util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
 import type { ListedKey } from "../settings/fields.ts";
 import { digest, equalDigests, readLocator } from "./api-key.ts";

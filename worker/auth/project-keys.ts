@@ -6,7 +6,7 @@ import {
   type KeyRequest,
   type NewApiKey,
 } from "../../src/runs/key.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createKey, hashKey, locatorOf } from "./api-key.ts";

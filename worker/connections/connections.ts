@@ -6,7 +6,7 @@ import {
   type Reencryption,
 } from "../../src/runs/connection.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
 import { type Sql, whereOf } from "../sql.ts";
 import type { Seal } from "./seal.ts";

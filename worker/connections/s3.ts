@@ -13,7 +13,7 @@ import { storageOf } from "../../src/storage/s3/s3.ts";
 import type { S3Connection } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import { readSome } from "../../src/storage/storage.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 

@@ -1,5 +1,5 @@
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 
 /** Encrypts stored texts with keys that may be rotated. */

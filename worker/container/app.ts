@@ -4,7 +4,7 @@ import { bodyLimit } from "hono/body-limit";
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/media/errors.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Jobs } from "./jobs.ts";
 import { parseJob, READ_PROTOCOLS } from "./parse-job.ts";
 import type { Pictures } from "./pictures.ts";

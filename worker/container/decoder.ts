@@ -4,9 +4,9 @@ import { composeFrames, readAnimation, type WebpFrame } from "../../src/encoders
 import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../src/media/decoded-pictures.ts";
-import { errors as ffmpegErrors } from "../../src/media/ffmpeg/errors.ts";
+import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { runProgram, type Watchdog, watch } from "./ffmpeg-process.ts";
 import { readInput } from "./input.ts";
 import type { Installed, Limits } from "./installed.ts";

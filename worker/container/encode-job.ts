@@ -9,7 +9,7 @@ import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { listNames, type PacketCounts, readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { checkRun, parseProgress, type RunEnd } from "../../src/media/ffmpeg/run-log.ts";
 import { outputSeconds } from "../../src/media/plan.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { demuxersFor, inputArgs, type jobTools } from "./ffmpeg-args.ts";
 import { PIPE, type ProgramRun, runFfmpeg, type Watchdog, watch } from "./ffmpeg-process.ts";
 import { finishedSegments, type Scratch, type Uploads } from "./files.ts";

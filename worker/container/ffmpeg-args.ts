@@ -1,6 +1,6 @@
 import { containerOf } from "../../src/media/containers.ts";
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Options of {@link jobTools}. */
 export interface JobToolsOptions extends Pick<Toolset, "lacks" | "endless"> {

@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import type { MediaError } from "../../src/media/errors.ts";
 import type { RunEnd } from "../../src/media/ffmpeg/run-log.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 
 /** Options of {@link runProgram}. */

@@ -3,7 +3,7 @@ import { openAsBlob, readFileSync } from "node:fs";
 import { chmod, type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { WrittenFile } from "../../src/encoders/encoder.ts";
-import { errors as ffmpegErrors } from "../../src/media/ffmpeg/errors.ts";
+import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
 import { adaptiveMime } from "../../src/media/ffmpeg/output-files.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import { putFile } from "../../src/storage/http/writer.ts";

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
-import { errors as httpErrors } from "../../src/storage/http/errors.ts";
+import * as httpErrors from "../../src/storage/http/errors.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
 import { contentLength, discard, parseContentRange, requestHttp } from "../../src/storage/http/request.ts";
 import { doubling, retry, sleep } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts";
 
 /** Attempts to read a range, and the first pause between them, which doubles each time. */

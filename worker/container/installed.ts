@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 const run = promisify(execFile);
 

@@ -3,7 +3,7 @@ import { MediaError, toMediaError } from "../../src/media/errors.ts";
 import { nativeWork } from "../../src/media/route/costs.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import type { Batches } from "./batches.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
 
 /** Options of {@link createJobs}. */

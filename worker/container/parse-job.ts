@@ -8,7 +8,8 @@ import {
 import { extraFilesOf } from "../../src/media/extra-files.ts";
 import { hasManyFiles } from "../../src/media/plan.ts";
 import { CheckedPlan, Chunk, NamedSource } from "../../src/media/plan-schema.ts";
-import { errors, rules } from "./errors.ts";
+import * as errors from "./errors.ts";
+import { rules } from "./errors.ts";
 
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
 const url = z.url({ protocol: /^https?$/ }).max(8192);

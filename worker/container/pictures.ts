@@ -13,7 +13,7 @@ import { type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
 import { MediaError } from "../../src/media/errors.ts";
 import { nativeWork } from "../../src/media/route/costs.ts";
 import { limitTime, within } from "../../src/util/async.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Jobs, Memory, Reservation } from "./jobs.ts";
 import { parsePicture } from "./parse-job.ts";
 

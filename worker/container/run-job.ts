@@ -7,7 +7,7 @@ import { refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { type BatchMembership, createRunBatch, type Member, measureInParallel } from "./batches.ts";
 import { decodeInput } from "./decoder.ts";
 import { encode, type JobContext, type RunHooks, readPacketCounts } from "./encode-job.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { demuxersFor, type InputProtocol, jobTools } from "./ffmpeg-args.ts";
 import {
   checkSegments,

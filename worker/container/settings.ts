@@ -3,7 +3,7 @@ import { slotsFor } from "../../src/media/route/offers.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The native encoder's settings, read from its environment as {@link NativeSettings} documents. */
 export interface Settings {

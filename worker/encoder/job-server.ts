@@ -11,7 +11,7 @@ import {
 import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import { sleep, within } from "../../src/util/async.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 const TRANSFER_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { KIB, MIB } from "../../src/util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /** Size limit of a request body, in bytes. */
 export const MAX_BODY_BYTES = 256 * KIB;

@@ -3,7 +3,7 @@ import { isId } from "../../src/runs/ids.ts";
 import type { ListType } from "../../src/runs/lists.ts";
 import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Limited } from "../limits/rate-limiter.ts";
 
 /** Settings of the API, including the rules for hosts of inputs. */

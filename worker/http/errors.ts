@@ -9,7 +9,7 @@ import {
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,
 } from "../../src/media/errors.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { logFault } from "../observability/log.ts";
 import type { ApiEnv } from "./context.ts";
 

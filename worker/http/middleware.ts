@@ -3,7 +3,7 @@ import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import type { CreateId } from "../../src/runs/ids.ts";
 import { isLoopback } from "../../src/util/loopback.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { ApiEnv } from "./context.ts";
 
 // These middlewares set headers on the finished response. `c.header` would make Hono create a new one, whose body is a stream of unknown length.

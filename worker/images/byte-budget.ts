@@ -1,4 +1,4 @@
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /** A memory budget that all pictures of an isolate share. */
 export interface ByteBudget {

@@ -13,7 +13,7 @@ import { choosePictureEncoder } from "../../src/media/route/decide.ts";
 import type { Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImageJob } from "./image.ts";
 import type { ImageInput } from "./image-source.ts";

@@ -5,7 +5,7 @@ import { MAX_PICTURE_INPUT } from "../../src/encoders/native/native-wire.ts";
 import { type ErrorKind, toMediaError } from "../../src/media/errors.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, mediaStorage, readEnv } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createNatives } from "../run/encoders.ts";

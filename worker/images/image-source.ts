@@ -8,7 +8,7 @@ import { storageReader } from "../../src/storage/readers.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { KIB, MIB } from "../../src/util/bytes.ts";
 import { createOutsideOf, type Env, mediaStorage } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";

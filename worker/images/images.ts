@@ -2,7 +2,7 @@ import { MediaError } from "../../src/media/errors.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { MIB, sha256Hex } from "../../src/util/bytes.ts";
 import { type Env, mediaStorage } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import type { ImageEntry, Images } from "./image.ts";
 

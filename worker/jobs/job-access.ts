@@ -5,7 +5,7 @@ import { describeJob } from "../../src/runs/job-status.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { type Env, mediaBucket } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { createArchive, createJobArchive, type StoredJob } from "../run/archive.ts";
 import { streamJob } from "../run/events.ts";

@@ -1,7 +1,7 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
 import type { EncodeRequest } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
-import { errors as runErrors } from "../../src/runs/errors.ts";
+import * as runErrors from "../../src/runs/errors.ts";
 import type { JobHead } from "../../src/runs/job.ts";
 import type { TaskEnd } from "../../src/runs/job-status.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
@@ -12,7 +12,7 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import { settleAll } from "../../src/util/async.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { QUEUE_NAME } from "../limits/run-queue.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { type Limited, type RateLimiter, type RateState, type Use, WINDOW_MS } from "./rate-limiter.ts";
 

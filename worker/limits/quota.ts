@@ -1,7 +1,7 @@
 import type { Step } from "../../src/runs/step.ts";
 import { destinationOf } from "../../src/runs/steps/upload.ts";
 import type { Task } from "../../src/runs/task.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Sql } from "../sql.ts";
 
 /** Bytes that a project moves in a day. */

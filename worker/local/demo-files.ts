@@ -6,7 +6,7 @@ import { basename, dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream";
 import { pipeline as streamPipeline } from "node:stream/promises";
 import { manifestEntries, manifestsOf } from "../../src/media/ffmpeg/manifest-entries.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** A local file served at a URL. */
 export interface ServedFile {

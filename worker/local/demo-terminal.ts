@@ -4,7 +4,7 @@ import { type EncodeKind, FORMATS } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The parsed arguments of the demo. */
 export interface DemoArgs {

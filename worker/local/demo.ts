@@ -12,7 +12,7 @@ import { isFinished } from "../../src/runs/transitions.ts";
 import { runMain, stopSignal } from "./cli.ts";
 import { download, downloadStream, serveFile } from "./demo-files.ts";
 import { createProgress, DEMO_USAGE, type DemoArgs, describeTask, parseDemoArgs } from "./demo-terminal.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type Service, startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 import { requireTools } from "./system.ts";

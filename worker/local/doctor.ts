@@ -6,7 +6,7 @@ import { unstable_readConfig as readConfig } from "wrangler";
 import { createRemoteClient, type RemoteClient, type Task } from "../../src/client/index.ts";
 import { toMediaError } from "../../src/media/errors.ts";
 import { runMain } from "./cli.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { WORKERS } from "./service.ts";
 import { ROOT } from "./settings.ts";
 import { runWrangler } from "./wrangler.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../src/runs/key.ts";
 import { PROJECT_HEADER, PROJECTS_PATH } from "../auth/bearer.ts";
 import { runMain } from "./cli.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 import { findService } from "./state.ts";

@@ -8,7 +8,7 @@ import type { MediaError } from "../../src/media/errors.ts";
 import { buildAssets } from "./build/build-assets.ts";
 import { buildFastCore, buildFont } from "./build/build-core.ts";
 import { buildPage } from "./build/build-page.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type NativeOrder, nativeProgram, registryOf, workerProgram } from "./programs.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The processes that use a state folder: the supervisor, and the leaders of its process groups. */
 interface Claim {

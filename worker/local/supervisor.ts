@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { endGroup, groupMembers, type State, signalGroup } from "./state.ts";
 
 /** How to run a program that serves HTTP; its order includes the port. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { runMain } from "./cli.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The system programs that the local service and the tests call, with their Debian packages. */
 export const TOOLS = {

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { ROOT } from "./settings.ts";
 
 const QUIET = {

@@ -1,6 +1,6 @@
 import packed from "../../dist/core/dejavu-sans.bin";
 import { BURN_FONT } from "../../src/media/features/subtitles.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /** Returns the font of burnt-in subtitles, which is bundled gzipped. */
 export async function loadBurnFont(): Promise<Uint8Array> {

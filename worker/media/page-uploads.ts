@@ -1,6 +1,6 @@
 import { isId } from "../../src/runs/ids.ts";
 import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/runs/upload.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { PartSigner } from "./signed-urls.ts";
 import {
   type UploadEntry,

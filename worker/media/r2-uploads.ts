@@ -1,5 +1,5 @@
 import { runOf } from "../../src/runs/steps/media-keys.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { isFull } from "../network/r2-storage.ts";
 import type { Uploads } from "./uploads.ts";
 

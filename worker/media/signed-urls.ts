@@ -1,6 +1,6 @@
 import { isId } from "../../src/runs/ids.ts";
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /** Authenticates messages with secrets that may be rotated. */
 export interface Mac {

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import type { ByteRange, Storage, StoredInfo } from "../../src/runs/ports.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import type { Grant } from "./signed-urls.ts";
 import { UPLOAD_LIMITS, type Upload, type Uploads } from "./uploads.ts";

@@ -15,7 +15,7 @@ import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import type { OpenConnection } from "../connections/connections.ts";
 import { s3Options } from "../connections/s3.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { STATUS } from "../http/errors.ts";
 import type { Outside } from "../network/outside.ts";
 import type { PartGrant, PartSigner } from "./signed-urls.ts";

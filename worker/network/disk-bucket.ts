@@ -1,6 +1,6 @@
 import type { R2Bucket, R2ListOptions, R2UploadedPart } from "@cloudflare/workers-types";
 import { fromBase64Url, toBase64Url, toHex } from "../../src/util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /** The metadata of an object, and the files of its bytes in order. */
 interface Entry {

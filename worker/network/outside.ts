@@ -5,7 +5,7 @@ import {
   isTrusted,
   type LookUp,
 } from "../../src/storage/http/host-guard.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /**
  * Access to hosts that callers name: their inputs, webhooks and own storage. Cloudflare's network refuses private addresses itself. In

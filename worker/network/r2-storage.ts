@@ -6,7 +6,7 @@ import type { ObjectStore } from "../../src/storage/pinned.ts";
 import { requirePrefix, streamOf } from "../../src/storage/storage.ts";
 import { retry } from "../../src/util/async.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 // R2's parts have at least 5 MiB and equal sizes, except the last. Three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;

@@ -2,7 +2,7 @@ import { isId } from "../../src/runs/ids.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { type Env, mediaBucket } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { serviceSettings } from "../settings/read.ts";
 import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";

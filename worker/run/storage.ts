@@ -25,7 +25,7 @@ import { createConnections } from "../connections/connections.ts";
 import { s3Options } from "../connections/s3.ts";
 import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, hostRules, mediaBucket } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { STAY_MS } from "../jobs/job-object.ts";
 import { requireQuota } from "../limits/quota.ts";
 import type { Signer } from "../media/signed-urls.ts";

@@ -6,7 +6,7 @@ import { clearMedia, type MediaFolder } from "../../src/runs/steps/media-keys.ts
 import type { Task } from "../../src/runs/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { QUEUE_NAME } from "../limits/run-queue.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
 import { patiently } from "../network/durable-objects.ts";

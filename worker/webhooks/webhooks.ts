@@ -9,7 +9,7 @@ import type {
 } from "../../src/runs/webhook-events.ts";
 import { toBase64 } from "../../src/util/bytes.ts";
 import type { Seal } from "../connections/seal.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
 import { PROJECT_OWNER } from "./delivery.ts";
 import type { EndpointTable, SecretTable } from "./endpoint-table.ts";

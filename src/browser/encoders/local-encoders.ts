@@ -19,7 +19,7 @@ import { sizeSvg } from "../../probe/svg-root.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import type { MediaSettings } from "../media-api.ts";
-import { errors } from "../media-worker/errors.ts";
+import * as errors from "../media-worker/errors.ts";
 import type { PageRequests } from "../media-worker/page-requests.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";

@@ -17,62 +17,63 @@ export const fallbackFaults: Readonly<Record<FallbackFault, string>> = {
   failed: "The fallback did not do it:",
 };
 
-/** The errors of the media worker, each built from its facts. */
-export const errors = {
-  notFound: (object: Run) => new MediaError(`${object}_not_found`, `There is no ${object} with that id.`),
-  notCancellable: (object: Run) =>
-    new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`),
-  finished: (object: Run) => new MediaError(`${object}_finished`, `The ${object} is finished.`),
-  running: (object: Run) => new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`),
-  stepOfTask: ({ taskId, method }: { taskId: string; method: "cancel" | "delete" }) =>
-    new MediaError(
-      "request_invalid",
-      `The step belongs to a task; ${method} that: tasks.${method}("${taskId}").`,
-    ),
-  runBroken: () => new MediaError("internal_error", "The run was interrupted; create it again."),
+export const notFound = (object: Run) =>
+  new MediaError(`${object}_not_found`, `There is no ${object} with that id.`);
+export const notCancellable = (object: Run) =>
+  new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`);
+export const finished = (object: Run) => new MediaError(`${object}_finished`, `The ${object} is finished.`);
+export const running = (object: Run) =>
+  new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
+export const stepOfTask = ({ taskId, method }: { taskId: string; method: "cancel" | "delete" }) =>
+  new MediaError(
+    "request_invalid",
+    `The step belongs to a task; ${method} that: tasks.${method}("${taskId}").`,
+  );
+export const runBroken = () => new MediaError("internal_error", "The run was interrupted; create it again.");
 
-  webhookUnsupported: () =>
-    new MediaError(
-      "request_invalid",
-      "webhook_url is for the service; a page observes its own tasks with on().",
-      { param: "webhook_url" },
-    ),
-  inputRefused: ({ param, message }: { param: string; message: string }) =>
-    new MediaError("invalid_input", `${param}: ${message}`, { param }),
+export const webhookUnsupported = () =>
+  new MediaError(
+    "request_invalid",
+    "webhook_url is for the service; a page observes its own tasks with on().",
+    { param: "webhook_url" },
+  );
+export const inputRefused = ({ param, message }: { param: string; message: string }) =>
+  new MediaError("invalid_input", `${param}: ${message}`, { param });
 
-  noVisitorFile: () =>
-    new MediaError("invalid_input", "The run has no file from the visitor.", { param: "file" }),
-  fileDiffers: ({ name, bytes }: { name: string; bytes: number }) =>
-    new MediaError(
-      "invalid_input",
-      `This is not the file that the run began with: ${name} of ${bytes} bytes.`,
-      { param: "file" },
-    ),
-  fileUnreadable: () =>
-    new MediaError("input_unreachable", "The file of the run cannot be read.", { retryable: false }),
-  fileMissing: () => new MediaError("input_not_found", "The file no longer exists."),
+export const noVisitorFile = () =>
+  new MediaError("invalid_input", "The run has no file from the visitor.", { param: "file" });
+export const fileDiffers = ({ name, bytes }: { name: string; bytes: number }) =>
+  new MediaError(
+    "invalid_input",
+    `This is not the file that the run began with: ${name} of ${bytes} bytes.`,
+    { param: "file" },
+  );
+export const fileUnreadable = () =>
+  new MediaError("input_unreachable", "The file of the run cannot be read.", { retryable: false });
+export const fileMissing = () => new MediaError("input_not_found", "The file no longer exists.");
 
-  storageFull: ({ cause }: { cause: unknown }) =>
-    new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause }),
-  objectMissing: ({ key }: { key: string }) =>
-    new MediaError("media_not_found", `Nothing is stored as ${key}.`),
+export const storageFull = ({ cause }: { cause: unknown }) =>
+  new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause });
+export const objectMissing = ({ key }: { key: string }) =>
+  new MediaError("media_not_found", `Nothing is stored as ${key}.`);
 
-  connectionNotFound: ({ param }: { param: string }) =>
-    new MediaError("connection_not_found", "There is no connection with that id.", { param }),
-  connectionRequired: ({ param, user }: { param: string; user: ConnectionUser }) =>
-    new MediaError(
-      "connection_required",
-      `${user in CONNECTION_USERS ? CONNECTION_USERS[user as keyof typeof CONNECTION_USERS] : user} needs a connection: give the client one, as connections: [{ … }].`,
-      { param },
-    ),
-  destinationMissing: () => new MediaError("internal_error", "The run has no destination."),
-  uploadFileMissing: () => new MediaError("upload_failed", "The file to upload is no longer in storage."),
-  lateSignature: () => new MediaError("upload_failed", "The page returned no signed URL within a minute."),
+export const connectionNotFound = ({ param }: { param: string }) =>
+  new MediaError("connection_not_found", "There is no connection with that id.", { param });
+export const connectionRequired = ({ param, user }: { param: string; user: ConnectionUser }) =>
+  new MediaError(
+    "connection_required",
+    `${user in CONNECTION_USERS ? CONNECTION_USERS[user as keyof typeof CONNECTION_USERS] : user} needs a connection: give the client one, as connections: [{ … }].`,
+    { param },
+  );
+export const destinationMissing = () => new MediaError("internal_error", "The run has no destination.");
+export const uploadFileMissing = () =>
+  new MediaError("upload_failed", "The file to upload is no longer in storage.");
+export const lateSignature = () =>
+  new MediaError("upload_failed", "The page returned no signed URL within a minute.");
 
-  encoderCrashed: ({ encoder }: { encoder: string }) =>
-    new MediaError("worker_lost", `The ${encoder} encoder broke down.`),
-  encoderSilent: ({ encoder, seconds }: { encoder: string; seconds: number }) =>
-    new MediaError("stalled", `The ${encoder} encoder was silent for ${seconds} seconds.`),
-  pictureMissing: () => new MediaError("encode_failed", "The decoder returned no picture."),
-  notHere: () => new RangeError("The work is done in a worker."),
-};
+export const encoderCrashed = ({ encoder }: { encoder: string }) =>
+  new MediaError("worker_lost", `The ${encoder} encoder broke down.`);
+export const encoderSilent = ({ encoder, seconds }: { encoder: string; seconds: number }) =>
+  new MediaError("stalled", `The ${encoder} encoder was silent for ${seconds} seconds.`);
+export const pictureMissing = () => new MediaError("encode_failed", "The decoder returned no picture.");
+export const notHere = () => new RangeError("The work is done in a worker.");

@@ -8,7 +8,7 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/async.ts";
 import type { Run } from "../media-api.ts";
 import type { Delegation } from "./delegate.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type RunRecords, type RunStores, typeOf } from "./run-records.ts";
 
 export interface ExecuteRunTools {

@@ -5,7 +5,7 @@ import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";
 import type { InputRecord } from "../../stores/indexeddb-schema.ts";
 import type { LocalFile, Run } from "../media-api.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {

@@ -3,7 +3,7 @@ import { nameOf } from "../../client/media-input.ts";
 import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
-import { errors as runErrors } from "../../runs/errors.ts";
+import * as runErrors from "../../runs/errors.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
 import { createJobTasks, type Job } from "../../runs/job.ts";
 import { awaitedTask, describeJob, releaseAfter, type TaskEnd } from "../../runs/job-status.ts";
@@ -14,7 +14,7 @@ import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import type { LocalFile, MediaApi, Run } from "../media-api.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import {
   extraFileId,
   fileUrl,

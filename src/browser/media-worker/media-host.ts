@@ -21,7 +21,7 @@ import type {
 } from "../media-api.ts";
 import { createCleanup, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
 import { createDelegation } from "./delegate.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { executeRun } from "./execute-run.ts";
 import {
   createInputFiles,

@@ -11,7 +11,7 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import { throttle } from "../../util/async.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 export interface StoredBlob {
   /** Path relative to the output folder. */

@@ -22,7 +22,7 @@ import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import {
   extraFileIndex,
   findExtraFiles,

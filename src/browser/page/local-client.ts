@@ -11,7 +11,7 @@ import type {
   Task,
   WaitingFile,
 } from "../../client/client.ts";
-import { errors as clientErrors } from "../../client/errors.ts";
+import * as clientErrors from "../../client/errors.ts";
 import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
 import { type RequestWithFiles, readInput } from "../../client/media-input.ts";
 import {
@@ -39,7 +39,7 @@ import {
 } from "../media-api.ts";
 import { callOver, createLazyWorker } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type Follower, followTasks } from "./follow.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";

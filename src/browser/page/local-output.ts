@@ -4,7 +4,7 @@ import { replaceEntries } from "../../media/ffmpeg/manifest-entries.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import { untilAborted } from "../../util/async.ts";
 import type { RunFiles } from "../media-api.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The output of a run in this browser. */
 export interface LocalOutput extends Output {

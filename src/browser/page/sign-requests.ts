@@ -3,7 +3,7 @@ import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts"
 import type { ConnectionSettings } from "../connections.ts";
 import type { PageResponse } from "../media-api.ts";
 import { answerOf } from "../rpc.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /**
  * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed

@@ -1,4 +1,4 @@
-import { errors as clientErrors } from "../../client/errors.ts";
+import * as clientErrors from "../../client/errors.ts";
 import { createPace, type Pace, updateOf } from "../../client/progress.ts";
 import {
   addWatcher,
@@ -12,7 +12,7 @@ import {
 import { type MediaError, toMediaError } from "../../media/errors.ts";
 import { isFinished } from "../../runs/transitions.ts";
 import type { Run, RunState } from "../media-api.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** A {@link Watch} that receives changes and does not poll. */
 export interface ChangeWatch extends Watch<Run> {

@@ -13,7 +13,7 @@ import { doubling, inParallel, isTransient, retry } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
 import { openFile } from "../media-input.ts";
 import { eachRecord } from "../methods.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Call, Fetch, HttpRequest } from "./http.ts";
 import type { Uploads, Webhooks } from "./remote-client.ts";
 

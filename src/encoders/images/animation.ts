@@ -1,5 +1,5 @@
 import { concatBytes, viewOf } from "../../util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import type { Frame } from "./png.ts";
 
 /** An animation format as a sequence of blocks, some of which begin a frame. */

@@ -6,7 +6,7 @@ import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable, createDecoders } from "../webcodecs/input.ts";
 import { DECODABLE, drawImage } from "./draw-image.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Options of {@link createAvifEncoder}. */
 export interface AvifOptions {

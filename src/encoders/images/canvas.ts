@@ -8,7 +8,7 @@ import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { checkReadable } from "../webcodecs/input.ts";
 import { drawImage } from "./draw-image.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The browser's own image encoders. */
 export interface CanvasEncoder extends Encoder {

@@ -6,7 +6,7 @@ import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import { composeFrames, readAnimation } from "./animation.ts";
 import type { Drawn } from "./draw-image.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type Frame, writeApng } from "./png.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */

@@ -7,7 +7,7 @@ import type { ByteReader } from "../../runs/ports.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";
 import { drawPicture, relabel } from "../webcodecs/painter.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Still formats that browsers decode. */
 export const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);

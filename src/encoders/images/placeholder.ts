@@ -3,7 +3,7 @@ import { rgbaToThumbHash } from "thumbhash";
 import type { ProbeOptions } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { concatBytes, toBase64, toHex, viewOf } from "../../util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { PNG_SIGNATURE } from "./png.ts";
 
 /** The facts of a {@link Source} that stand in for its picture. */

@@ -19,7 +19,7 @@ import {
   rangeAfterMiss,
   type SyncFile,
 } from "../wasm/core-files.ts";
-import { errors } from "../wasm/errors.ts";
+import * as errors from "../wasm/errors.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 import { createPeakMeter } from "../waveform/peak-meter.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";

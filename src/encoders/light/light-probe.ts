@@ -1,7 +1,7 @@
 import { ffprobeArgs } from "../../media/ffmpeg/ffprobe.ts";
 import { holdsSequence, type PictureFacts, readHeif, readSequence } from "../../probe/heif.ts";
 import { latinText, viewOf } from "../../util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { shownFor, uint24 } from "../images/animation.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";

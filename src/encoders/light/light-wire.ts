@@ -3,7 +3,7 @@ import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import type { Page } from "../wasm/core-files.ts";
 import { type FrameReader, frameHead } from "../wire-frame.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { type LightAnswer, type LightJob, wholeSize } from "./light-job.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 

@@ -11,7 +11,7 @@ import { takeSound } from "../copy.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { secondsOf } from "../wasm/wasm-costs.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "../wire-frame.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import {
   chooseLevel,
   coreOf,

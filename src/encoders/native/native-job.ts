@@ -3,7 +3,7 @@ import { ErrorReason } from "../../media/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** Timeouts of the native encoders' client, in milliseconds. */

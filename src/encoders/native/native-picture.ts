@@ -8,7 +8,7 @@ import type { ByteReader } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import { callForBytes, isBusy, type NativeInstance, parseJson, rejectionOf } from "./native-job.ts";
 import {

@@ -5,7 +5,7 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { sleep } from "../../util/async.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import {
   endJob,

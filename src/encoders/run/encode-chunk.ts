@@ -7,7 +7,7 @@ import { freezePictures, planOfChunk, trackEnd } from "../../media/timeline.ts";
 import type { Contents } from "../../mux/contents.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 export interface Counted<T> {
   stored: T;

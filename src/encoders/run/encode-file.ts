@@ -21,7 +21,7 @@ import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-chunk.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 import { addSubtitles, readSubtitles, type Subtitles } from "./subtitles.ts";
 

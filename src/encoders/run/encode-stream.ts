@@ -25,7 +25,7 @@ import { type Counted, checkOutput, type Encoded, encodeCounted } from "./encode
 import { type EncodedPart, subtitlesOf } from "./encode-file.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
 import { encryptSegments } from "./encrypt-segments.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 import { writeStreamTexts } from "./subtitles.ts";
 

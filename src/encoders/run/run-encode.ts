@@ -10,7 +10,7 @@ import { type Counted, encodeCounted, sumCounts } from "./encode-chunk.ts";
 import { type EncodedPart, encodePart, encodeWithin, stitchParts } from "./encode-file.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
 import { createEncodeProgress, type EncodeResult, type EncodeRun, type Encoding } from "./encoding.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { placeAll, placeSegments, type StoredFile } from "./place-files.ts";
 
 /**

@@ -8,7 +8,7 @@ import { type CreateCore, reuseInstance } from "./core-module.ts";
 import { createFastCore } from "./fast-core.ts";
 import { freeBuffer } from "./free-buffer.ts";
 import type { LoadedCore } from "./load-core.ts";
-import { errors } from "./page-errors.ts";
+import * as errors from "./page-errors.ts";
 import { createWasmCore, type WasmCore } from "./stock-core.ts";
 import { createMtCore, type MtCoreOptions } from "./threaded-core.ts";
 import {

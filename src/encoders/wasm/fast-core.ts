@@ -9,7 +9,7 @@ import {
   type Spill,
   type SyncFile,
 } from "./core-files.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createRunLog, type WasmCore, type WrittenFile } from "./stock-core.ts";
 
 export interface FastCoreOptions {

@@ -7,7 +7,7 @@ import { MIB } from "../../util/bytes.ts";
 import { createSlotQueue } from "../../util/slot-queue.ts";
 import type { ChunkJob } from "../encoder.ts";
 import type { LoadedCore } from "./load-core.ts";
-import { errors } from "./page-errors.ts";
+import * as errors from "./page-errors.ts";
 import {
   type EncoderWork,
   type FromEncoderWorker,

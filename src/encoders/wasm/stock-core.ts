@@ -10,7 +10,7 @@ import {
   isExit,
   startCore,
 } from "./core-module.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 export interface WasmCoreOptions {
   /** The default export of the stock `ffmpeg-core.js`. */

@@ -6,7 +6,7 @@ import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { loadMtCore, type MtCoreLoadOptions } from "./load-core.ts";
-import { errors } from "./page-errors.ts";
+import * as errors from "./page-errors.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 
 /** Options of {@link createWasmMt}. */

@@ -8,7 +8,7 @@ import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import { SPILLED_OUTPUT } from "./core-files.ts";
 import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "./load-core.ts";
-import { errors } from "./page-errors.ts";
+import * as errors from "./page-errors.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 import {
   memoryOf,

@@ -6,7 +6,7 @@ import type { Source } from "../../media/source.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import type { LoadedCore } from "./load-core.ts";
-import { errors } from "./page-errors.ts";
+import * as errors from "./page-errors.ts";
 
 /** A job for an encoder worker. */
 export type EncoderWork =

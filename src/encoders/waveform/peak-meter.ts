@@ -1,7 +1,7 @@
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { MAX_POINTS, samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 
 /** Measures the peaks of a WAV while it is written. */
 export interface PeakMeter {

@@ -3,7 +3,7 @@ import type { WaveformPicture, WaveformPlan } from "../../media/features/wavefor
 import type { WaveformFormat } from "../../media/formats.ts";
 import type { WaveformFacts } from "../../media/source.ts";
 import { concatBytes } from "../../util/bytes.ts";
-import { errors } from "../errors.ts";
+import * as errors from "../errors.ts";
 import { PNG_SIGNATURE, pngChunk, u32 } from "../images/png.ts";
 import { PEAKS_HEADER, type PeaksHeader, readPeaksHeader } from "./peak-meter.ts";
 

@@ -5,7 +5,7 @@ import type { Size } from "../../media/picture-geometry.ts";
 import type { Rate } from "../../media/plan.ts";
 import { type Anchors, between, bitsFor } from "../../media/rates.ts";
 import { MIB } from "../../util/bytes.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 export interface PictureEncoding {
   codec: VideoCodec;

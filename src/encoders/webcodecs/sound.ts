@@ -16,7 +16,7 @@ import type { ByteReader } from "../../runs/ports.ts";
 import { readAll } from "../../storage/storage.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { encodePictures } from "./chunk.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { encodeRenditions } from "./stream.ts";
 import type { Ability } from "./trial.ts";
 

@@ -14,7 +14,7 @@ import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
 import { encodeOutputs, rateControlOf } from "./chunk.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { PictureEncoding, RateControl } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 

@@ -7,7 +7,7 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
 import { encodePictures } from "./chunk.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createDecoders } from "./input.ts";
 import {
   encodeAll,

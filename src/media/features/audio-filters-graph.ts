@@ -1,5 +1,5 @@
 import { soundFilters } from "../features.ts";
-import { errors } from "../ffmpeg/errors.ts";
+import * as errors from "../ffmpeg/errors.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import { createTrim, soundStream } from "../ffmpeg/trim.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan.ts";

@@ -3,7 +3,7 @@ import { changesDefault, type OptionValues, option, optionGroup } from "../featu
 import { issue, type Report, within } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
 import { mainStream } from "../main-tracks.ts";
-import { errors } from "../plan-errors.ts";
+import * as errors from "../plan-errors.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { audioCodec, audioFormat, SOUND_KINDS } from "./audio-format.ts";
 import { track } from "./track.ts";

@@ -1,7 +1,7 @@
 import type { Filter } from "../feature.ts";
 import { audioArgs } from "../ffmpeg/audio-args.ts";
 import { assumedColor, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
-import { errors } from "../ffmpeg/errors.ts";
+import * as errors from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";

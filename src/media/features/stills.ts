@@ -1,7 +1,7 @@
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, type Report, wholeWithin, within } from "../fields.ts";
 import { BOUNDS, FORMATS, type ImageFormat, STILL_FORMATS } from "../formats.ts";
-import { errors } from "../plan-errors.ts";
+import * as errors from "../plan-errors.ts";
 import { countTiles, describeInterval, type Sprite } from "./storyboard.ts";
 
 const MAX_STILLS = BOUNDS.stills.max;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { size, wholeWithin, within } from "../fields.ts";
 import { BOUNDS, STORYBOARD_DEFAULTS, WEBP_MAX_SIDE } from "../formats.ts";
-import { errors } from "../plan-errors.ts";
+import * as errors from "../plan-errors.ts";
 
 const TILES = "a whole number of tiles";
 const MAX_TILES = BOUNDS.storyboard_tiles.max;

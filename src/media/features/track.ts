@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { BOUNDS } from "../formats.ts";
-import { errors } from "../plan-errors.ts";
+import * as errors from "../plan-errors.ts";
 import type { SourceFacts, SourceStream } from "../source-facts.ts";
 
 const RULE = `must be the index of a sound track, from 0, or a language such as "en".`;

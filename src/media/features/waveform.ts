@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { hexColor, issue, parseColor, type Report, wholeWithin } from "../fields.ts";
 import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
-import { errors } from "../plan-errors.ts";
+import * as errors from "../plan-errors.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { MAX_POINTS, MIN_SAMPLES, samplesPerPixel } from "./waveform-zoom.ts";
 

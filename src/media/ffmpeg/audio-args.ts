@@ -2,7 +2,7 @@ import { audioFilterChain, type Gain, keepsLayout } from "../features/audio-filt
 import { soundFilters } from "../features.ts";
 import type { AudioPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { Toolset } from "./toolset.ts";
 import type { Trim } from "./trim.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../source.ts";
 import { readTags, type TagFacts } from "../tags.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Facts about a file that do not come from ffprobe. */
 export interface ProbedFile {

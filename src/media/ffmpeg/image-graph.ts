@@ -7,7 +7,7 @@ import { storedPicture } from "../picture-geometry.ts";
 import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { filterContext, isRgb, sourceColor } from "./color.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./picture-graph.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 import type { Trim } from "./trim.ts";

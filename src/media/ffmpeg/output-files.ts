@@ -1,6 +1,6 @@
 import { FORMATS } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The output file of a chunk; for adaptive video, the master playlist. */
 export interface OutputFile {

@@ -3,7 +3,7 @@ import { sourceForTrack } from "../features/track.ts";
 import { mainStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /**
  * Parses the output time in seconds from a line of ffmpeg's `-progress` or status output, clamped to 0 to `duration` (if known);

@@ -9,7 +9,7 @@ import type { RefusalReason } from "../refusal.ts";
 import { decodedSounds } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
 import { filterContext } from "./color.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** One of ffmpeg's encoders, with its arguments besides rate and size. */
 export interface Tool {

@@ -8,7 +8,7 @@ import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { withParam } from "./extra-inputs.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";

@@ -5,7 +5,7 @@ import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import type { ByteReader, StepContext } from "../ports.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { reportWaiting, runIngest } from "./inputs.ts";
 import { extraInputKey } from "./media-keys.ts";
 import type { ProbeInput, StepTools } from "./step-tools.ts";

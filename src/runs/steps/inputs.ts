@@ -5,7 +5,7 @@ import type { Pin } from "../../storage/pinned.ts";
 import { throttle } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ByteReader, StepContext, Storage, StoredInfo } from "../ports.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 export interface Inputs {
   /** Opens a URL that the host can read; rejects as `openHttp` does. */

@@ -5,7 +5,7 @@ import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
-import { errors as storageErrors } from "../../storage/errors.ts";
+import * as storageErrors from "../../storage/errors.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork } from "../ports.ts";
 import {
@@ -16,7 +16,7 @@ import {
   placeholderRequest,
 } from "./describe.ts";
 import { createDecide, encodeInput } from "./encode.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
 import { exclusively, type OpenInput, reportWaiting, runIngest } from "./inputs.ts";
 import { runFolder, sourceKey } from "./media-keys.ts";

@@ -1,7 +1,7 @@
 import { manifestsOf } from "../../media/ffmpeg/manifest-entries.ts";
 import { referencedPaths } from "../../media/ffmpeg/manifests.ts";
 import type { Source } from "../../media/source.ts";
-import { errors as storageErrors } from "../../storage/errors.ts";
+import * as storageErrors from "../../storage/errors.ts";
 import type { FileBody } from "../../storage/http/writer.ts";
 import type { S3Bucket } from "../../storage/s3/bucket.ts";
 import { putS3File, type UploadMemory } from "../../storage/s3/upload.ts";

@@ -4,7 +4,8 @@ import { sleep } from "../../util/async.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import { type ByteSource, createByteSource, readSource, toStream } from "../byte-source.ts";
 import { createRangeCache } from "../readers.ts";
-import { breaks, errors } from "./errors.ts";
+import * as errors from "./errors.ts";
+import { breaks } from "./errors.ts";
 import {
   BrokenBody,
   contentLength,

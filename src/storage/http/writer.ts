@@ -4,8 +4,8 @@ import type { ByteRange } from "../../runs/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { parseJson } from "../../util/text.ts";
-import { errors as storageErrors } from "../errors.ts";
-import { errors } from "./errors.ts";
+import * as storageErrors from "../errors.ts";
+import * as errors from "./errors.ts";
 import { discard } from "./request.ts";
 
 /** A file of known size to upload. */

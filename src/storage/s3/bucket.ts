@@ -1,7 +1,8 @@
 import { MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
 import { readSome, streamOf } from "../storage.ts";
-import { errors, isRefusal, type S3Purpose } from "./errors.ts";
+import * as errors from "./errors.ts";
+import { isRefusal, type S3Purpose } from "./errors.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 /** How to send requests to S3. */

@@ -48,80 +48,80 @@ const ANSWER_PARTS = {
   keys: "list of keys",
 } as const;
 
-/**
- * The errors of S3 storage, each built from its facts. They quote
- * only the service's code, because its message may contain secrets.
- */
-export const errors = {
-  urlMalformed: () => new MediaError("invalid_output", "An S3 URL must have the shape s3://<bucket>/<key>."),
-  endpointMalformed: () =>
-    new MediaError("request_invalid", "endpoint must be a URL that starts with https:// or http://.", {
-      param: "endpoint",
-    }),
-  keyNotUnicode: () => invalidKey("must be well-formed Unicode text"),
-  keyTooLong: ({ maxBytes }: { maxBytes: number }) => invalidKey(`must not be longer than ${maxBytes} bytes`),
-  keyWithDots: () => invalidKey("must not have . or .. between slashes"),
+// These quote only the service's code, because its message may contain secrets.
 
-  noAnswer: ({ purpose, host, cause }: Pick<Denied, "purpose" | "host" | "cause">) =>
-    new MediaError(KINDS.other[purpose], `The storage at ${host} could not be reached.`, {
-      cause,
-      retryable: true,
-      reason: { code: "no_answer", from: "storage", host },
-    }),
-  full: (denied: Denied) => refusal("storage_full", denied, `The storage at ${denied.host} has no room left`),
-  bucketNotFound: (denied: Denied) =>
-    refusal(KINDS.missing[denied.purpose], denied, `There is no bucket ${denied.bucket} at ${denied.host}`),
-  bucketElsewhere: (denied: Denied) =>
-    refusal(
-      KINDS.other[denied.purpose],
-      denied,
-      `The bucket ${denied.bucket} is not at ${denied.host}: give the endpoint of its region`,
-    ),
-  refused: (denied: Denied) => {
-    const why = REFUSALS.get(denied.code);
-    return refusal(
-      KINDS.refused[denied.purpose],
-      denied,
-      `${denied.host} refuses access to the bucket ${denied.bucket}${why ? `: ${why}` : ""}`,
-    );
-  },
-  objectNotFound: (denied: Denied) =>
-    refusal(
-      "input_not_found",
-      denied,
-      `There is no such object in the bucket ${denied.bucket} at ${denied.host}`,
-    ),
-  failed: ({ retryable, ...denied }: Denied & { retryable: boolean }) => {
-    const failure = denied.purpose === "read" ? "did not send the object" : "did not accept the object";
-    return refusal(KINDS.other[denied.purpose], denied, `${denied.host} ${failure}`, retryable);
-  },
-  answerIncomplete: ({ lacks }: { lacks: keyof typeof ANSWER_PARTS }) =>
-    new MediaError("upload_failed", `The storage's answer has no ${ANSWER_PARTS[lacks]}.`, {
-      retryable: false,
-    }),
-  etagHidden: () =>
-    new MediaError(
-      "upload_failed",
-      "The storage shows no ETag: for pages, the CORS rules of the bucket must expose ETag.",
-      { retryable: false },
-    ),
-  rangeHidden: () =>
-    new MediaError(
-      "input_unreachable",
-      "The storage does not say which bytes it sent: for pages, the CORS rules of the bucket must expose Content-Range.",
-      { retryable: false },
-    ),
+export const urlMalformed = () =>
+  new MediaError("invalid_output", "An S3 URL must have the shape s3://<bucket>/<key>.");
+export const endpointMalformed = () =>
+  new MediaError("request_invalid", "endpoint must be a URL that starts with https:// or http://.", {
+    param: "endpoint",
+  });
+export const keyNotUnicode = () => invalidKey("must be well-formed Unicode text");
+export const keyTooLong = ({ maxBytes }: { maxBytes: number }) =>
+  invalidKey(`must not be longer than ${maxBytes} bytes`);
+export const keyWithDots = () => invalidKey("must not have . or .. between slashes");
 
-  uploadAborted: () => new MediaError("upload_failed", "The upload was aborted elsewhere."),
-  tooManyParts: ({ max }: { max: number }) =>
-    new MediaError("upload_failed", `The object has more than ${max} parts.`, { retryable: false }),
-
-  xmlTooLong: () => new Error("The XML is too long."),
-  xmlTooDeep: () => new Error("The XML is nested too deeply."),
-  xmlNotOpen: () => new Error("The XML closes an element that is not open."),
-  xmlNotResponse: () => new Error("This is not the XML of a response."),
-  xmlEntityUnknown: ({ entity }: { entity: string }) => new Error(`The XML has an unknown entity ${entity}.`),
+export const noAnswer = ({ purpose, host, cause }: Pick<Denied, "purpose" | "host" | "cause">) =>
+  new MediaError(KINDS.other[purpose], `The storage at ${host} could not be reached.`, {
+    cause,
+    retryable: true,
+    reason: { code: "no_answer", from: "storage", host },
+  });
+export const full = (denied: Denied) =>
+  refusal("storage_full", denied, `The storage at ${denied.host} has no room left`);
+export const bucketNotFound = (denied: Denied) =>
+  refusal(KINDS.missing[denied.purpose], denied, `There is no bucket ${denied.bucket} at ${denied.host}`);
+export const bucketElsewhere = (denied: Denied) =>
+  refusal(
+    KINDS.other[denied.purpose],
+    denied,
+    `The bucket ${denied.bucket} is not at ${denied.host}: give the endpoint of its region`,
+  );
+export const refused = (denied: Denied) => {
+  const why = REFUSALS.get(denied.code);
+  return refusal(
+    KINDS.refused[denied.purpose],
+    denied,
+    `${denied.host} refuses access to the bucket ${denied.bucket}${why ? `: ${why}` : ""}`,
+  );
 };
+export const objectNotFound = (denied: Denied) =>
+  refusal(
+    "input_not_found",
+    denied,
+    `There is no such object in the bucket ${denied.bucket} at ${denied.host}`,
+  );
+export const failed = ({ retryable, ...denied }: Denied & { retryable: boolean }) => {
+  const failure = denied.purpose === "read" ? "did not send the object" : "did not accept the object";
+  return refusal(KINDS.other[denied.purpose], denied, `${denied.host} ${failure}`, retryable);
+};
+export const answerIncomplete = ({ lacks }: { lacks: keyof typeof ANSWER_PARTS }) =>
+  new MediaError("upload_failed", `The storage's answer has no ${ANSWER_PARTS[lacks]}.`, {
+    retryable: false,
+  });
+export const etagHidden = () =>
+  new MediaError(
+    "upload_failed",
+    "The storage shows no ETag: for pages, the CORS rules of the bucket must expose ETag.",
+    { retryable: false },
+  );
+export const rangeHidden = () =>
+  new MediaError(
+    "input_unreachable",
+    "The storage does not say which bytes it sent: for pages, the CORS rules of the bucket must expose Content-Range.",
+    { retryable: false },
+  );
+
+export const uploadAborted = () => new MediaError("upload_failed", "The upload was aborted elsewhere.");
+export const tooManyParts = ({ max }: { max: number }) =>
+  new MediaError("upload_failed", `The object has more than ${max} parts.`, { retryable: false });
+
+export const xmlTooLong = () => new Error("The XML is too long.");
+export const xmlTooDeep = () => new Error("The XML is nested too deeply.");
+export const xmlNotOpen = () => new Error("The XML closes an element that is not open.");
+export const xmlNotResponse = () => new Error("This is not the XML of a response.");
+export const xmlEntityUnknown = ({ entity }: { entity: string }) =>
+  new Error(`The XML has an unknown entity ${entity}.`);
 
 function invalidKey(rule: string): MediaError {
   return new MediaError("invalid_output", `The key of an S3 object ${rule}.`);

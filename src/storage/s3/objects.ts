@@ -1,12 +1,12 @@
 import { MediaError } from "../../media/errors.ts";
 import type { StoredInfo } from "../../runs/ports.ts";
 import { inParallel } from "../../util/async.ts";
-import { errors as storageErrors } from "../errors.ts";
+import * as storageErrors from "../errors.ts";
 import { type HttpFile, openHttp } from "../http/reader.ts";
 import { discard, type HttpOptions } from "../http/request.ts";
 import { requirePrefix } from "../storage.ts";
 import { childrenOf, createS3Bucket, type S3Bucket, type SendOptions, textOf, xmlText } from "./bucket.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 export interface S3Part {

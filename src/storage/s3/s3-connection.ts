@@ -1,4 +1,4 @@
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** Location and keys of S3 storage: the fields of a stored connection. */
 export interface S3Connection {

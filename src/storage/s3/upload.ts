@@ -6,7 +6,7 @@ import { createPartReader, type PartReader } from "../byte-source.ts";
 import type { FileBody } from "../http/writer.ts";
 import { streamOf } from "../storage.ts";
 import type { S3Bucket } from "./bucket.ts";
-import { errors } from "./errors.ts";
+import * as errors from "./errors.ts";
 import {
   abortUpload,
   beginUpload,

@@ -1,6 +1,6 @@
 import type { Storage } from "../../../src/runs/ports.ts";
 import { readAll, streamOf } from "../../../src/storage/storage.ts";
-import { errors } from "../../../worker/errors.ts";
+import * as errors from "../../../worker/errors.ts";
 import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "../../../worker/media/uploads.ts";
 
 interface OpenUpload {
