@@ -106,7 +106,7 @@ export const SourceFacts = z.object({
   fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
   constant_fps: z.literal(true).optional().meta({
     description:
-      "True where the index of an MP4 or MOV file spaces all pictures evenly; else absent, and fps is only an average.",
+      "True where the pictures are evenly spaced by the index of an MP4 or MOV, the declared rate of a Matroska or WebM, or the container itself (AVI, MPEG); else absent, and fps is only an average.",
   }),
   bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),
   rotation: z

@@ -1,6 +1,6 @@
 import { containerOf } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
-import { DEFAULT_FPS, exactFps, isEven } from "./features/fps.ts";
+import { DEFAULT_FPS, exactFps, isEven, isSameFps } from "./features/fps.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { needsFeature, planPictures } from "./features.ts";
 import { BLACK, parseColor } from "./fields.ts";
@@ -120,12 +120,8 @@ const GEOMETRY = [
 
 function keepsFps({ fps, constant_fps }: Source, options: VideoOptions): boolean {
   if (options.fps === undefined) return true;
-  return (
-    fps !== undefined && constant_fps === true && Math.abs(exactFps(fps) - exactFps(options.fps)) < FPS_STEP
-  );
+  return fps !== undefined && constant_fps === true && isSameFps(fps, options.fps);
 }
-
-const FPS_STEP = 0.005;
 
 function isPlain(source: Source, codec: VideoCodec): boolean {
   const pixels = holdsHdr(codec) ? DEEP_PIXELS : PLAIN_PIXELS;

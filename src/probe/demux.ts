@@ -180,9 +180,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
   const listed = video && index?.get(video.track.id);
-  const picture = video?.track.isVideoTrack()
-    ? await pictureFacts(video.track, video.packets?.rate, listed)
-    : null;
+  const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets, listed) : null;
   const sound = audio?.sound ?? null;
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, context.extras);
@@ -429,10 +427,10 @@ export interface PictureFacts {
   complete: boolean;
 }
 
-/** Reads the facts about a video track's pictures from its headers; `fps` is the average frame rate, if known. */
+/** Reads the facts about a video track's pictures from its headers, and their rate from its packets, if known. */
 async function pictureFacts(
   video: InputVideoTrack,
-  fps: number | undefined,
+  packets: Packets | null,
   index: TrackIndex | undefined,
 ): Promise<PictureFacts> {
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
@@ -458,8 +456,8 @@ async function pictureFacts(
     sample_aspect_ratio: `${num}:${den}`,
     rotation,
     ...(mirror && { mirrored: true as const }),
-    ...(fps ? { fps: Math.round(fps * 1e4) / 1e4 } : {}),
-    ...(fps && index?.even && { constant_fps: true as const }),
+    ...(packets?.rate ? { fps: Math.round(packets.rate * 1e4) / 1e4 } : {}),
+    ...(packets?.rate && packets.even && { constant_fps: true as const }),
     has_alpha: await video.canBeTransparent(),
     color: colorFacts(color, await video.hasHighDynamicRange(), pixels),
     ...(pixels ? { pixel_format: pixels.pixel_format } : {}),

@@ -110,10 +110,14 @@ export interface Packets {
   rate: number;
   /** Bits per second; 0 when unknown. */
   bitrate: number;
+  /** Whether they are proven or declared to be evenly spaced, up to the rounding of a tick. */
+  even: boolean;
 }
 
 const SAMPLE_PACKETS = 50;
 const MAX_REORDER = 8;
+// Seconds; Matroska and Flash Video round times to milliseconds.
+const TICK = 0.001;
 
 /**
  * Returns the averages of a track, from its index or otherwise its first packets; null when that takes too many reads or is
@@ -126,8 +130,8 @@ export async function countPackets(
   start: FileStart | null,
 ): Promise<Packets | null> {
   if (index) {
-    const { packets, bytes, seconds } = index;
-    return { any: packets > 0, rate: ratio(packets, seconds), bitrate: ratio(bytes * 8, seconds) };
+    const { packets, bytes, seconds, even } = index;
+    return { any: packets > 0, rate: ratio(packets, seconds), bitrate: ratio(bytes * 8, seconds), even };
   }
   // mediabunny (1.61) never stops searching a FLAC file that has no frames.
   if (format === "flac") return null;
@@ -135,7 +139,17 @@ export async function countPackets(
   const stats = await withinBounds(() => track.computePacketStats(SAMPLE_PACKETS));
   if (!stats) return null;
   const { packetCount, averagePacketRate, averageBitrate } = stats;
-  return { any: packetCount > 0, rate: ratio(averagePacketRate, 1), bitrate: ratio(averageBitrate, 1) };
+  return {
+    any: packetCount > 0,
+    rate: ratio(averagePacketRate, 1),
+    bitrate: ratio(averageBitrate, 1),
+    even: false,
+  };
+}
+
+function isSpaced(times: readonly number[], rate: number): boolean {
+  const [first = 0] = times;
+  return times.length > 1 && times.every((time, at) => Math.abs(time - first - at / rate) <= 1.5 * TICK);
 }
 
 async function countStart(track: InputTrack, start: FileStart): Promise<Packets | null> {
@@ -152,10 +166,15 @@ async function countStart(track: InputTrack, start: FileStart): Promise<Packets 
   const intervals = counted.slice(0, -1);
   const seconds = (counted.at(-1)?.time ?? 0) - (counted[0]?.time ?? 0);
   const bytes = intervals.reduce((sum, packet) => sum + packet.bytes, 0);
+  const declared = start.fps.get(track.id);
+  const rate = declared ?? ratio(intervals.length, seconds);
+  const isProven = declared !== undefined || start.whole;
+  const times = (start.whole ? packets : packets.slice(0, -MAX_REORDER)).map(({ time }) => time);
   return {
     any: packets.length > 0,
-    rate: start.fps.get(track.id) ?? ratio(intervals.length, seconds),
+    rate,
     bitrate: track.type === "audio" ? ratio(bytes * 8, seconds) : 0,
+    even: (declared !== undefined && times.length < 2) || (isProven && isSpaced(times, rate)),
   };
 }
 

@@ -101,19 +101,6 @@ test.for(FILES)("probes $name as native ffprobe does", async ({ name, path }) =>
   expect(fell_back).toBe(NEEDS_FFPROBE.has(name));
 });
 
-test("knows a constant frame rate by the index alone, and an average of uneven frames is none", async () => {
-  const constant = async (extension: string, ...args: string[]) => {
-    const { source } = await probeFile(await makeClip(extension, [...PICTURES, ...args]));
-    return [source.fps, source.constant_fps];
-  };
-  expect(await constant("mp4", ...H264)).toEqual([25, true]);
-  expect(await constant("mov", ...H264, "-bf", "3", "-r", "30000/1001")).toEqual([29.97, true]);
-  // Of the later pictures every other one is left out.
-  const uneven = ["-vf", "select='lt(n,9)+not(mod(n,2))'", "-vsync", "vfr"];
-  expect((await constant("mp4", ...H264, ...uneven))[1]).toBeUndefined();
-  expect((await constant("mkv", ...H264))[1]).toBeUndefined();
-});
-
 // The facts that must be exactly equal. A missing color range means limited, and ffprobe reads no table of times.
 function comparable(source: Source) {
   const { duration, fps, constant_fps, bitrate, sample_aspect_ratio, streams, color, ...exact } = source;

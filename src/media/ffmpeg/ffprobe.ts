@@ -1,6 +1,7 @@
 import { type Chapter, readChapters } from "../chapters.ts";
 import { CONTAINERS, containerOf } from "../containers.ts";
 import { USUAL_DEPTH } from "../features/audio-format.ts";
+import { isSameFps } from "../features/fps.ts";
 import { mainTrack, type TrackFacts } from "../main-tracks.ts";
 import {
   displayedSize,
@@ -72,7 +73,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
     format: name.format,
     mime: mimeOf(name.format, kind),
     filesize: file.filesize,
-    ...(video ? pictureFacts(video, framesOf(report, video, pictures), still, name.image) : {}),
+    ...(video ? pictureFacts(video, framesOf(report, video, pictures), still, name) : {}),
     duration: still || duration === undefined || duration <= 0 ? undefined : duration,
     priming: primingOf(name.format, asNumber(format.start_time)),
     codecs: { video: codecOf(video), audio: codecOf(audio) },
@@ -153,7 +154,12 @@ function framesOf(report: Report, video: Report, [first]: readonly Report[]): Re
     : frames.filter(({ stream_index }) => stream_index === video.index);
 }
 
-function pictureFacts(video: Report, frames: Report[], still: boolean, image: boolean): Partial<Source> {
+function pictureFacts(
+  video: Report,
+  frames: Report[],
+  still: boolean,
+  { image, format }: { image: boolean; format: string },
+): Partial<Source> {
   const frame = frames.find((each) => each.media_type === "video") ?? {};
   const coded_width = asNumber(video.width) ?? 0;
   const coded_height = asNumber(video.height) ?? 0;
@@ -163,7 +169,10 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
   const { rotate, mirror } = orientationOf(video, frame);
   const stored = { width: coded_width, height: coded_height, pixel_aspect, rotate };
   const pixel_format = asText(video.pix_fmt);
-  const fps = asRatio(video.avg_frame_rate) ?? asRatio(video.r_frame_rate);
+  const common = asRatio(video.r_frame_rate);
+  const fps = asRatio(video.avg_frame_rate) ?? common;
+  const isEven = !still && containerOf({ format }).even;
+  const isConstant = isEven && fps !== undefined && common !== undefined && isSameFps(fps, common);
   return withoutUndefined({
     ...displayedSize(stored),
     coded_width,
@@ -172,6 +181,7 @@ function pictureFacts(video: Report, frames: Report[], still: boolean, image: bo
     rotation: rotate,
     mirrored: mirror ? (true as const) : undefined,
     fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
+    constant_fps: isConstant ? (true as const) : undefined,
     pixel_format,
     has_alpha: hasAlpha(video),
     premultiplied: video.alpha_mode === "premultiplied" ? (true as const) : undefined,
