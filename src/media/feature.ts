@@ -120,6 +120,9 @@ export interface FeatureCost {
   fixed_memory?: number;
 }
 
+/** The encoded streams that have a feature's fields: pictures of every kind, or those of videos. */
+export type EncodedPart = "pictures" | "video";
+
 type Fields = Readonly<Record<string, z.ZodType>>;
 type FieldValues<F extends Fields> = z.infer<z.ZodObject<F>>;
 
@@ -128,9 +131,12 @@ export interface Feature<
   O extends OptionTable = OptionTable,
   F extends Fields = Fields,
   C extends string = string,
+  P extends EncodedPart = EncodedPart,
 > extends OptionGroup<O> {
   /** Its part of the plan, as stored and as sent to a container. */
   fields: F;
+  /** The encoded streams that have its fields; absent where the plan's schema names them. */
+  part?: P;
   /** Plans its fields for pictures of a size in a codec, which is null for images. */
   plan?(
     options: OptionValues<O>,
@@ -181,8 +187,11 @@ export function optionGroup<const O extends OptionTable>(group: OptionGroup<O>):
 }
 
 /** Returns a feature with its types. */
-export function feature<const O extends OptionTable, const F extends Fields, const C extends string>(
-  definition: Feature<O, F, C>,
-): Feature<O, F, C> {
+export function feature<
+  const O extends OptionTable,
+  const F extends Fields,
+  const C extends string,
+  const P extends EncodedPart = never,
+>(definition: Feature<O, F, C, P>): Feature<O, F, C, P> {
   return definition;
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import {
   changesDefault,
+  type EncodedPart,
   type Engine,
   type Feature,
   type FeatureCost,
@@ -70,16 +71,22 @@ export function needsFeature(options: object): boolean {
   );
 }
 
+// A union of functions takes the intersection of their parameters.
+type FieldsOf<P extends EncodedPart> = {
+  [N in FeatureName]: P extends Features[N]["part"] ? (fields: Features[N]["fields"]) => void : never;
+}[FeatureName] extends (fields: infer F) => void
+  ? F
+  : never;
+
+function fieldsOf<P extends EncodedPart>(part: P): FieldsOf<P> {
+  return Object.assign({}, ...ALL.map(([, each]) => (each.part === part ? each.fields : {})));
+}
+
 /** The schemas of the fields of encoded pictures of any kind that features plan. */
-export const PICTURE_FIELDS = {
-  ...deinterlace.fields,
-  ...denoise.fields,
-  ...tone_map.fields,
-  ...overlay.fields,
-};
+export const PICTURE_FIELDS = fieldsOf("pictures");
 
 /** The schemas of the fields of an encoded video that features plan. */
-export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...burn.fields, ...transparency.fields };
+export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...fieldsOf("video") };
 
 /** The fields of encoded pictures that features plan. */
 export type PictureFields = z.infer<z.ZodObject<typeof VIDEO_FIELDS>>;

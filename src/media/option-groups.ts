@@ -4,25 +4,24 @@ import { changesDefault as differs, type Option, type OptionGroup } from "./feat
 import { animation } from "./features/animation.ts";
 import { audioFilters } from "./features/audio-filters.ts";
 import { audioCodec, audioFormat } from "./features/audio-format.ts";
-import { concat } from "./features/concat.ts";
-import { denoise } from "./features/denoise.ts";
 import { encryption } from "./features/encryption.ts";
 import { fps } from "./features/fps.ts";
 import { geometry } from "./features/geometry.ts";
 import { iFrames } from "./features/i-frames.ts";
 import { metadata } from "./features/metadata.ts";
-import { overlay } from "./features/overlay.ts";
 import { byteLimit, quality, rate } from "./features/rate.ts";
 import { span } from "./features/span.ts";
-import { speed } from "./features/speed.ts";
 import { stills } from "./features/stills.ts";
 import { storyboard } from "./features/storyboard.ts";
-import { burn } from "./features/subtitles.ts";
 import { track } from "./features/track.ts";
 import { peaks, waveformPicture } from "./features/waveform.ts";
+import { FEATURES } from "./features.ts";
 import type { EncodeKind } from "./formats.ts";
 import * as errors from "./plan-errors.ts";
 import type { SourceFacts } from "./source-facts.ts";
+
+// Documents list joined videos before subtitles; FEATURES has the order of refusals.
+const { concat, burn, ...features } = FEATURES;
 
 /** All options, in the order in which requests and documents list them. */
 const OPTION_GROUPS = [
@@ -41,10 +40,8 @@ const OPTION_GROUPS = [
   storyboard,
   span,
   waveformPicture,
-  speed,
   byteLimit,
-  denoise,
-  overlay,
+  ...Object.values(features),
   concat,
   burn,
   stills,

@@ -5,6 +5,7 @@ import { feature } from "../feature.ts";
 export const deinterlace = feature({
   options: {},
   fields: { deinterlace: z.boolean() },
+  part: "pictures",
   plan: (_, source) => ({ deinterlace: source.interlaced === true }),
   needed: ({ pictures }) => pictures.deinterlace === true,
   doneBy: { native: true, stock: true, fast: true, canvas: true },

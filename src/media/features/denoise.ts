@@ -40,6 +40,7 @@ export const denoise = feature({
       .strictObject({ strength: z.enum(STRENGTHS), still: z.boolean(), alpha: z.boolean() })
       .exactOptional(),
   },
+  part: "pictures",
   plan({ denoise: strength }, { kind, animated, has_alpha }, codec) {
     const still = codec === null && kind === "image" && animated !== true;
     return strength ? { denoise: { strength, still, alpha: has_alpha === true } } : {};

@@ -109,6 +109,7 @@ export const overlay = feature({
   },
   summary: ({ overlay: options }) => (options ? "with a logo" : null),
   fields: { overlay: Overlay.exactOptional() },
+  part: "pictures",
   plan: ({ overlay: options }, _, __, size) => (options ? { overlay: planOverlay(options, size) } : {}),
   needed: ({ pictures }) => pictures.overlay !== undefined,
   doneBy: { native: true, stock: true },

@@ -28,6 +28,7 @@ const LUMA_MATRICES: ReadonlySet<string | null> = new Set([
 export const tone_map = feature({
   options: {},
   fields: { tone_map: z.boolean() },
+  part: "pictures",
   plan: (_, source, codec) => ({ tone_map: source.color?.hdr === true && !keepsHdr(source, codec) }),
   needed: ({ pictures }) => pictures.tone_map === true,
   doneBy: { native: true, stock: true, fast: ({ color }) => LUMA_MATRICES.has(color.matrix) },

@@ -7,6 +7,7 @@ const OPAQUE = ["background", "overlay", "subtitles", "concat"] as const;
 export const transparency = feature({
   options: {},
   fields: { transparent: z.literal(true).exactOptional() },
+  part: "video",
   plan(options: Readonly<Record<string, unknown>>, source, codec) {
     const keeps = codec === "vp9" && source.has_alpha === true && source.color?.hdr !== true;
     return keeps && OPAQUE.every((name) => options[name] === undefined) ? { transparent: true } : {};
