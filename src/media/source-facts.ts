@@ -44,6 +44,7 @@ const stream = z
     }),
     sample_rate: z.int().min(1).optional().meta({ description: "The same, in hertz." }),
     bit_depth: z.int().min(1).optional().meta({ description: "The same, in bits." }),
+    floating: z.literal(true).optional().meta({ description: "The same." }),
   })
   .meta({ id: "Stream" });
 
@@ -54,6 +55,10 @@ const audio = z
     bit_depth: z.int().min(1).optional().meta({
       description:
         "Bits of a sample of lossless sound, where they are more than 16; absent where the codec names them.",
+    }),
+    floating: z.literal(true).optional().meta({
+      description:
+        "True where the samples of lossless sound are floating-point numbers, and the codec does not name them so; else absent.",
     }),
   })
   .meta({ id: "SourceAudio" });

@@ -161,7 +161,7 @@ function withSound(source: Source, reported: Source): Source {
   const audio = own && decoded(own.index);
   return {
     ...source,
-    ...(audio && { audio }),
+    ...(audio && { audio: { ...source.audio, ...audio } }),
     streams: source.streams?.map((stream) =>
       stream.channels === undefined ? stream : { ...stream, ...decoded(stream.index) },
     ),

@@ -15,7 +15,7 @@ async function encodeSound(path: string, options: Parameters<typeof createPlan<"
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("A plan of sound has one chunk.");
   const { path: output } = await encodeChunk(path, source, plan, chunk);
-  return { output, dropped: dropped("audio", options, source) };
+  return { output, source, dropped: dropped("audio", options, source) };
 }
 
 async function streamOf(path: string) {
@@ -60,6 +60,49 @@ test.for([
   const wav = bits > 24 ? "pcm_s32le" : "pcm_s24le";
   expect((await streamOf((await encodeSound(path, { format: "wav" })).output))[0]).toBe(wav);
   expect((await streamOf((await encodeSound(path, { format: "flac", volume: 0.9 })).output))[2]).toBe(24);
+});
+
+const second = (file: string, codec: string, more: readonly string[] = []) =>
+  makeClip(file, [
+    ..."-f lavfi -i sine=330:d=1:r=44100 -f lavfi -i sine=440:d=1:r=48000 -map 0 -map 1".split(" "),
+    ...["-c:a:0", file === "mov" ? "aac" : "flac", "-strict", "-2", "-c:a:1", codec, ...more],
+  ]);
+
+test.for([
+  { file: "mka", codec: "flac", more: ["-sample_fmt:a:1", "s32"], wav: "pcm_s24le", lost: [] },
+  { file: "mka", codec: "pcm_f32le", more: [], wav: "pcm_f32le", lost: LOST },
+  { file: "mka", codec: "wavpack", more: ["-sample_fmt:a:1", "fltp"], wav: "pcm_f32le", lost: LOST },
+  { file: "mka", codec: "alac", more: ["-sample_fmt:a:1", "s32p"], wav: "pcm_s24le", lost: [] },
+  { file: "mka", codec: "truehd", more: ["-sample_fmt:a:1", "s32"], wav: "pcm_s24le", lost: [] },
+  { file: "mov", codec: "pcm_s24le", more: [], wav: "pcm_s24le", lost: [] },
+  { file: "mov", codec: "pcm_f64be", more: [], wav: "pcm_f64le", lost: LOST },
+  { file: "mov", codec: "alac", more: ["-sample_fmt:a:1", "s32p"], wav: "pcm_s24le", lost: [] },
+] as const)(
+  "$codec as the second track of a $file keeps its depth: $wav",
+  async ({ file, codec, more, wav, lost }) => {
+    const path = await second(file, codec, more);
+    const inWav = await encodeSound(path, { format: "wav", track: 1 });
+    expect((await streamOf(inWav.output))[0]).toBe(wav);
+    const depthOf = (list: typeof inWav.dropped) => list.filter(({ kind }) => kind === "bit_depth");
+    expect(depthOf(inWav.dropped)).toEqual([]);
+    const inFlac = await encodeSound(path, { format: "flac", track: 1 });
+    expect((await streamOf(inFlac.output))[2]).toBe(24);
+    expect(depthOf(inFlac.dropped)).toEqual(lost.map((entry) => ({ ...entry, index: 1 })));
+  },
+);
+
+test.for([
+  ["wv", "wavpack", ["-sample_fmt", "fltp"]],
+  ["aiff", "pcm_f32be", []],
+  ["mka", "wavpack", ["-sample_fmt", "fltp"]],
+] as const)("floats above full scale in %s of %s stay so in a WAV", async ([file, codec, more]) => {
+  const path = await makeClip(file, [
+    ...["-f", "lavfi", "-i", "aevalsrc=2*sin(2*PI*440*t):d=1:s=48000", "-c:a", codec, ...more],
+  ]);
+  const { output } = await encodeSound(path, { format: "wav" });
+  expect((await streamOf(output))[0]).toBe("pcm_f32le");
+  const { log } = await runNative(["-i", output, "-af", "astats=measure_perchannel=none", "-f", "null", "-"]);
+  expect(Number(/Peak level dB: (-?[\d.]+)/.exec(log)?.[1])).toBeCloseTo(6.02, 1);
 });
 
 const loud = (channels: string, count: number) =>

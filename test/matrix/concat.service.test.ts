@@ -5,6 +5,7 @@ import { createPlan, listDropped } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { measureLoudness } from "../judge/loudness.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { levelOf, readSound } from "../judge/sound.ts";
@@ -39,6 +40,30 @@ function pictures(size: string, rate: string, count: number, step: number): stri
 }
 
 const LIMIT = { timeout: 240_000 };
+
+test(
+  "mixes loud 5.1 down to one level, below clipping, alone and joined, by every encoder",
+  LIMIT,
+  async () => {
+    const voices = Array.from({ length: 6 }, () => "0.95*sin(2*PI*440*t)").join("|");
+    const loud = await makeClip("mp4", [
+      ...pictures("160x90", "25", 50, 3),
+      ...["-f", "lavfi", "-i", `aevalsrc=${voices}:c=5.1:d=2:s=48000`, "-c:v", "libx264"],
+      ...["-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "600k"],
+    ]);
+    const levels: number[] = [];
+    for (const codec of ["h264", "h265"])
+      for (const joined of [{}, { concat: [{ url: rig.serve(loud) }] }]) {
+        const options = { codec, width: 80, height: 44, audio_bitrate: 192_000, ...joined };
+        const { path, task } = await rig.door.encode({ input: rig.serve(loud), kind: "video", options });
+        expect(task.steps[2]?.output?.encoder).toBe(codec === "h264" ? "light" : "native");
+        const { integrated, peak } = await measureLoudness(path);
+        levels.push(integrated);
+        expect(peak).toBeLessThan(0.5);
+      }
+    expect(Math.max(...levels) - Math.min(...levels)).toBeLessThan(0.7);
+  },
+);
 
 test.for([
   { encoder: "light", options: {}, size: [160, 90] },

@@ -14,7 +14,8 @@ export interface Gain {
   limited: boolean;
 }
 
-type AudioEncode = Extract<AudioPlan, { mode: "encode" }>;
+/** Sound that is encoded. */
+export type AudioEncode = Extract<AudioPlan, { mode: "encode" }>;
 
 // dBTP after the limiter, half a decibel low for its resampling. Lossy encoders raise peaks: MP3 by up to 1.7 dB on our test clips.
 const MAX_PEAK = { lossless: -1.5, lossy: -3 } as const;

@@ -63,8 +63,25 @@ export function losesDepth(codec: AudioCodec, source: SourceFacts): boolean {
 }
 
 function sampleFormat({ codecs, audio }: SourceFacts): { bits: number; floating: boolean } {
-  const [, kind, bits] = /^pcm_([suf])(\d+)/.exec(codecs?.audio ?? "") ?? [];
-  return { bits: Number(bits ?? audio?.bit_depth ?? USUAL_DEPTH), floating: kind === "f" };
+  const [, kind, bits] = NAMED_DEPTH.exec(codecs?.audio ?? "") ?? [];
+  return {
+    bits: Number(bits ?? audio?.bit_depth ?? USUAL_DEPTH),
+    floating: kind === "f" || audio?.floating === true,
+  };
+}
+
+const NAMED_DEPTH = /^pcm_([suf])(\d+)/;
+const LOSSLESS_SOURCE =
+  /^(pcm_(?!alaw|mulaw|vidc)|(flac|alac|wavpack|ape|tta|tak|truehd|mlp|mp4als|wmalossless|ralf|atrac3al|shorten|s302m)$)/;
+
+/** Returns whether a codec of sources, by ffmpeg's name, is lossless. */
+export function isLosslessSource(codec: string): boolean {
+  return LOSSLESS_SOURCE.test(codec);
+}
+
+/** Returns whether the name of a lossless codec leaves open how many bits a sample has. */
+export function hidesDepth(codec: string): boolean {
+  return isLosslessSource(codec) && !NAMED_DEPTH.test(codec);
 }
 
 const CHANNEL_NAMES = ["As in the source", "Mono", "Stereo"] as const;

@@ -1,11 +1,11 @@
 import type { Filter } from "../feature.ts";
-import { audioArgs } from "../ffmpeg/audio-args.ts";
+import { audioCodecArgs } from "../ffmpeg/audio-args.ts";
 import { assumedColor, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
 import * as errors from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
-import { createTrim, formatSeconds, inputArgs, type Trim } from "../ffmpeg/trim.ts";
+import { createTrim, formatSeconds, inputArgs } from "../ffmpeg/trim.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, ConcatPart, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -65,13 +65,14 @@ export function concatArgs(
       ...(first.video
         ? ["-map", "[video]", ...videoArgs(plan, first.source, first.video, toolset, null)]
         : []),
-      ...(audio ? ["-map", "[sound]", ...codecArgs(audio, source, toolset)] : []),
+      ...(audio ? ["-map", "[sound]", ...audioCodecArgs(audio, source, toolset)] : []),
     ],
     lists: lists === undefined ? [] : parts.flatMap((part) => listPart(part, lists)),
   };
 }
 
-const FILL_GAPS = "aresample=async=1:first_pts=0";
+// Mixed as sound that is not joined, which `rematrix_maxval` keeps below clipping.
+const FILL_GAPS = "aresample=async=1:first_pts=0:rematrix_maxval=1";
 
 type PicturedPart = PlacedPart & { video: NonNullable<ConcatPart["video"]> };
 
@@ -111,16 +112,6 @@ function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolse
 
 function matrixOf({ source, video }: PicturedPart): string {
   return scaleMatrix(videoColor(source, video).matrix ?? assumedColor(video.geometry).matrix ?? "");
-}
-
-function codecArgs(
-  audio: Extract<NonNullable<Plan["audio"]>, { mode: "encode" }>,
-  source: Source,
-  toolset: Toolset,
-) {
-  const { shape: _, ...unshaped } = audio;
-  const none: Trim = { seek: [], video: [], audio: [], length: null, lead: 0, speed: 1 };
-  return audioArgs(unshaped, source, none, toolset, null);
 }
 
 function listPart(part: PlacedPart, folder: string): string[] {

@@ -71,10 +71,11 @@ export function sourceForTrack<S extends SourceFacts>(
   const main = source.sound_track ?? 0;
   const stream = soundTracks(source)[sound_track];
   if (!stream || (sound_track === 0 && main === 0)) return source;
-  const { channels, sample_rate, codec } = stream;
+  const { channels, sample_rate, bit_depth, floating, codec } = stream;
+  const depth = { ...(bit_depth && { bit_depth }), ...(floating && { floating }) };
   const facts = sound_track !== main && {
     codecs: { video: source.codecs?.video ?? null, audio: codec },
-    audio: channels && sample_rate ? { channels, sample_rate } : undefined,
+    audio: channels && sample_rate ? { channels, sample_rate, ...depth } : undefined,
   };
   return {
     ...source,

@@ -1,4 +1,10 @@
-import { audioFilterChain, type Gain, keepsLayout } from "../features/audio-filters-graph.ts";
+import {
+  type AudioEncode,
+  audioFilterChain,
+  type Gain,
+  keepsLayout,
+} from "../features/audio-filters-graph.ts";
+import { isLosslessSource } from "../features/audio-format.ts";
 import { soundFilters } from "../features.ts";
 import type { AudioPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -15,17 +21,26 @@ export function audioArgs(
   gain: Gain | null,
 ): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
-  const tool = toolset.audio[audio.codec];
-  if (!tool) throw errors.encoderMissing({ tools: toolset.name, codec: audio.codec });
   const filters = [...trim.audio, ...soundFilters(trim), ...audioFilterChain(audio, source, gain)];
   return [
     ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
+    ...audioCodecArgs(audio, source, toolset),
+  ];
+}
+
+/** Returns the codec arguments of encoded audio. */
+export function audioCodecArgs(audio: AudioEncode, source: Source, toolset: Toolset): string[] {
+  const tool = toolset.audio[audio.codec];
+  if (!tool) throw errors.encoderMissing({ tools: toolset.name, codec: audio.codec });
+  return [
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
     // libvorbis exceeds the requested bitrate by 10 % unless maxrate is set.
     ...(audio.codec === "vorbis" ? ["-maxrate:a", String(audio.bitrate)] : []),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
-    ...(audio.codec === "flac" && !hasLosslessSound(source) ? ["-sample_fmt", "s16"] : []),
+    ...(audio.codec === "flac" && !isLosslessSource(source.codecs?.audio ?? "")
+      ? ["-sample_fmt", "s16"]
+      : []),
     ...(keepsLayout(audio, source) ? [] : ["-ac", String(audio.channels)]),
     ...["-ar", String(audio.sample_rate)],
   ];
@@ -38,8 +53,4 @@ const JOIN_FRAMES = "asetnsamples=n=32768:p=0";
 export function sampleArgs(trim: Trim, { joins }: Toolset): string[] {
   const filters = [...trim.audio, ...(joins ? [JOIN_FRAMES] : [])];
   return [...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []), "-c:a", "pcm_s16le"];
-}
-
-function hasLosslessSound(source: Source): boolean {
-  return /^(pcm_|flac$|alac$|wavpack$|ape$|tta$|truehd$|mlp$)/.test(source.codecs?.audio ?? "");
 }

@@ -1,6 +1,6 @@
 import { type Chapter, readChapters } from "../chapters.ts";
 import { CONTAINERS, containerOf } from "../containers.ts";
-import { USUAL_DEPTH } from "../features/audio-format.ts";
+import { hidesDepth, USUAL_DEPTH } from "../features/audio-format.ts";
 import { isSameFps } from "../features/fps.ts";
 import { mainTrack, type TrackFacts } from "../main-tracks.ts";
 import {
@@ -195,11 +195,16 @@ function soundFacts(audio: Report): Source["audio"] {
   const channels = asNumber(audio.channels);
   const sample_rate = asNumber(audio.sample_rate);
   if (!channels || !sample_rate) return undefined;
-  const bits = PLAIN_LOSSLESS.test(codecOf(audio) ?? "") ? (asNumber(audio.bits_per_raw_sample) ?? 0) : 0;
-  return { channels, sample_rate, ...(bits > USUAL_DEPTH && { bit_depth: bits }) };
+  return { channels, sample_rate, ...(hidesDepth(codecOf(audio) ?? "") && depthOf(audio)) };
 }
 
-const PLAIN_LOSSLESS = /^(flac|alac|wavpack|ape|tta|truehd|mlp)$/;
+function depthOf({ bits_per_raw_sample, sample_fmt }: Report): Partial<NonNullable<Source["audio"]>> {
+  const bits = asNumber(bits_per_raw_sample) ?? 0;
+  const floating = FLOATING.test(asText(sample_fmt) ?? "");
+  return { ...(bits > USUAL_DEPTH && { bit_depth: bits }), ...(floating && { floating }) };
+}
+
+const FLOATING = /^(flt|dbl)p?$/;
 
 // In Matroska, ffmpeg's start time is that of the first packet minus its codec delay.
 function primingOf(format: string, start: number | undefined): number | undefined {
