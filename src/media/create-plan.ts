@@ -36,7 +36,7 @@ import { createGeometry, createView, type StoredPicture, storedPicture } from ".
 import type { ImagePlan, Plan, VideoPlan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
-import { soundPlan, streamSounds } from "./sound-plan.ts";
+import { loudnessChange, soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
 import { type ChunkHints, createSpan, cutPlan, planFreeze, type Span, spanAtSpeed } from "./timeline.ts";
 import {
@@ -176,7 +176,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const base = blank("video", format, span, speed);
   const plan = {
     ...base,
-    ...planTags(source, format, options.metadata),
+    ...planTags(source, format, options.metadata, keepsLoudness(sound, joined?.soundSource ?? source)),
     ...planSubtitles(options.concat ? { ...source, streams: [] } : source, options),
     ...(options.concat ? {} : planChapters(source, format, options.metadata, base)),
     frames,
@@ -206,10 +206,14 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const plan = blank("audio", format, span, speed);
   return {
     ...plan,
-    ...planTags(source, format, options.metadata, plan),
+    ...planTags(source, format, options.metadata, keepsLoudness(sound, source), plan),
     ...planChapters(source, format, options.metadata, plan),
     ...sound,
   };
+}
+
+function keepsLoudness(sound: Pick<Plan, "audio" | "sound_track">, source: Source): boolean {
+  return sound.audio !== null && loudnessChange(sound, source) === null;
 }
 
 function languageFact(source: Source, { audio, sound_track = 0 }: Pick<Plan, "audio" | "sound_track">) {

@@ -8,13 +8,14 @@ import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
 import { type Geometry, type Plan, soundsOf } from "./plan.ts";
 import { CONTAINER_BYTES, copiedBytes, packetBits, streamBits, typicalQuality } from "./rates.ts";
-import { audibleTrack } from "./sound-plan.ts";
+import { audibleTrack, loudnessChange } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
 import {
   CHAPTER_PLACES,
   holdsCover,
   holdsTag,
   holdsTagValues,
+  isLoudness,
   isPrivate,
   type MetadataMode,
 } from "./tags.ts";
@@ -275,8 +276,10 @@ function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[]
   if (names.length + long_tags.length === 0 && !isJoined) return [];
   if (isAlone(plan) || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
   const isIncluded = (name: string) => metadata === "keep" || !isPrivate(name);
+  const loudness = loudnessChange(plan, source) ?? (plan.audio ? "not_supported" : "asked");
   const reasons = names.map((name): Dropped["reason"] => {
     if (!isIncluded(name)) return "private";
+    if (isLoudness(name) && holdsTag(plan.format, name)) return loudness;
     return holdsTag(plan.format, name) ? "not_supported" : "no_place_in_format";
   });
   if (long_tags.some(isIncluded)) reasons.push("too_long");

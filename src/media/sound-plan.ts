@@ -197,6 +197,18 @@ export function soundPlan(
   };
 }
 
+/** Returns why the sound is louder or softer than that of the source: an option, or channels that are mixed; null when it is not. */
+export function loudnessChange(
+  plan: Pick<Plan, "audio" | "sound_track">,
+  source: Source,
+): "asked" | "downmixed" | null {
+  const { audio } = plan;
+  if (audio?.mode !== "encode") return null;
+  const { loudness, volume } = audio.shape ?? {};
+  if (loudness !== undefined || volume !== undefined) return "asked";
+  return audio.channels < (sourceForTrack(source, plan).audio?.channels ?? 0) ? "downmixed" : null;
+}
+
 /** Plans all audio tracks of a stream, unless the options select one. An audio-only stream has one. */
 export function streamSounds(
   source: Source,

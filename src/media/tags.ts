@@ -78,7 +78,12 @@ export function isPrivate(name: string): boolean {
   return PRIVATE_NAMES.some((pattern) => pattern.test(name));
 }
 
-const SEVERAL_VALUES: ReadonlySet<string> = new Set(["flac", "ogg", "opus"]);
+/** Returns whether a tag states how loud the sound is, which another loudness makes false. */
+export function isLoudness(name: string): boolean {
+  return /^(replaygain|r128)_/.test(name);
+}
+
+const SEVERAL_VALUES: ReadonlySet<string> = new Set(["flac", "ogg", "opus", "mp3", "aac"]);
 
 /** Returns whether an output format holds each of the values of a tag; other formats join them. */
 export function holdsTagValues(format: string): boolean {
@@ -88,11 +93,16 @@ export function holdsTagValues(format: string): boolean {
 /** Returns the name of a tag in a format where it differs from ffmpeg's. */
 export function nameInFormat(name: string, format: string): string {
   const isId3 = format === "mp3" || format === "aac";
-  return (isId3 ? ID3_NAMES[name] : undefined) ?? name;
+  if (!isId3) return name;
+  return ID3_NAMES[name] ?? (ID3_TEXTS.has(name) ? name.toUpperCase() : name);
 }
 
 // ID3 frames that ffmpeg has no name for, and would write as texts of its own.
 const ID3_NAMES: Readonly<Record<string, string>> = { bpm: "TBPM", isrc: "TSRC" };
+const ID3_TEXTS: ReadonlySet<string> = new Set([
+  ...["tdly", "tdor", "tdtg", "text", "tflt", "tit3", "tkey", "tmed", "tmoo", "toal", "tofn", "toly", "tope"],
+  ...["town", "tpe4", "tpro", "trsn", "trso", "tsoa", "tsop", "tsot", "tsst"],
+]);
 
 /** Returns the place of a tag in an MP4 or MOV; undefined where it has none. */
 export function tagPlace(name: string, format: "mp4" | "mov"): string | undefined {
@@ -139,11 +149,11 @@ export const MAX_TAG_TEXT = 32_768;
 const LIMITS = { tags: 256, name: 64, bytes: 49_152 } as const;
 
 const TECHNICAL =
-  /^(encoder|vendor|vendor_id|handler_name|major_brand|minor_version|compatible_brands|duration|gapless_playback|media_type|hd_video|language|rotate|tlen|tsse|id3v2_priv.*|itunsmpb|itunnorm|itunpgap|waveformatextensible_channel_mask|metadata_block_picture|replaygain_.*|r128_.*|bps(-.*)?|number_of_(frames|bytes).*|_statistics_.*|source(_id)?|chapter\d+.*)$/;
+  /^(encoder|vendor|vendor_id|handler_name|major_brand|minor_version|compatible_brands|duration|gapless_playback|media_type|hd_video|rotate|tlen|tsse|id3v2_priv.*|itunsmpb|itunnorm|itunpgap|waveformatextensible_channel_mask|metadata_block_picture|mp3gain_.*|bps(-.*)?|number_of_(frames|bytes).*|_statistics_.*|source_id|chapter\d+.*)$/;
 
 /**
- * Normalizes a file's tags to ffmpeg's names, which are the same for all formats. The first entry of a name wins, and tags about the
- * file itself are omitted.
+ * Normalizes a file's tags to ffmpeg's names, which are the same for all formats. Entries of one key are values of one tag; among keys
+ * of the same meaning the first wins. Tags about the file itself are omitted.
  */
 export function readTags(
   entries: Iterable<readonly [name: string, value: string | readonly string[]]>,
@@ -153,15 +163,12 @@ export function readTags(
   const totals = new Map<string, string>();
   const long = new Set<string>();
   let bytes = 0;
-  for (const [key, text] of entries) {
-    const name = nameTag(key);
-    const texts = [text].flat().map((each) => each.replaceAll("\0", "").trim());
-    const values = [...new Set(texts)].filter((each) => each !== "");
+  for (const [name, values] of groupValues(entries)) {
     const value = values.join(";");
     const total = TOTALS[name];
     if (total) totals.set(total, value);
     const isNamed = name.length <= LIMITS.name && /^[\x20-\x3c\x3e-\x7e]+$/.test(name);
-    if (total || value === "" || !isNamed || TECHNICAL.test(name) || tags.has(name)) continue;
+    if (total || value === "" || !isNamed || TECHNICAL.test(name)) continue;
     if (name === CREATION_TIME && Number.isNaN(Date.parse(value))) continue;
     const size = new TextEncoder().encode(
       JSON.stringify(values.length > 1 ? [name, value, values] : [name, value]),
@@ -172,7 +179,6 @@ export function readTags(
     }
     bytes += size;
     tags.set(name, value);
-    long.delete(name);
     if (values.length > 1) several.set(name, values);
   }
   for (const [name, total] of totals) {
@@ -184,6 +190,21 @@ export function readTags(
     ...(several.size > 0 && { tag_values: Object.fromEntries(several) }),
     ...(long.size > 0 && { long_tags: [...long] }),
   };
+}
+
+function groupValues(
+  entries: Iterable<readonly [name: string, value: string | readonly string[]]>,
+): Map<string, string[]> {
+  const groups = new Map<string, { key: string; values: Set<string> }>();
+  for (const [key, text] of entries) {
+    const values = [text].flat().map((each) => each.replaceAll("\0", "").trim());
+    const name = nameTag(key);
+    const group = groups.get(name) ?? { key, values: new Set() };
+    if (group.key !== key) continue;
+    for (const value of values) if (value !== "") group.values.add(value);
+    if (group.values.size > 0) groups.set(name, group);
+  }
+  return new Map([...groups].map(([name, { values }]) => [name, [...values]]));
 }
 
 const TOTALS: Readonly<Record<string, string>> = {

@@ -37,7 +37,7 @@ import {
 import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
-import { isOtherLayer, readId3, readMp3Start } from "./mp3.ts";
+import { isOtherLayer, readChunkId3, readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { openUncached } from "./open-source.ts";
@@ -355,10 +355,13 @@ async function readExtras(
     ["comment", metadata.comment],
   ];
   const extras = movie && readMovieExtras(movie);
+  const hasId3 = format === "wav" && texts.some(([name]) => /^(T[A-Z\d]{3}|COMM)$/.test(name));
   const tags = readTags([
+    // mediabunny (1.61) reads one value of an item.
+    ...(extras?.tags ?? []),
+    ...(hasId3 ? await readChunkId3(reader) : []),
     ...texts,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
-    ...(extras?.tags ?? []),
   ]);
   if (movie && extras) {
     const chapters = await readMovieChapters(movie, extras.titleBoxes);

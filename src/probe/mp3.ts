@@ -1,5 +1,5 @@
 import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
-import { COVER_CODECS, MAX_TAG_TEXT } from "../media/tags.ts";
+import { COVER_CODECS, MAX_TAG_TEXT, readTags } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, viewOf } from "../util/bytes.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";
@@ -42,8 +42,31 @@ export async function readId3(reader: ByteReader): Promise<Id3> {
     }
     at = end;
   }
-  if (id3.tags.length === 0) id3.tags.push(...(await readVersion1(reader)));
+  // A tag that states only its encoder leaves the description to the end of the file.
+  if (!readTags(id3.tags).tags) {
+    const ape = await readApe(reader);
+    id3.tags.push(...(ape.length > 0 ? ape : await readVersion1(reader)));
+  }
   return { ...id3, tags: withDate(id3.tags) };
+}
+
+const MAX_CHUNKS = 64;
+
+/** Reads the texts of the ID3 tag in a chunk of a WAV or AIFF; none when there is no such chunk. */
+export async function readChunkId3(reader: ByteReader): Promise<Id3["tags"]> {
+  const little = latin(await reader.read({ start: 0, end: 4 })) === "RIFF";
+  for (let at = 12, count = 0; at + 8 <= reader.size && count < MAX_CHUNKS; count++) {
+    const head = await reader.read({ start: at, end: at + 8 });
+    const size = viewOf(head).getUint32(4, little);
+    const start = at + 8;
+    if (/^id3 $/i.test(latin(head.subarray(0, 4)))) {
+      const end = Math.min(reader.size, start + size);
+      if (end - start > MAX_TAG) return [];
+      return (await readId3(memoryReader([await reader.read({ start, end })]))).tags;
+    }
+    at = start + size + (size % 2);
+  }
+  return [];
 }
 
 // Before version 2.4, the year and the day (0405 for May 4) are separate frames.
@@ -109,8 +132,7 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
       const chapter = readChapter(await read(MAX_CHAPTER), version);
       if (chapter) id3.chapters.push(chapter);
     } else if (/^(T|COM|ULT|USLT)/.test(name) && size > 1) {
-      const text = readText(name, await read(MAX_TEXT));
-      if (text) id3.tags.push(text);
+      id3.tags.push(readText(name, await read(MAX_TEXT)));
     }
   }
 }
@@ -139,7 +161,7 @@ function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
   return bytes.subarray(at + step);
 }
 
-function readText(name: string, bytes: Uint8Array): readonly [string, string | readonly string[]] | null {
+function readText(name: string, bytes: Uint8Array): readonly [string, string | readonly string[]] {
   const encoding = bytes[0] ?? 0;
   const several = (values: readonly string[]) => {
     const texts = values.filter(Boolean);
@@ -153,9 +175,9 @@ function readText(name: string, bytes: Uint8Array): readonly [string, string | r
     const texts = decode(bytes.subarray(1), encoding);
     return [name, several(/^TCON?$/.test(name) ? texts.map(genreOf) : texts)];
   }
-  // COMM and USLT: language, description and text. Comments with a description are software metadata.
+  // COMM and USLT: language, description and text. A comment's description names it, as in ffmpeg.
   const [description = "", value = ""] = decode(bytes.subarray(4), encoding);
-  return description === "" || !name.startsWith("COM") ? [name, value] : null;
+  return [name.startsWith("COM") && description !== "" ? description : name, value];
 }
 
 function genreOf(text: string): string {
@@ -172,8 +194,7 @@ function readChapter(bytes: Uint8Array, version: number): FileChapter | null {
   for (let frame = at + 16; title === undefined && frame + 10 < bytes.length; ) {
     const size = version === 4 ? sevenBits(bytes, frame + 4) : number(bytes.subarray(frame + 4, frame + 8));
     const titled = latin(bytes.subarray(frame, frame + 4)) === "TIT2" && size > 1;
-    if (titled)
-      title = [readText("TIT2", bytes.subarray(frame + 10, frame + 10 + size))?.[1] ?? ""].flat()[0];
+    if (titled) title = [readText("TIT2", bytes.subarray(frame + 10, frame + 10 + size))[1]].flat()[0];
     frame += 10 + size;
   }
   return { start: start ?? 0, end, title: title ?? "" };
@@ -221,6 +242,36 @@ function asText(bytes: Uint8Array): string {
   } catch {
     return new TextDecoder("latin1").decode(text);
   }
+}
+
+const APE = { footer: 32, version1: 128, max: 1_048_576, text: 0 } as const;
+
+// APEv2 (wiki.hydrogenaudio.org/?title=APE_Tags_Header): items before a footer, at the end or before an ID3v1 tag.
+async function readApe(reader: ByteReader): Promise<Id3["tags"]> {
+  const start = Math.max(0, reader.size - APE.version1 - APE.footer);
+  const tail = await reader.read({ start, end: reader.size });
+  for (const at of [tail.length - APE.footer, tail.length - APE.footer - APE.version1]) {
+    if (at < 0 || latin(tail.subarray(at, at + 8)) !== "APETAGEX") continue;
+    const size = viewOf(tail).getUint32(at + 12, true);
+    const end = start + at;
+    if (size < APE.footer || size > APE.max || size - APE.footer > end) return [];
+    return apeItems(viewOf(await reader.read({ start: end + APE.footer - size, end })));
+  }
+  return [];
+}
+
+function apeItems(view: DataView): Id3["tags"] {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  const items: Id3["tags"] = [];
+  for (let at = 0; at + 9 < bytes.length; ) {
+    const [length, flags] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+    const value = bytes.indexOf(0, at + 8) + 1;
+    if (value === 0 || value + length > bytes.length) break;
+    const texts = new TextDecoder().decode(bytes.subarray(value, value + length)).split("\0");
+    if (((flags >> 1) & 3) === APE.text) items.push([latin(bytes.subarray(at + 8, value - 1)), texts]);
+    at = value + length;
+  }
+  return items;
 }
 
 function untilZero(bytes: Uint8Array): Uint8Array {

@@ -141,7 +141,7 @@ export interface MovieExtras {
   /** Index of each track in ffmpeg's order, by track id. */
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
-  tags: (readonly [name: string, value: string])[];
+  tags: (readonly [name: string, value: string | readonly string[]])[];
   /** The text tracks with chapter titles. */
   titles: SourceStream[];
   titleBoxes: Box[];
@@ -265,22 +265,25 @@ function findItems(moov: DataView, udta: Box): Box | null {
 }
 
 const MAX_ITEMS = 256;
-const ITUNES = "com.apple.iTunes";
+// The type of an item's data that is text.
+const UTF8 = 1;
 
 function readItems(moov: DataView, udta: Box): MovieExtras["tags"] {
   const list = findItems(moov, udta);
   const items = list ? listBoxes(moov, list.start, list.end).slice(0, MAX_ITEMS) : [];
   return items.flatMap((item): MovieExtras["tags"] => {
     const parts = listBoxes(moov, item.start, item.end);
-    const text = (kind: string, skip: number) => {
-      const part = parts.find((each) => each.kind === kind);
-      const bytes = part && bytesOf(moov).subarray(part.start + skip, part.end);
-      return bytes && new TextDecoder().decode(bytes);
-    };
+    const textsOf = (kind: string, skip: number) =>
+      parts
+        .filter((part) => part.kind === kind)
+        .map((part) => new TextDecoder().decode(bytesOf(moov).subarray(part.start + skip, part.end)));
     if (item.kind === "----") {
-      const [name, value] = [text("name", 4), text("data", 8)];
-      return name && value && text("mean", 4) === ITUNES ? [[name, value]] : [];
+      const [name] = textsOf("name", 4);
+      const values = textsOf("data", 8);
+      return name && values.length > 0 ? [[name, values]] : [];
     }
+    if (parts.some(({ kind, start }) => kind === "data" && moov.getUint32(start) === UTF8))
+      return /^[\x20-\x7e\xa9]{4}$/.test(item.kind) ? [[item.kind, textsOf("data", 8)]] : [];
     const data = parts.find((each) => each.kind === "data");
     const bytes = bytesOf(moov).subarray((data?.start ?? 0) + 8, data?.end ?? 0);
     if (!data || bytes.length === 0 || bytes.length > 4 || !NUMBERS.has(item.kind)) return [];

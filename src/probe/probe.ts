@@ -4,6 +4,7 @@ import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
 import { BOUNDS } from "../media/formats.ts";
 import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
+import { readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
@@ -11,7 +12,8 @@ import { boundDurations, microseconds } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { hideDamage, readDisabledTracks } from "./matroska.ts";
-import { readMovieIndex } from "./mp4.ts";
+import { readChunkId3 } from "./mp3.ts";
+import { readMovieExtras, readMovieIndex } from "./mp4.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
@@ -49,7 +51,7 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented, edited } = await tryDemux(readable, formats, input.url, signal);
+  const { demuxed, ends, fragmented, edited, tags } = await tryDemux(readable, formats, input.url, signal);
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
   if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
@@ -66,7 +68,8 @@ export async function probeMedia(
   const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
-  const reported = withEnds(parsed, ends);
+  const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
+  const reported = withTags(withEnds(parsed, ends), own);
   const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
   const tiff = reported.format === "tiff" ? await checkTiff(readable, signal) : null;
   const source: Source = {
@@ -149,6 +152,26 @@ function withEnds(source: Source, ends: TrackEnds): Source {
   };
 }
 
+// ffprobe (5.1) reports one value of a tag.
+function withTags(source: Source, { tags, tag_values, long_tags }: SourceTags): Source {
+  if (source.kind === "image" || (!tags && !long_tags)) return source;
+  return {
+    ...source,
+    ...(tags && { tags: { ...source.tags, ...tags } }),
+    ...(tag_values && { tag_values: { ...source.tag_values, ...tag_values } }),
+    ...(long_tags && { long_tags }),
+  };
+}
+
+async function tagsOfAiff(reader: ByteReader, signal: AbortSignal): Promise<TagFacts> {
+  const bounded = boundReader(reader, READ_BOUNDS, signal);
+  const failed = () => {
+    signal.throwIfAborted();
+    return [];
+  };
+  return readTags(await readChunkId3(bounded).catch(failed));
+}
+
 function withSound(source: Source, reported: Source): Source {
   const sounds = ({ streams = [] }: Source) => streams.filter(({ kind }) => kind === "audio");
   const own = mainStream(source, "audio");
@@ -178,9 +201,12 @@ interface DemuxResult {
   fragmented: boolean;
   /** Whether edits show several parts of a track. */
   edited: boolean;
+  tags: SourceTags;
 }
 
-const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false, edited: false };
+type SourceTags = Pick<Source, keyof TagFacts>;
+
+const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false, edited: false, tags: {} };
 
 async function tryDemux(
   reader: ByteReader,
@@ -194,6 +220,7 @@ async function tryDemux(
     ...NOTHING,
     demuxed,
     ends: endsOf(demuxed?.source),
+    tags: demuxed?.source ?? {},
   });
   try {
     if (!formats.includes(MP4)) return result(await demux(bounded, formats, null, url));
@@ -206,7 +233,8 @@ async function tryDemux(
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
       const ends = await readFragmentEnds(index, formats, indexed);
-      return { demuxed: null, ends, fragmented: true, edited };
+      const tags = readTags(readMovieExtras(index).tags);
+      return { demuxed: null, ends, fragmented: true, edited, tags };
     }
     const demuxed = await demux(indexed, formats, index, url);
     if (!edited || !demuxed) return { ...result(demuxed), edited };

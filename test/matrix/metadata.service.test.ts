@@ -4,7 +4,16 @@ import type { Task } from "../../src/runs/task.ts";
 import { overfullVideo, readCues } from "../judge/cues.ts";
 import { id3Sound } from "../judge/id3.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
-import { flacWith, readComments, soundWith } from "../judge/several.ts";
+import {
+  chunkWith,
+  flacWith,
+  m4aWith,
+  mp3With,
+  mp3WithApe,
+  readComments,
+  readId3Texts,
+  soundWith,
+} from "../judge/several.ts";
 import {
   crowdedVideo,
   LOCATION,
@@ -141,14 +150,128 @@ test.concurrent.for(["flac", "ogg", "opus"] as const)(
   },
 );
 
+test.concurrent.for(["mp3", "aac"] as const)(
+  "%s keeps each of several values of a tag, with chapters and without",
+  LIMIT,
+  async (format, { expect }) => {
+    const chapters = ["CHAPTER000=00:00:00.000", "CHAPTER000NAME=Dawn"];
+    for (const more of [[], chapters]) {
+      const comments = ["TITLE=Söng", "ARTIST=Ada", "ARTIST=Bén; Cleo", "MOOD=calm", "MOOD=warm"];
+      const input = rig.serve(await flacWith([...comments, ...more]));
+      const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format } });
+      const texts = (await readId3Texts(path)).filter((text) => !text.includes("major_brand"));
+      if (more.length === 0 || format === "aac")
+        expect(texts.sort()).toEqual(["TIT2=Söng", "TPE1=Ada\0Bén; Cleo", "TXXX=mood\0calm\0warm"]);
+      const lost = format === "aac" ? [{ kind: "chapters", reason: "no_place_in_format" }] : undefined;
+      expect(droppedOf(task)).toEqual(more.length === 0 ? undefined : lost);
+      const again = await rig.door.encode({
+        input: rig.serve(path),
+        kind: "audio",
+        options: { format: "flac" },
+      });
+      expect((await readComments(again.path)).sort()).toEqual(
+        expect.arrayContaining(["artist=Ada", "artist=Bén; Cleo"]),
+      );
+    }
+  },
+);
+
 test.concurrent(
   "joins several values of a tag where the format holds one, and says so",
   LIMIT,
   async ({ expect }) => {
     const input = rig.serve(await flacWith(["ARTIST=Ada", "ARTIST=Ben"]));
-    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format: "mp3" } });
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format: "wav" } });
     expect(await readFileTags(path)).toEqual({ artist: "Ada;Ben" });
     expect(droppedOf(task)).toEqual([{ kind: "tags", reason: "joined" }]);
+  },
+);
+
+const FRAMES = [
+  ["TPE1", "Ada\0Ben"],
+  ["TXXX", "mood\0calm"],
+  ["TXXX", "mood\0warm"],
+  ["TKEY", "Am"],
+  ["TLAN", "eng"],
+  ["COMM", "eng\0plain"],
+  ["COMM", "engmastering\0loud"],
+] as const;
+const TEXTS = [
+  "ARTIST=Ada",
+  "ARTIST=Ben",
+  "DESCRIPTION=plain",
+  "LANGUAGE=eng",
+  "MASTERING=loud",
+  "MOOD=calm",
+  "MOOD=warm",
+];
+
+test.concurrent.for([
+  { name: "an MP3", make: () => mp3With(FRAMES), texts: [...TEXTS, "TKEY=Am"] },
+  { name: "a WAV", make: () => chunkWith("wav", FRAMES), texts: [...TEXTS, "TKEY=Am"] },
+  { name: "an AIFF", make: () => chunkWith("aiff", FRAMES), texts: [...TEXTS, "TKEY=Am"] },
+  {
+    name: "an M4A",
+    make: () => m4aWith(["Ada", "Ben", "Cleo"]),
+    texts: ["ARTIST=Ada", "ARTIST=Ben", "ARTIST=Cleo"],
+  },
+  {
+    name: "an M4A of ALAC",
+    make: () => m4aWith(["Ada", "Ben"], "alac"),
+    texts: ["ARTIST=Ada", "ARTIST=Ben"],
+  },
+  {
+    name: "an APE tag of an MP3",
+    make: () =>
+      mp3WithApe([
+        ["Artist", "Ada\0Ben"],
+        ["Year", "1999"],
+      ]),
+    texts: ["ARTIST=Ada", "ARTIST=Ben", "DATE=1999"],
+  },
+])("keeps every text and value of $name in FLAC and Opus", LIMIT, async ({ make, texts }, { expect }) => {
+  const input = rig.serve(await make());
+  for (const format of ["flac", "opus"]) {
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format } });
+    const comments = await readComments(path);
+    const named = comments.map((text) => text.replace(/^[^=]+/, (name) => name.toUpperCase()));
+    expect(named.sort(), format).toEqual(texts.toSorted());
+    expect(droppedOf(task)).toBeUndefined();
+  }
+});
+
+test.concurrent(
+  "keeps the frames of an MP3 that Vorbis comments have no name for",
+  LIMIT,
+  async ({ expect }) => {
+    const input = rig.serve(await mp3With(FRAMES));
+    const { path } = await rig.door.encode({ input, kind: "audio", options: { format: "mp3" } });
+    expect((await readId3Texts(path)).sort()).toEqual([
+      "TKEY=Am",
+      "TLAN=eng",
+      "TPE1=Ada\0Ben",
+      "TXXX=comment\0plain",
+      "TXXX=mastering\0loud",
+      "TXXX=mood\0calm\0warm",
+    ]);
+  },
+);
+
+const GAIN = { replaygain_track_gain: "-6.20 dB", r128_track_gain: "-512" };
+
+test.concurrent.for([
+  { options: { format: "flac" }, dropped: undefined },
+  { options: { format: "mp3", fade_in: 0.5 }, dropped: undefined },
+  { options: { format: "opus", normalize: true }, dropped: [{ kind: "tags", reason: "asked" }] },
+  { options: { format: "flac", volume: 0.5 }, dropped: [{ kind: "tags", reason: "asked" }] },
+] as const)(
+  "$options keeps the gain of its sound where it is as loud",
+  LIMIT,
+  async ({ options, dropped }, { expect }) => {
+    const input = rig.serve(await soundWith("flac", { title: "Song", ...GAIN }));
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options });
+    expect(await readFileTags(path)).toEqual({ title: "Song", ...(dropped ? {} : GAIN) });
+    expect(droppedOf(task)).toEqual(dropped);
   },
 );
 

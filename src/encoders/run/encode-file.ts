@@ -11,7 +11,7 @@ import { shownEnd } from "../../media/timeline.ts";
 import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
-import { addToMp3 } from "../../mux/mp3-chapters.ts";
+import { editId3 } from "../../mux/id3-edits.ts";
 import type { VideoPart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
 import { editFlacComments, editOggComments } from "../../mux/vorbis-comments.ts";
@@ -92,7 +92,15 @@ async function placeWithComments(
   target: { name: string; mime: string },
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const { plan, source } = encoding;
+  const { plan, source, storage, out, work } = encoding;
+  if (plan.format === "mp3" || plan.format === "aac") {
+    const encoded = await storageReader(storage, placed.key);
+    const edits = await editId3(encoded, { chapters: [], values: valuesAddedLater(plan, source) });
+    const body = editFile(encoded, edits, { signal, onWait: encoding.tracker.waits });
+    const stored = await placeFile(storage, body, out, target);
+    await storage.clear(work + target.name);
+    return stored;
+  }
   const cover = addsCoverLater(plan) ? await readCover(await encoding.input(), signal) : null;
   const values = valuesAddedLater(plan, source);
   const edits = cover || Object.keys(values).length > 0 ? { cover, values } : null;
@@ -125,7 +133,11 @@ async function placeWithSubtitles(
   const editing = { signal, onWait: encoding.tracker.waits };
   const body =
     plan.kind === "audio"
-      ? editFile(encoded, await addToMp3(encoded, chapters), editing)
+      ? editFile(
+          encoded,
+          await editId3(encoded, { chapters, values: valuesAddedLater(plan, source) }),
+          editing,
+        )
       : await addSubtitles(encoded, plan.format as VideoFormat, { tracks, chapters }, editing);
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work + target.name);

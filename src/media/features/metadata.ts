@@ -9,6 +9,7 @@ import {
   holdsCover,
   holdsTag,
   holdsTagValues,
+  isLoudness,
   isPrivate,
   MAX_TAG_TEXT,
   METADATA_MODES,
@@ -63,16 +64,18 @@ type MetadataPlan = z.infer<z.ZodObject<typeof METADATA_FIELDS>>;
 
 type Range = Parameters<typeof moveChapters>[1];
 
-/** Plans tags and cover; with a `range`, also the chapters of formats that store them as tags. */
+/** Plans tags, those of the loudness only where it stays, and cover; with a `range`, also the chapters of formats that store them as tags. */
 export function planTags(
   source: SourceFacts,
   format: string,
   mode: MetadataMode = "clean",
+  keepsLoudness = true,
   range?: Range,
 ): Pick<MetadataPlan, "tags" | "cover"> {
   if (mode === "strip") return {};
   const tags = Object.entries(source.tags ?? {}).filter(
-    ([name]) => (mode === "keep" || !isPrivate(name)) && holdsTag(format, name),
+    ([name]) =>
+      (mode === "keep" || !isPrivate(name)) && holdsTag(format, name) && (keepsLoudness || !isLoudness(name)),
   );
   const cover = holdsCover(format)
     ? source.streams?.find(({ kind, codec }) => kind === "cover" && Object.hasOwn(COVER_CODECS, codec ?? ""))
