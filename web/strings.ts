@@ -26,3 +26,11 @@ export const serviceLate = ({ host, seconds }: { host: string; seconds: number }
   `${host} did not respond within ${seconds} seconds. ${CHECK_ADDRESS}`;
 export const serviceUnreachable = ({ host }: { host: string }) =>
   `${host} can't be reached, or does not let this page read its responses. ${CHECK_ADDRESS}`;
+
+export const close = "Close";
+export const storedElsewhere = "A browser can't show what is stored there.";
+export const fileUnreadable = "The file can no longer be read. Add it again.";
+
+export const newVersionReady = "A new version is ready.";
+export const reload = "Reload";
+export const notNow = "Not now";

@@ -9,8 +9,8 @@ import {
 } from "../storage/s3/s3-sign.ts";
 import { sleep } from "../util/async.ts";
 import { GIB } from "../util/bytes.ts";
-import type { ConnectionUser } from "./media-worker/errors.ts";
-import * as errors from "./media-worker/errors.ts";
+import type { ConnectionUser } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** A connection in the media worker: with keys, or without them when the page signs each request. */
 export interface ConnectionSettings {

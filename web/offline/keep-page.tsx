@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
+import * as strings from "../strings.ts";
 import { Icon } from "../ui/icon.tsx";
 import { whenIdle } from "../ui/timing.ts";
 import type { Order, TookOver } from "./names.ts";
-import * as strings from "./strings.ts";
 import "./new-version.css";
 
 const HOUR_MS = 3_600_000;

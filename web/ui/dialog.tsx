@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import * as strings from "../strings.ts";
 import { Icon } from "./icon.tsx";
-import * as strings from "./strings.ts";
 
 /** A dialog over the page, open while mounted; Escape and its close button call `onClose`. */
 export function Dialog({

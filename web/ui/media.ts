@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
-import * as strings from "./strings.ts";
+import * as strings from "../strings.ts";
 
 /** The URL of some media once it is known, or why there will be none. */
 export interface MediaUrl {

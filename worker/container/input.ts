@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
-import * as httpErrors from "../../src/storage/http/errors.ts";
+import * as httpErrors from "../../src/storage/errors.ts";
 import { type Filling, fillExactly } from "../../src/storage/http/reader.ts";
 import { contentLength, discard, parseContentRange, requestHttp } from "../../src/storage/http/request.ts";
 import { doubling, retry, sleep } from "../../src/util/async.ts";

@@ -1,3 +1,4 @@
+import * as errors from "../../src/encoders/errors.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light/light-estimate.ts";
 import { type LightHost, runLightJob } from "../../src/encoders/light/light-job.ts";
 import {
@@ -11,7 +12,6 @@ import {
 import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import { sleep, within } from "../../src/util/async.ts";
-import * as errors from "./errors.ts";
 
 const TRANSFER_MS = 60_000;
 
@@ -19,7 +19,7 @@ const TRANSFER_MS = 60_000;
 export async function serveJob(httpRequest: Request, queue: JobQueue, host: LightHost): Promise<Response> {
   const { body } = httpRequest;
   if (!body || httpRequest.headers.get("Content-Type") !== FRAME_MIME) {
-    return answer(messageHead(errorMessage(errors.typeInvalid({ mime: FRAME_MIME }))), 400);
+    return answer(messageHead(errorMessage(errors.jobTypeInvalid({ mime: FRAME_MIME }))), 400);
   }
   const frames = readFrames(body);
   // Begins before the response, because the runtime then discards an unread body.
@@ -36,10 +36,10 @@ export async function serveJob(httpRequest: Request, queue: JobQueue, host: Ligh
   const tell = (message: LightMessage) => writer.write(messageHead(message));
   const work = async (): Promise<Uint8Array[]> => {
     try {
-      const { job, ranges } = await inTime(request, errors.jobLate);
+      const { job, ranges } = await inTime(request, errors.lightJobLate);
       await place.turn(() => tell({ state: "waiting", ahead: place.ahead }));
       await tell({ state: "running" });
-      const pages = await inTime(readPages(frames, ranges), errors.inputLate);
+      const pages = await inTime(readPages(frames, ranges), errors.lightInputLate);
       return answerParts(await runLightJob(job, pages, host));
     } catch (thrown) {
       const error = toMediaError(thrown);
@@ -51,7 +51,7 @@ export async function serveJob(httpRequest: Request, queue: JobQueue, host: Ligh
     try {
       const parts = await work();
       await drain(request, frames);
-      await inTime(write(writer, parts), errors.answerLate);
+      await inTime(write(writer, parts), errors.lightAnswerLate);
       await writer.close();
     } finally {
       place.leave();
@@ -64,7 +64,7 @@ export async function serveJob(httpRequest: Request, queue: JobQueue, host: Ligh
 // A response that ends before the request would break the connection.
 async function drain(request: Promise<unknown>, frames: FrameReader): Promise<void> {
   await request.catch(() => {});
-  await inTime(frames.drain(), errors.requestLate).catch(() => {});
+  await inTime(frames.drain(), errors.lightRequestLate).catch(() => {});
 }
 
 async function write(writer: WritableStreamDefaultWriter<Uint8Array>, parts: readonly Uint8Array[]) {
@@ -121,7 +121,7 @@ export function createJobQueue(waiting: number): JobQueue {
   return {
     enter() {
       if (line.length > waiting) {
-        throw errors.queueFull();
+        throw errors.lightQueueFull();
       }
       const own: Entry = { beats: 0 };
       line.push(own);
@@ -136,7 +136,7 @@ export function createJobQueue(waiting: number): JobQueue {
           let beats = 0;
           let silent = 0;
           for (let count = 0; line[0] !== own; count++) {
-            if (!line.includes(own)) throw errors.placeLost();
+            if (!line.includes(own)) throw errors.lightPlaceLost();
             if (count % BEATS_A_SECOND === 0) await onWait();
             await sleep(BEAT);
             const first = line[0];

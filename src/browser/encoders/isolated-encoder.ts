@@ -1,7 +1,7 @@
 import type { ChunkJob, EncodedFile, Encoder } from "../../encoders/encoder.ts";
 import { startLeased } from "../../encoders/wasm/worker-protocol.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
-import * as errors from "../media-worker/errors.ts";
+import * as errors from "../errors.ts";
 import { type Caller, callOver, type Port, serveOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 

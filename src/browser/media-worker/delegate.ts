@@ -8,8 +8,8 @@ import type { RunError, Step } from "../../runs/step.ts";
 import { requestOf, type Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
+import { fallbackFaults } from "../errors.ts";
 import type { MediaApi, MediaEvent, Run } from "../media-api.ts";
-import { fallbackFaults } from "./errors.ts";
 import type { RunRecords } from "./run-records.ts";
 
 /** Delegates tasks that no local encoder can do to the fallback, which the page reaches; the records stay here. */

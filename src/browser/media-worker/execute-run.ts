@@ -6,9 +6,9 @@ import { runErrorOf } from "../../runs/step.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/async.ts";
+import * as errors from "../errors.ts";
 import type { Run } from "../media-api.ts";
 import type { Delegation } from "./delegate.ts";
-import * as errors from "./errors.ts";
 import { type RunRecords, type RunStores, typeOf } from "./run-records.ts";
 
 export interface ExecuteRunTools {

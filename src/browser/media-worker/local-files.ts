@@ -4,8 +4,8 @@ import { extraInputs, mapExtraInputs } from "../../media/extra-inputs.ts";
 import { fingerprintOf } from "../../storage/readers.ts";
 import type { InputStore } from "../../stores/indexeddb.ts";
 import type { InputRecord } from "../../stores/indexeddb-schema.ts";
+import * as errors from "../errors.ts";
 import type { LocalFile, Run } from "../media-api.ts";
-import * as errors from "./errors.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {

@@ -13,8 +13,8 @@ import type { Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished } from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
+import * as errors from "../errors.ts";
 import type { LocalFile, MediaApi, Run } from "../media-api.ts";
-import * as errors from "./errors.ts";
 import {
   extraFileId,
   fileUrl,

@@ -12,7 +12,7 @@ import {
 import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { Connections } from "../connections.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 import { extraFileIndex, isOpfsPath } from "./local-files.ts";
 
 const PLACEHOLDER_URL = "https://local.invalid/input";

@@ -10,6 +10,7 @@ import { createStep } from "../../runs/step.ts";
 import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
 import { createTask, requestOf, type Task } from "../../runs/task.ts";
 import { isFinished } from "../../runs/transitions.ts";
+import * as errors from "../errors.ts";
 import type {
   LocalFile,
   MediaApi,
@@ -21,7 +22,6 @@ import type {
 } from "../media-api.ts";
 import { createCleanup, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
 import { createDelegation } from "./delegate.ts";
-import * as errors from "./errors.ts";
 import { executeRun } from "./execute-run.ts";
 import {
   createInputFiles,

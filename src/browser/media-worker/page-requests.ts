@@ -3,8 +3,8 @@ import type { Size } from "../../media/picture-geometry.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import { within } from "../../util/async.ts";
 import { createSlotQueue } from "../../util/slot-queue.ts";
+import * as errors from "../errors.ts";
 import { DRAW_MS, type MediaApi, type MediaEvent, type PageResponse, slowDrawing } from "../media-api.ts";
-import * as errors from "./errors.ts";
 
 /** The media worker's requests to the page. */
 export interface PageRequests extends Pick<MediaApi, "signed" | "drawn"> {

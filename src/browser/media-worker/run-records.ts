@@ -6,8 +6,8 @@ import type { EncoderChoice } from "../../media/refusal.ts";
 import type { ListQuery } from "../../runs/lists.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";
+import * as errors from "../errors.ts";
 import { channelOf, type RecordType, type Run, type RunState } from "../media-api.ts";
-import * as errors from "./errors.ts";
 
 export type Notice =
   | ({ type: "changed" } & RunState)

@@ -10,8 +10,8 @@ import { dropUpload, type UploadMemory } from "../../storage/s3/upload.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { throttle } from "../../util/async.ts";
 import type { Connections } from "../connections.ts";
+import * as errors from "../errors.ts";
 import type { Run } from "../media-api.ts";
-import * as errors from "./errors.ts";
 
 export interface StoredBlob {
   /** Path relative to the output folder. */

@@ -21,8 +21,8 @@ import { openS3 } from "../../storage/s3/objects.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
+import * as errors from "../errors.ts";
 import type { Run } from "../media-api.ts";
-import * as errors from "./errors.ts";
 import {
   extraFileIndex,
   findExtraFiles,

@@ -25,6 +25,7 @@ import {
 import { createRemoteOutput } from "../../client/output.ts";
 import type { MediaError } from "../../media/errors.ts";
 import { untilAborted } from "../../util/async.ts";
+import * as errors from "../errors.ts";
 import {
   type CoreFiles,
   findRuns,
@@ -39,7 +40,6 @@ import {
 } from "../media-api.ts";
 import { callOver, createLazyWorker } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
-import * as errors from "./errors.ts";
 import { type Follower, followTasks } from "./follow.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";

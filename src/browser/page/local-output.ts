@@ -3,8 +3,8 @@ import { saveTo } from "../../client/output.ts";
 import { replaceEntries } from "../../media/ffmpeg/manifest-entries.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import { untilAborted } from "../../util/async.ts";
+import * as errors from "../errors.ts";
 import type { RunFiles } from "../media-api.ts";
-import * as errors from "./errors.ts";
 
 /** The output of a run in this browser. */
 export interface LocalOutput extends Output {

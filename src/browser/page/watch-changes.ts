@@ -11,8 +11,8 @@ import {
 } from "../../client/watch.ts";
 import { type MediaError, toMediaError } from "../../media/errors.ts";
 import { isFinished } from "../../runs/transitions.ts";
+import * as errors from "../errors.ts";
 import type { Run, RunState } from "../media-api.ts";
-import * as errors from "./errors.ts";
 
 /** A {@link Watch} that receives changes and does not poll. */
 export interface ChangeWatch extends Watch<Run> {

@@ -1,5 +1,5 @@
 import { within } from "../../util/async.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 export interface SentEvent {
   /** Its type; `message` when the server does not name one. */

@@ -12,7 +12,7 @@ import { isFinished } from "../../runs/transitions.ts";
 import type { Upload } from "../../runs/upload.ts";
 import { sleep } from "../../util/async.ts";
 import type { CreateOptions, NewStep, NewTask } from "../client.ts";
-import * as clientErrors from "../errors.ts";
+import * as errors from "../errors.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
 import { readInput } from "../media-input.ts";
 import { createWatchMethods, outputSource, probeInput, runTask, updatesOf } from "../methods.ts";
@@ -21,7 +21,6 @@ import { updateOf } from "../progress.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
 import { TaskUpdate, type Update } from "../update.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
-import * as errors from "./errors.ts";
 import {
   createHttp,
   type Fetch,
@@ -209,7 +208,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   }
 
   async function close(): Promise<void> {
-    closing.abort(clientErrors.clientClosed());
+    closing.abort(errors.clientClosed());
     watch.close();
   }
 }

@@ -11,9 +11,9 @@ import {
 } from "../../runs/webhook-events.ts";
 import { doubling, inParallel, isTransient, retry } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
+import * as errors from "../errors.ts";
 import { openFile } from "../media-input.ts";
 import { eachRecord } from "../methods.ts";
-import * as errors from "./errors.ts";
 import type { Call, Fetch, HttpRequest } from "./http.ts";
 import type { Uploads, Webhooks } from "./remote-client.ts";
 

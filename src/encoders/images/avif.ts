@@ -4,9 +4,9 @@ import { outputFile } from "../../media/ffmpeg/output-files.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { checkReadable, createDecoders } from "../webcodecs/input.ts";
 import { DECODABLE, drawImage } from "./draw-image.ts";
-import * as errors from "./errors.ts";
 
 /** Options of {@link createAvifEncoder}. */
 export interface AvifOptions {
@@ -61,7 +61,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image } = plan;
-      if (!image) throw errors.nothingToEncode();
+      if (!image) throw errors.noPictureToEncode();
       const [codec, drawn] = await Promise.all([
         load(),
         drawImage({ plan, image, source }, input, signal),
@@ -154,7 +154,7 @@ async function loadAvif(
 async function compile(url: string | URL): Promise<WebAssembly.Module> {
   try {
     const response = await fetch(url);
-    if (!response.ok) throw errors.badStatus({ status: response.status });
+    if (!response.ok) throw errors.httpStatus({ status: response.status });
     // compileStreaming needs a content type that not every server sends.
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (cause) {

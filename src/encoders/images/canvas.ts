@@ -6,9 +6,9 @@ import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { checkReadable } from "../webcodecs/input.ts";
 import { drawImage } from "./draw-image.ts";
-import * as errors from "./errors.ts";
 
 /** The browser's own image encoders. */
 export interface CanvasEncoder extends Encoder {
@@ -57,7 +57,7 @@ export function createCanvasEncoder(): CanvasEncoder {
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image, format } = plan;
-      if (!image || !isEncodable(format)) throw errors.nothingToEncode();
+      if (!image || !isEncodable(format)) throw errors.noPictureToEncode();
       const { canvas } = await drawImage({ plan, image, source }, input, signal).catch(
         async (thrown: unknown) => {
           signal.throwIfAborted();
@@ -122,7 +122,7 @@ const CANVAS_ALTERED = { code: "canvas_altered" } as const;
 function open(): OffscreenCanvasRenderingContext2D {
   const canvas = new OffscreenCanvas(SIDE * COLORS.length, SIDE);
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  if (!context) throw errors.noCanvas();
+  if (!context) throw errors.canvasMissing();
   return context;
 }
 

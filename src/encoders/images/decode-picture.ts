@@ -4,9 +4,9 @@ import type { Source } from "../../media/source.ts";
 import { type HeifLayers, readLayers } from "../../probe/heif.ts";
 import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { composeFrames, readAnimation } from "./animation.ts";
 import type { Drawn } from "./draw-image.ts";
-import * as errors from "./errors.ts";
 import { type Frame, writeApng } from "./png.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
@@ -159,7 +159,7 @@ function unpremultiply(data: Uint8ClampedArray): void {
 
 function openCanvas(width: number, height: number): Drawn {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (!context) throw errors.noCanvas();
+  if (!context) throw errors.canvasMissing();
   return context;
 }
 

@@ -4,10 +4,10 @@ import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { readOrientation } from "../../probe/exif.ts";
 import type { ByteReader } from "../../runs/ports.ts";
+import * as errors from "../errors.ts";
 import { sampleAt } from "../webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../webcodecs/input.ts";
 import { drawPicture, relabel } from "../webcodecs/painter.ts";
-import * as errors from "./errors.ts";
 
 /** Still formats that browsers decode. */
 export const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
@@ -94,7 +94,7 @@ async function drawFrame(
 function paint({ geometry }: ImagePlan, draw: (context: Drawn) => void): Drawn {
   const { width, height } = geometry;
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (!context) throw errors.noCanvas();
+  if (!context) throw errors.canvasMissing();
   draw(context);
   return context;
 }

@@ -11,6 +11,7 @@ import type { Source } from "../../media/source.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import {
   createPagedFile,
   type Page,
@@ -19,7 +20,6 @@ import {
   rangeAfterMiss,
   type SyncFile,
 } from "../wasm/core-files.ts";
-import * as errors from "../wasm/errors.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 import { createPeakMeter } from "../waveform/peak-meter.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";

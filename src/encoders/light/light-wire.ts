@@ -1,9 +1,9 @@
 import { ERROR_KINDS, type ErrorKind, MediaError } from "../../media/errors.ts";
 import type { PacketCounts } from "../../media/ffmpeg/packet-count.ts";
 import type { ByteRange } from "../../runs/ports.ts";
+import * as errors from "../errors.ts";
 import type { Page } from "../wasm/core-files.ts";
 import { type FrameReader, frameHead } from "../wire-frame.ts";
-import * as errors from "./errors.ts";
 import { type LightAnswer, type LightJob, wholeSize } from "./light-job.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 
@@ -66,7 +66,7 @@ function parseRequest(json: unknown): LightRequest {
     !Array.isArray(ranges) ||
     !ranges.every(fits)
   ) {
-    throw errors.notJob();
+    throw errors.notLightJob();
   }
   return { job, ranges };
 }

@@ -9,9 +9,9 @@ import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { takeSound } from "../copy.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { secondsOf } from "../wasm/wasm-costs.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "../wire-frame.ts";
-import * as errors from "./errors.ts";
 import {
   chooseLevel,
   coreOf,
@@ -144,7 +144,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       ended.abort();
       if (signal.aborted) throw signal.reason;
       if (fault) throw fault;
-      throw thrown instanceof MediaError ? thrown : errors.lost({ cause: thrown });
+      throw thrown instanceof MediaError ? thrown : errors.lightLost({ cause: thrown });
     } finally {
       silence.clear();
     }
@@ -184,7 +184,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     },
     async probe(input, signal, onWait = () => {}) {
       const { done } = await run({ kind: "probe", size: input.size }, { input, signal, onWait });
-      if (!done.report) throw errors.reportMissing();
+      if (!done.report) throw errors.lightReportMissing();
       return done.report;
     },
   };
@@ -221,12 +221,12 @@ async function extractSound({ plan, chunk, source, input, signal }: ChunkJob): P
 async function receive(response: Response, onSign: () => void) {
   if (!response.body || response.headers.get("Content-Type") !== FRAME_MIME) {
     await response.body?.cancel();
-    throw errors.badStatus({ status: response.status });
+    throw errors.lightStatus({ status: response.status });
   }
   const frames = readFrames(response.body, "worker_lost");
   for (;;) {
     const message = await readLightMessage(frames);
-    if (!message) throw errors.lost();
+    if (!message) throw errors.lightLost();
     if (message.state === "waiting" || message.state === "running") {
       onSign();
       continue;

@@ -3,7 +3,7 @@ import { ErrorReason } from "../../media/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
 import { limitTime, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** Timeouts of the native encoders' client, in milliseconds. */
@@ -78,7 +78,9 @@ export async function startJob(
     if (answer.status === 200 || answer.status === 202) return answer;
     throw rejectionOf(instance, answer.text, "job") ?? statusError(instance, answer);
   } catch (thrown) {
-    throw thrown instanceof MediaError ? thrown : errors.unreachable({ name: instance.name, cause: thrown });
+    throw thrown instanceof MediaError
+      ? thrown
+      : errors.nativeUnreachable({ name: instance.name, cause: thrown });
   } finally {
     signal.removeEventListener("abort", abortLater);
     signal.throwIfAborted();
@@ -141,7 +143,7 @@ async function poll(
   for (let wait = FIRST_PAUSE_MS; ; wait *= 2) {
     const answer = await callNative(instance, path, { headers }, limits).catch((thrown: unknown) => {
       signal.throwIfAborted();
-      return errors.unreachable({ name: instance.name, cause: thrown });
+      return errors.nativeUnreachable({ name: instance.name, cause: thrown });
     });
     if (!(answer instanceof MediaError) && !isHostResponse(answer)) return answer;
     if (Date.now() + wait > until)
@@ -172,7 +174,7 @@ export function rejectionOf(
 ): MediaError | null {
   const { data } = Refusal.safeParse(parseJson(text));
   if (!data || data.param === "protocol") return null;
-  return errors.rejected({ name, work, message: data.message });
+  return errors.nativeRejected({ name, work, message: data.message });
 }
 
 const Full = z.object({ kind: z.literal("service_unavailable") });
@@ -190,7 +192,7 @@ function isHostResponse({ status, text }: NativeResponse): boolean {
 }
 
 function statusError({ name }: NativeInstance, answer: NativeResponse): MediaError {
-  return errors.badStatus({
+  return errors.nativeStatus({
     name,
     status: answer.status,
     cause: isHostResponse(answer) ? PROXY_ANSWER : undefined,
@@ -250,7 +252,7 @@ export async function callForBytes(
   { ms, signal, bytes = MAX_RESPONSE_BYTES }: CallLimits,
 ): Promise<{ status: number; bytes: Uint8Array<ArrayBuffer> }> {
   signal?.throwIfAborted();
-  const limit = limitTime(ms, { signal, reason: errors.late({ seconds: ms / 1000 }) });
+  const limit = limitTime(ms, { signal, reason: errors.nativeLate({ seconds: ms / 1000 }) });
   const ended = limit.signal;
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => {});
@@ -287,7 +289,7 @@ async function readBytes(
       const { done, value } = await Promise.race([reader.read(), over]);
       if (done) break;
       size += value.length;
-      if (size > maxBytes) throw errors.endless();
+      if (size > maxBytes) throw errors.nativeEndless();
       pieces.push(value);
     }
   } catch (thrown) {
@@ -360,12 +362,12 @@ const State = z.discriminatedUnion("state", [
  */
 function parseNativeState(text: string, fileName: string | null): NativeState {
   const parsed = State.safeParse(parseJson(text));
-  if (!parsed.success) throw errors.malformed();
+  if (!parsed.success) throw errors.nativeAnswerMalformed();
   const state = parsed.data;
   if (state.state !== "done") return state;
   const names = [...state.written, ...state.playlists].map((file) => file.name);
   const right = fileName === null ? new Set(names).size === names.length : names.join() === fileName;
-  if (!right) throw errors.malformed();
+  if (!right) throw errors.nativeAnswerMalformed();
   return state;
 }
 

@@ -7,8 +7,8 @@ import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
-import * as errors from "./errors.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import { callForBytes, isBusy, type NativeInstance, parseJson, rejectionOf } from "./native-job.ts";
 import {
@@ -81,13 +81,13 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     if (answer.status === 422 && fault.data) throw new MediaError(fault.data.kind, fault.data.message);
     const refused = rejectionOf(instance, text, "picture");
     if (refused) throw refused;
-    throw errors.pictureStatus({ status: answer.status });
+    throw errors.nativePictureStatus({ status: answer.status });
   }
 
   async function encode(work: PictureWork) {
     const until = Date.now() + WAIT_MS;
     const busy: NativeInstance[] = [];
-    let fault: unknown = errors.noEncoder();
+    let fault: unknown = errors.noNativeEncoder();
     const trySend = async (instance: NativeInstance, waitMs: number) => {
       try {
         const bytes = await send(instance, work, waitMs);
@@ -106,11 +106,11 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
       if (bytes) return bytes;
     }
     const [first] = busy;
-    if (!first) throw errors.allUnreachable({ cause: fault });
+    if (!first) throw errors.nativesUnreachable({ cause: fault });
     const remaining = until - Date.now();
     const bytes = instances.length > 1 && remaining > 0 ? await trySend(first, remaining) : null;
     if (bytes) return bytes;
-    throw errors.allBusy();
+    throw errors.nativesBusy();
   }
 
   return {

@@ -5,7 +5,7 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { sleep } from "../../util/async.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 import { createNativeFeatures } from "./native-features.ts";
 import {
   endJob,
@@ -180,7 +180,7 @@ function unavailable(refusal: RefusalReason): MediaError {
 async function remoteFiles({ id, remote, signal }: ChunkJob): Promise<{ id: string; files: RemoteFiles }> {
   signal.throwIfAborted();
   if (id !== undefined && remote) return { id, files: await remote() };
-  throw errors.urlsMissing();
+  throw errors.jobUrlsMissing();
 }
 
 function inOrder(

@@ -6,8 +6,8 @@ import type { Counts, Source } from "../../media/source.ts";
 import { freezePictures, planOfChunk, trackEnd } from "../../media/timeline.ts";
 import type { Contents } from "../../mux/contents.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import type { Encoding } from "./encoding.ts";
-import * as errors from "./errors.ts";
 
 export interface Counted<T> {
   stored: T;

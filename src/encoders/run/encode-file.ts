@@ -17,11 +17,11 @@ import { stitch } from "../../mux/stitch.ts";
 import { editFlacComments, editOggComments } from "../../mux/vorbis-comments.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { requireEncoded } from "../../storage/storage.ts";
+import * as errors from "../errors.ts";
 import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-chunk.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
-import * as errors from "./errors.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 import { addSubtitles, readSubtitles, type Subtitles } from "./subtitles.ts";
 

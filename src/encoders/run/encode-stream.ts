@@ -21,11 +21,11 @@ import type { Storage } from "../../runs/ports.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
 import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { type Counted, checkOutput, type Encoded, encodeCounted } from "./encode-chunk.ts";
 import { type EncodedPart, subtitlesOf } from "./encode-file.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
 import { encryptSegments } from "./encrypt-segments.ts";
-import * as errors from "./errors.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 import { writeStreamTexts } from "./subtitles.ts";
 

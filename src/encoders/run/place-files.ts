@@ -3,7 +3,7 @@ import type { WaveformFacts } from "../../media/source.ts";
 import { readSegment } from "../../mux/contents.ts";
 import type { Storage } from "../../runs/ports.ts";
 import type { EncodedFile, Written } from "../encoder.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
 

@@ -6,11 +6,11 @@ import type { Chunk, Plan } from "../../media/plan.ts";
 import { RunOver } from "../../runs/pipeline.ts";
 import { inParallel } from "../../util/async.ts";
 import type { WrittenFile } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { type Counted, encodeCounted, sumCounts } from "./encode-chunk.ts";
 import { type EncodedPart, encodePart, encodeWithin, stitchParts } from "./encode-file.ts";
 import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
 import { createEncodeProgress, type EncodeResult, type EncodeRun, type Encoding } from "./encoding.ts";
-import * as errors from "./errors.ts";
 import { placeAll, placeSegments, type StoredFile } from "./place-files.ts";
 
 /**
@@ -44,7 +44,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const adaptive = plan.kind === "adaptive_video";
   const [only, ...more] = plan.chunks;
   const joins = joinsByCopy(plan);
-  if (!only && !joins) throw errors.nothingToEncode();
+  if (!only && !joins) throw errors.emptyPlan();
   if (only && more.length === 0 && !joins)
     return adaptive
       ? encodeStream(encoding, only)

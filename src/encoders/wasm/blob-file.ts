@@ -1,7 +1,7 @@
 import { MIB } from "../../util/bytes.ts";
+import * as errors from "../errors.ts";
 import { SPILL_BLOCK, type Spill, type SyncFile } from "./core-files.ts";
 import { freeBuffer } from "./free-buffer.ts";
-import * as errors from "./page-errors.ts";
 
 // ffmpeg reads 32 KiB at a time, and each read from the browser is slow.
 const BLOCK = MIB;

@@ -1,6 +1,6 @@
 import type { ByteRange } from "../../runs/ports.ts";
 import { concatBytes, MIB } from "../../util/bytes.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 export interface Page {
   /** Offset of its first byte. */

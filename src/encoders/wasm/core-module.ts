@@ -1,4 +1,4 @@
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 /**
  * The minified names in `@ffmpeg/core` 0.12.10 (single-threaded, ESM) that the driver uses. A test reads them from the glue, so that

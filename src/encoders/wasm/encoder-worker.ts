@@ -1,5 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import { parseProgress } from "../../media/ffmpeg/run-log.ts";
+import * as errors from "../errors.ts";
 import { mountInputs, runChunk } from "../light/light-job.ts";
 import { readHeaderFacts, reportOf, runProbe } from "../light/light-probe.ts";
 import { checkBlob, createBlobFile, createBlobSpill } from "./blob-file.ts";
@@ -8,7 +9,6 @@ import { type CreateCore, reuseInstance } from "./core-module.ts";
 import { createFastCore } from "./fast-core.ts";
 import { freeBuffer } from "./free-buffer.ts";
 import type { LoadedCore } from "./load-core.ts";
-import * as errors from "./page-errors.ts";
 import { createWasmCore, type WasmCore } from "./stock-core.ts";
 import { createMtCore, type MtCoreOptions } from "./threaded-core.ts";
 import {

@@ -1,5 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import { MIB } from "../../util/bytes.ts";
+import * as errors from "../errors.ts";
 import {
   createOutput,
   createPassThrough,
@@ -9,7 +10,6 @@ import {
   type Spill,
   type SyncFile,
 } from "./core-files.ts";
-import * as errors from "./errors.ts";
 import { createRunLog, type WasmCore, type WrittenFile } from "./stock-core.ts";
 
 export interface FastCoreOptions {
@@ -53,7 +53,7 @@ export function createFastMemory(limit: number): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: INITIAL / PAGE, maximum });
   } catch (cause) {
-    throw errors.memoryUnavailable({ cause });
+    throw errors.coreMemoryUnavailable({ cause });
   }
 }
 
@@ -138,7 +138,7 @@ function grow(memory: WebAssembly.Memory, pages: number): void {
   try {
     memory.grow(pages);
   } catch (cause) {
-    throw errors.memoryUnavailable({ cause });
+    throw errors.coreMemoryUnavailable({ cause });
   }
 }
 

@@ -1,8 +1,8 @@
 import { parseProgress } from "../../media/ffmpeg/run-log.ts";
 import { MIB } from "../../util/bytes.ts";
+import * as errors from "../errors.ts";
 import { createBlobFile } from "./blob-file.ts";
 import { createFastCore, Exit } from "./fast-core.ts";
-import * as errors from "./page-errors.ts";
 
 /** Options that `@ffmpeg/ffmpeg` passes to a core: the URL of its script, with the URL of its wasm encoded after `#`. */
 export interface FfmpegCoreOptions {

@@ -2,9 +2,9 @@ import { MediaError } from "../../media/errors.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { limitTime } from "../../util/async.ts";
 import { sha256Hex } from "../../util/bytes.ts";
+import * as errors from "../errors.ts";
 import { CORE_FILES, CORE_MT_FILES, type CoreFile, FAST_CORE_FILES, VP9_CORE_FILES } from "./core-facts.ts";
 import { freeBuffer } from "./free-buffer.ts";
-import * as errors from "./page-errors.ts";
 
 /** A core, ready to be posted to any number of encoder workers. */
 export interface LoadedCore {

@@ -6,8 +6,8 @@ import { untilAborted } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createSlotQueue } from "../../util/slot-queue.ts";
 import type { ChunkJob } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import type { LoadedCore } from "./load-core.ts";
-import * as errors from "./page-errors.ts";
 import {
   type EncoderWork,
   type FromEncoderWorker,

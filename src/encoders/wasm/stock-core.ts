@@ -1,5 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import { MIB } from "../../util/bytes.ts";
+import * as errors from "../errors.ts";
 import { PageMiss, type SyncFile } from "./core-files.ts";
 import {
   CORE_NAMES,
@@ -10,7 +11,6 @@ import {
   isExit,
   startCore,
 } from "./core-module.ts";
-import * as errors from "./errors.ts";
 
 export interface WasmCoreOptions {
   /** The default export of the stock `ffmpeg-core.js`. */

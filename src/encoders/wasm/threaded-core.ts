@@ -1,6 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
+import * as errors from "../errors.ts";
 import { type CoreImports, type CreateCore, isExit, startCore } from "./core-module.ts";
-import * as errors from "./page-errors.ts";
 import { createRunLog, mountFile, type RunResult, takeFiles, type WasmCore } from "./stock-core.ts";
 
 export interface MtCoreOptions {

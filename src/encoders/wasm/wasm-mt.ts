@@ -5,8 +5,8 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { loadMtCore, type MtCoreLoadOptions } from "./load-core.ts";
-import * as errors from "./page-errors.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 
 /** Options of {@link createWasmMt}. */

@@ -5,10 +5,10 @@ import type { Source } from "../../media/source.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import { SPILLED_OUTPUT } from "./core-files.ts";
 import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "./load-core.ts";
-import * as errors from "./page-errors.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./pool-run.ts";
 import {
   memoryOf,

@@ -4,9 +4,9 @@ import type { Toolset } from "../../media/ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import type { EncodedFile } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import type { LoadedCore } from "./load-core.ts";
-import * as errors from "./page-errors.ts";
 
 /** A job for an encoder worker. */
 export type EncoderWork =

@@ -67,12 +67,12 @@ export function createPeakMeter(plan: WaveformPlan, points_before = 0): PeakMete
       rest = new Uint8Array();
       if (!format || !scanner) {
         format = readWaveHeader(data);
-        if (!format && data.length > MAX_HEADER_BYTES) throw errors.soundMissing();
+        if (!format && data.length > MAX_HEADER_BYTES) throw errors.waveformSoundMissing();
         if (!format) {
           rest = data.slice();
           return;
         }
-        if (format.channels < 1 || format.sample_rate < 1) throw errors.soundMissing();
+        if (format.channels < 1 || format.sample_rate < 1) throw errors.waveformSoundMissing();
         scanner = createScanner(plan, format, points_before);
         data = data.subarray(format.start);
       }

@@ -21,7 +21,7 @@ import type { Source } from "../../media/source.ts";
 import { freezePictures, picturesEnd } from "../../media/timeline.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 import { listTimes, timedSamples } from "./frames.ts";
 import { checkReadable, openInput, openPicturesOf } from "./input.ts";
 import { createPainter } from "./painter.ts";

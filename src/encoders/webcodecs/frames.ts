@@ -1,7 +1,7 @@
 import { EncodedPacketSink, type InputVideoTrack, VideoSample, VideoSampleSink } from "mediabunny";
 import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { isShown } from "../../probe/codec-headers.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 export interface FrameSpan {
   /** Start of the span in seconds on the track's clock. */

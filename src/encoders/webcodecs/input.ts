@@ -5,7 +5,7 @@ import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { listsTracks, pictureTrack } from "../../probe/tracks.ts";
 import type { ByteReader } from "../../runs/ports.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 export interface OpenPictures {
   track: InputVideoTrack;

@@ -2,7 +2,7 @@ import type { VideoSample } from "mediabunny";
 import { assumedColor } from "../../media/ffmpeg/color.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Geometry } from "../../media/plan.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 /** Parameters of a {@link Painter}. */
 export interface PictureNeeds {

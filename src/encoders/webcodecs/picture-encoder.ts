@@ -5,7 +5,7 @@ import type { Size } from "../../media/picture-geometry.ts";
 import type { Rate } from "../../media/plan.ts";
 import { type Anchors, between, bitsFor } from "../../media/rates.ts";
 import { MIB } from "../../util/bytes.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 export interface PictureEncoding {
   codec: VideoCodec;
@@ -40,7 +40,9 @@ export function startPictureEncoder({ codec, config, rateControl, write }: Pictu
   broken.promise.catch(() => {});
   let written = Promise.resolve();
   const fail = (thrown: unknown) => {
-    broken.reject(thrown instanceof MediaError ? thrown : errors.encoderFailed({ codec, cause: thrown }));
+    broken.reject(
+      thrown instanceof MediaError ? thrown : errors.browserEncoderFailed({ codec, cause: thrown }),
+    );
   };
   const encoder = new VideoEncoder({
     output: (chunk, metadata) => {
@@ -85,13 +87,13 @@ export function startPictureEncoder({ codec, config, rateControl, write }: Pictu
     },
     close() {
       if (encoder.state !== "closed") encoder.close();
-      fail(errors.cancelled());
+      fail(errors.encodeCancelled());
     },
   };
 }
 
 async function rejectClosed(): Promise<never> {
-  throw errors.encoderClosed();
+  throw errors.browserEncoderClosed();
 }
 
 /** The WebCodecs configuration of a codec, except its rate. */

@@ -15,8 +15,8 @@ import { trackPlaces } from "../../probe/tracks.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { readAll } from "../../storage/storage.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { encodePictures } from "./chunk.ts";
-import * as errors from "./errors.ts";
 import { encodeRenditions } from "./stream.ts";
 import type { Ability } from "./trial.ts";
 

@@ -13,8 +13,8 @@ import { SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
 import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { encodeOutputs, rateControlOf } from "./chunk.ts";
-import * as errors from "./errors.ts";
 import type { PictureEncoding, RateControl } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
@@ -42,7 +42,7 @@ export async function encodeRenditions(
   const outputs = plan.renditions.map((rendition, index) => {
     const own = videoOf(video, rendition);
     const ability = abilities[index];
-    if (!ability) throw errors.encoderMissing({ rendition: rendition.name });
+    if (!ability) throw errors.renditionEncoderMissing({ rendition: rendition.name });
     const segments = startSegments({ folder: rendition.name, index: chunk.index, at, until });
     const rateControl = boundRate(rateControlOf(own, source, { ...ability, quantizer: null }), own);
     return {

@@ -6,8 +6,8 @@ import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import type { Encoder } from "../encoder.ts";
+import * as errors from "../errors.ts";
 import { encodePictures } from "./chunk.ts";
-import * as errors from "./errors.ts";
 import { createDecoders } from "./input.ts";
 import {
   encodeAll,
@@ -81,14 +81,14 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       const { plan, chunk } = job;
       if (chunk.track === "audio") return encodeSound(job, sound);
       const { video } = plan;
-      if (video?.mode !== "encode") throw errors.nothingToEncode();
+      if (video?.mode !== "encode") throw errors.noPicturesToEncode();
       const abilities = (await Promise.all(videosOf(plan).map(attempt))).map((ability) => {
         if ("code" in ability) throw errors.refused({ refusals: [{ encoder: "webcodecs", ...ability }] });
         return ability;
       });
       if (plan.kind === "adaptive_video") return encodeStream(job, video, abilities, sound);
       const [ability] = abilities;
-      if (!ability) throw errors.nothingToEncode();
+      if (!ability) throw errors.noPicturesToEncode();
       if (chunk.track === "video") {
         const bytes = await encodePictures(job, video, ability);
         return [{ ...outputFile(plan, chunk), bytes }];

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 /** Which hosts may be contacted besides public ones. */
 export interface HostRules {

@@ -3,9 +3,9 @@ import type { ByteRange, ByteReader } from "../../runs/ports.ts";
 import { sleep } from "../../util/async.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import { type ByteSource, createByteSource, readSource, toStream } from "../byte-source.ts";
+import * as errors from "../errors.ts";
+import { breaks } from "../errors.ts";
 import { createRangeCache } from "../readers.ts";
-import * as errors from "./errors.ts";
-import { breaks } from "./errors.ts";
 import {
   BrokenBody,
   contentLength,

@@ -1,7 +1,7 @@
 import { MediaError } from "../../media/errors.ts";
 import { isTransient, limitTime } from "../../util/async.ts";
-import * as errors from "./errors.ts";
-import { breaks } from "./errors.ts";
+import * as errors from "../errors.ts";
+import { breaks } from "../errors.ts";
 import type { HostGuard } from "./host-guard.ts";
 
 /** Timeouts for a source, in milliseconds. */

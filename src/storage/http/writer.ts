@@ -4,8 +4,7 @@ import type { ByteRange } from "../../runs/ports.ts";
 import { doubling, isTransient, sleep } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { parseJson } from "../../util/text.ts";
-import * as storageErrors from "../errors.ts";
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 import { discard } from "./request.ts";
 
 /** A file of known size to upload. */
@@ -120,7 +119,7 @@ async function send<T>(
 
 function checkWritten<T extends { size: number }>(size: number, written: T): T {
   if (written.size === size) return written;
-  throw storageErrors.uploadIncomplete({ sent: size, stored: written.size });
+  throw errors.uploadIncomplete({ sent: size, stored: written.size });
 }
 
 async function toFault(url: string, response: Response | null, cause: unknown): Promise<MediaError> {

@@ -1,8 +1,8 @@
 import { MediaError } from "../../media/errors.ts";
 import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
+import * as errors from "../errors.ts";
+import { isRefusal, type S3Purpose } from "../errors.ts";
 import { readSome, streamOf } from "../storage.ts";
-import * as errors from "./errors.ts";
-import { isRefusal, type S3Purpose } from "./errors.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 /** How to send requests to S3. */
@@ -240,14 +240,14 @@ export function toS3Error(
   cause?: unknown,
 ): MediaError {
   const { status, code } = fault;
-  if (status === 0) return errors.noAnswer({ purpose, host, cause });
+  if (status === 0) return errors.s3NoAnswer({ purpose, host, cause });
   const denied = { purpose, host, bucket, status, code, cause };
-  if (isFull(fault)) return errors.full(denied);
+  if (isFull(fault)) return errors.bucketFull(denied);
   if (code === "NoSuchBucket") return errors.bucketNotFound(denied);
   if (REDIRECTS.has(code) || (status >= 300 && status < 400)) return errors.bucketElsewhere(denied);
-  if (isRefusal(code) || status === 401 || status === 403) return errors.refused(denied);
-  if (status === 404 && purpose === "read") return errors.objectNotFound(denied);
-  return errors.failed({ ...denied, retryable: isRetryable(fault) });
+  if (isRefusal(code) || status === 401 || status === 403) return errors.bucketRefused(denied);
+  if (status === 404 && purpose === "read") return errors.s3ObjectNotFound(denied);
+  return errors.s3Failed({ ...denied, retryable: isRetryable(fault) });
 }
 
 function isFull({ status, code }: Pick<S3Fault, "status" | "code">): boolean {

@@ -1,12 +1,11 @@
 import { MediaError } from "../../media/errors.ts";
 import type { StoredInfo } from "../../runs/ports.ts";
 import { inParallel } from "../../util/async.ts";
-import * as storageErrors from "../errors.ts";
+import * as errors from "../errors.ts";
 import { type HttpFile, openHttp } from "../http/reader.ts";
 import { discard, type HttpOptions } from "../http/request.ts";
 import { requirePrefix } from "../storage.ts";
 import { childrenOf, createS3Bucket, type S3Bucket, type SendOptions, textOf, xmlText } from "./bucket.ts";
-import * as errors from "./errors.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 export interface S3Part {
@@ -112,7 +111,7 @@ export async function completeUpload(
   const done = response.ok || info?.etag.endsWith(`-${parts.length}`);
   if (done && info?.size === size) return info;
   if (!response.ok) throw errors.uploadAborted();
-  throw storageErrors.uploadIncomplete({ sent: size, stored: info?.size ?? 0 });
+  throw errors.uploadIncomplete({ sent: size, stored: info?.size ?? 0 });
 }
 
 /**

@@ -1,4 +1,4 @@
-import * as errors from "./errors.ts";
+import * as errors from "../errors.ts";
 
 /** Location and keys of S3 storage: the fields of a stored connection. */
 export interface S3Connection {
@@ -34,7 +34,7 @@ const MAX_KEY_BYTES = 1024;
  */
 export function parseS3Url(url: string): S3Place {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/su.exec(url) ?? [];
-  if (bucket === undefined || key === undefined) throw errors.urlMalformed();
+  if (bucket === undefined || key === undefined) throw errors.s3UrlMalformed();
   checkKey(key);
   return { bucket, key };
 }

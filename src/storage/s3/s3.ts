@@ -1,8 +1,8 @@
 import type { Storage, StoredInfo, StoredObject } from "../../runs/ports.ts";
+import * as errors from "../errors.ts";
 import { contentLength, discard, parseContentRange } from "../http/request.ts";
 import { streamOf } from "../storage.ts";
 import { createS3Bucket, type S3Bucket, type S3SendOptions } from "./bucket.ts";
-import * as errors from "./errors.ts";
 import { clearObjects, etagOf, headObject, UNKNOWN_TYPE } from "./objects.ts";
 import type { S3Connection } from "./s3-connection.ts";
 import { createS3Signer } from "./s3-sign.ts";

@@ -3,10 +3,10 @@ import type { StoredInfo } from "../../runs/ports.ts";
 import { inParallel } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
 import { createPartReader, type PartReader } from "../byte-source.ts";
+import * as errors from "../errors.ts";
 import type { FileBody } from "../http/writer.ts";
 import { streamOf } from "../storage.ts";
 import type { S3Bucket } from "./bucket.ts";
-import * as errors from "./errors.ts";
 import {
   abortUpload,
   beginUpload,
