@@ -13,9 +13,9 @@ export const ErrorReason = z
     }),
     reason("playlist", {}),
     reason("tiff_layout", {
-      layout: z.enum(["tiles", "cmyk", "extra_samples"]).meta({
+      layout: z.enum(["samples", "compression", "colors", "tiles", "cmyk", "extra_samples"]).meta({
         description:
-          "What the decoder would show in black or in other colors: pixels in tiles; CMYK in planes or in 16 bits; samples beside the colors, such as infra-red, that are not transparency.",
+          "What the decoder cannot read, or would show in black or in other colors: samples of more than 16 bits, with signs or as floating-point numbers; an unusual compression; colors such as CIE L*a*b*; pixels in tiles; CMYK in planes or in 16 bits; samples beside the colors, such as infra-red, that are not transparency.",
       }),
     }),
     reason("no_sound", {}),

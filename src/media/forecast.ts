@@ -167,6 +167,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     }),
     ...mixedChannels(plan, source),
     ...lostDepth(plan, source),
+    ...lostColors(plan, source),
     ...lostAlpha(plan, source),
     ...lostChapters(plan, source, metadata),
     ...lostTags(plan, source, metadata),
@@ -237,17 +238,39 @@ function lostDepth(plan: Plan, source: Source): Dropped[] {
   return [{ kind: "bit_depth", ...(stream && { index: stream.index }), reason: "no_place_in_format" }];
 }
 
+const USUAL_PICTURE_DEPTH = 8;
+
+function lostColors(plan: Plan, source: Source): Dropped[] {
+  const { kind, video, image } = plan;
+  const encoded = image ?? (video?.mode === "encode" ? video : null);
+  // Tiles of a storyboard are previews.
+  if (!encoded || kind === "storyboard") return [];
+  const depth = "depth" in encoded ? encoded.depth : USUAL_PICTURE_DEPTH;
+  const losesDepth = (source.color?.bit_depth ?? 0) > depth;
+  const reason = holdsColors(plan) ? "not_supported" : "no_place_in_format";
+  const entry = (lost: "bit_depth" | "hdr"): Dropped => ({ kind: lost, ...pictureIndex(source), reason });
+  return [...(losesDepth ? [entry("bit_depth")] : []), ...(encoded.tone_map ? [entry("hdr")] : [])];
+}
+
+// H.264 holds more than 8 bits only in profiles that players lack.
+function holdsColors({ format, video }: Plan): boolean {
+  if (video?.mode === "encode") return video.codec !== "h264";
+  return format === "png" || format === "avif";
+}
+
+function pictureIndex({ streams = [], video_track = 0 }: Source): { index?: number } {
+  const stream = streams.filter((each) => each.kind === "video")[video_track];
+  return stream ? { index: stream.index } : {};
+}
+
 function lostAlpha({ kind, format, video, image }: Plan, source: Source): Dropped[] {
   if (source.has_alpha !== true) return [];
   const isFlattened = image ? !image.alpha : video?.mode === "encode" && !video.transparent;
   if (!isFlattened) return [];
-  const videos = source.streams?.filter((each) => each.kind === "video") ?? [];
-  const stream = videos[source.video_track ?? 0];
-  const index = stream && { index: stream.index };
   return [
     {
       kind: "alpha",
-      ...index,
+      ...pictureIndex(source),
       reason: ALPHA_FORMATS[kind]?.includes(format) ? "not_supported" : "no_place_in_format",
     },
   ];

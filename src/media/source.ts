@@ -47,6 +47,7 @@ const dropped = z
       "channels",
       "alpha",
       "bit_depth",
+      "hdr",
     ]),
     index: z.int().min(0).optional().meta({ description: "Index of the source's stream." }),
     part: z.int().min(1).optional().meta({

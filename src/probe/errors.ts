@@ -7,6 +7,10 @@ const unsupported = (message: string) => new MediaError("input_unsupported", mes
 export type TiffLayout = Extract<ErrorReason, { code: "tiff_layout" }>["layout"];
 
 const TIFF_LAYOUTS = {
+  samples: "samples of more than 16 bits, with signs or as floating-point numbers, which are not supported",
+  compression: "its pixels compressed in a way that is not supported, such as JPEG or Zstandard",
+  colors:
+    "colors other than gray, RGB, YCbCr, CMYK or a palette, such as CIE L*a*b*, which are not supported",
   tiles: "its pixels in tiles, which are not supported",
   cmyk: "CMYK in planes or in 16 bits, which is not supported",
   extra_samples: "samples beside its colors, such as infra-red, that are not transparency",

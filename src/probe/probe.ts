@@ -6,7 +6,6 @@ import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 import { readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { viewOf } from "../util/bytes.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { boundDurations, microseconds } from "./durations.ts";
 import * as errors from "./errors.ts";
@@ -18,7 +17,8 @@ import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
-import { checkTiff } from "./tiff.ts";
+import { checkTiff, isTiff } from "./tiff.ts";
+import { readTransparency } from "./transparency.ts";
 import { checkStreamsLast } from "./transport-stream.ts";
 
 /** The URL and the served type of a file to probe. */
@@ -55,6 +55,7 @@ export async function probeMedia(
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
   if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
+  const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
@@ -70,14 +71,13 @@ export async function probeMedia(
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
   const reported = withTags(withEnds(parsed, ends), own);
-  const gray = reported.format === "png" ? await transparentGray(readable, signal) : null;
-  const tiff = reported.format === "tiff" ? await checkTiff(readable, signal) : null;
+  const transparency = await readTransparency(reported, readable, signal);
   const source: Source = {
     ...reported,
     ...(fragmented && { fragmented }),
     ...(edited && { edited }),
     ...(tiff?.premultiplied && { premultiplied: true as const }),
-    ...(gray && { has_alpha: true, transparent_color: gray }),
+    ...transparency,
   };
   checkFrames(source, report);
   return withExactDuration(checkSource(source), reader, signal);
@@ -270,36 +270,4 @@ function checkSource(source: Source): Source {
   const sides = [width, height, coded_width, coded_height];
   if (sides.every((side) => side >= 1 && side <= max)) return source;
   throw errors.sizeOutOfBounds({ width, height, max });
-}
-
-const HEAD = 262_144;
-
-const CHUNKS = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;
-
-/**
- * Returns the transparent gray of a PNG of 1, 2 or 4 bits, as `0xRRGGBB`; null for any other file. ffmpeg compares the value
- * with samples that it has scaled to 8 bits, and so misses it.
- */
-async function transparentGray(reader: ByteReader, signal: AbortSignal): Promise<string | null> {
-  const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));
-  try {
-    return readGray(view);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return null;
-    throw thrown;
-  }
-}
-
-// W3C PNG, 11.2.1 and 11.3.1.1: color type 0 is gray; its transparent value has the bit depth of the pixels.
-function readGray(view: DataView): string | null {
-  const [bits, type] = [view.getUint8(24), view.getUint8(25)];
-  if (view.getUint32(12) !== CHUNKS.IHDR || type !== 0 || bits >= 8) return null;
-  for (let at = 33; ; at += 12 + view.getUint32(at)) {
-    const name = view.getUint32(at + 4);
-    if (name === CHUNKS.IDAT) return null;
-    if (name !== CHUNKS.tRNS) continue;
-    const max = 2 ** bits - 1;
-    const gray = ((view.getUint16(at + 8) & max) * 255) / max;
-    return `0x${gray.toString(16).padStart(2, "0").repeat(3)}`;
-  }
 }

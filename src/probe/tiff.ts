@@ -5,24 +5,37 @@ import * as errors from "./errors.ts";
 
 const TAGS = {
   bits: 258,
+  compression: 259,
   photometric: 262,
   samples: 277,
   planes: 284,
   tileWidth: 322,
   extra: 338,
+  format: 339,
   dng: 50706,
 } as const;
 const SHORT = 3;
 const CMYK = 5;
 const SEPARATE = 2;
+// TIFF 6.0, SampleFormat: whole numbers from 0, and unknown.
+const WHOLE: ReadonlySet<number> = new Set([1, 4]);
+const MAX_BITS = 16;
+const YCBCR = 6;
+// None, CCITT, LZW, Deflate, PackBits, and LZMA. ffmpeg decodes the JPEG of a DNG alone.
+const COMPRESSIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 8, 32773, 32946, 34925]);
 const EXTRA = { unknown: 0, premultiplied: 1 } as const;
 // Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.
 const COLORS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 3, 3: 1, [CMYK]: 4 };
 const DIRECTORY = 65_536;
 
+/** Returns whether a file is a TIFF, from its first bytes. */
+export function isTiff(head: Uint8Array): boolean {
+  return /^(II\*\0|MM\0\*)/.test(String.fromCharCode(...head.subarray(0, 4)));
+}
+
 /**
  * Checks that ffmpeg reads the pixels of a TIFF, and returns whether its colors are multiplied by the alpha. Throws
- * `input_unsupported` for layouts that ffmpeg (5.1) decodes to black or to other colors without an error. Rejects as the reader does.
+ * `input_unsupported` for layouts that ffmpeg (5.1) does not decode, or decodes to black or to other colors without an error. Rejects as the reader does.
  */
 export async function checkTiff(
   reader: ByteReader,
@@ -37,9 +50,14 @@ export async function checkTiff(
 type Tags = ReadonlyMap<number, readonly number[]>;
 
 function misread(tags: Tags): TiffLayout | null {
+  // ffmpeg decodes a DNG, a photo's raw data, in its own way.
+  if (tags.has(TAGS.dng) || tags.size === 0) return null;
   const photometric = tags.get(TAGS.photometric)?.[0] ?? 0;
-  // ffmpeg decodes the tiles of a DNG, which are a photo's raw data.
-  if (tags.has(TAGS.tileWidth) && !tags.has(TAGS.dng)) return "tiles";
+  if (!WHOLE.has(tags.get(TAGS.format)?.[0] ?? 1) || (tags.get(TAGS.bits)?.[0] ?? 1) > MAX_BITS)
+    return "samples";
+  if (!COMPRESSIONS.has(tags.get(TAGS.compression)?.[0] ?? 1)) return "compression";
+  if (photometric !== YCBCR && !(photometric in COLORS)) return "colors";
+  if (tags.has(TAGS.tileWidth)) return "tiles";
   const isSeparate = tags.get(TAGS.planes)?.[0] === SEPARATE;
   if (photometric === CMYK && (isSeparate || (tags.get(TAGS.bits)?.[0] ?? 8) > 8)) return "cmyk";
   const samples = tags.get(TAGS.samples)?.[0] ?? 1;
@@ -74,7 +92,7 @@ async function readValues(
   if (type !== SHORT) return [view.getUint32(at + 8, little)];
   if (length <= 2) return [view.getUint16(at + 8, little)];
   const tag = view.getUint16(at, little);
-  if (tag !== TAGS.bits && tag !== TAGS.extra) return [];
+  if (tag !== TAGS.bits && tag !== TAGS.extra && tag !== TAGS.format) return [];
   const start = view.getUint32(at + 8, little);
   if (start >= reader.size) return [];
   const value = viewOf(await reader.read({ start, end: start + 2 }, signal));

@@ -1,8 +1,12 @@
 /** How a TIFF stores a picture of one color. */
 export interface TiffShape {
-  /** TIFF 6.0: 1 gray, 2 RGB, 5 CMYK. */
-  photometric: 1 | 2 | 5;
-  bits: 8 | 16;
+  /** TIFF 6.0: 1 gray, 2 RGB, 5 CMYK, 8 CIE L*a*b*. */
+  photometric: 1 | 2 | 5 | 8;
+  bits: 8 | 16 | 32;
+  /** Absent for whole numbers from 0; 2 with signs, 3 floating-point. */
+  format?: 2 | 3;
+  /** Absent for none; the pixels are written as they are. */
+  compression?: number;
   /** The samples of every pixel, 0 to 255. */
   samples: readonly number[];
   /** Whether each sample has a plane of its own. */
@@ -19,12 +23,21 @@ const SHORT = 3;
 const LONG = 4;
 
 /** Writes an uncompressed TIFF of 32x32 pixels. */
-export function writeTiff({ photometric, bits, samples, planar, tiles, extra }: TiffShape): Buffer {
+export function writeTiff({
+  photometric,
+  bits,
+  samples,
+  planar,
+  tiles,
+  extra,
+  format,
+  compression = 1,
+}: TiffShape): Buffer {
   const side = tiles ? TILE : SIDE;
   const count = (SIDE / side) ** 2;
   const plane = (values: readonly number[]) => {
     // Both bytes of 257 times a value are the value.
-    const pixel = values.flatMap((value) => (bits === 8 ? [value] : [value, value]));
+    const pixel = values.flatMap((value) => Array<number>(bits / 8).fill(value));
     return Array<Buffer>(count).fill(Buffer.alloc(side * side * pixel.length, Buffer.from(pixel)));
   };
   const parts = planar ? samples.flatMap((value) => plane([value])) : plane(samples);
@@ -34,7 +47,7 @@ export function writeTiff({ photometric, bits, samples, planar, tiles, extra }: 
     [256, LONG, [SIDE]],
     [257, LONG, [SIDE]],
     [258, SHORT, samples.map(() => bits)],
-    [259, SHORT, [1]],
+    [259, SHORT, [compression]],
     [262, SHORT, [photometric]],
     ...(tiles ? [] : ([[273, LONG, offsets]] as [number, number, number[]][])),
     [277, SHORT, [samples.length]],
@@ -54,6 +67,9 @@ export function writeTiff({ photometric, bits, samples, planar, tiles, extra }: 
         ] as [number, number, number[]][])
       : []),
     ...(extra === undefined ? [] : ([[338, SHORT, [extra]]] as [number, number, number[]][])),
+    ...(format === undefined
+      ? []
+      : ([[339, SHORT, samples.map(() => format)]] as [number, number, number[]][])),
   ];
   return layOut(Buffer.concat(parts), entries);
 }

@@ -49,7 +49,25 @@ const SEPARATED = "The TIFF stores CMYK in planes or in 16 bits, which is not su
 const EXTRA =
   "The TIFF stores samples beside its colors, such as infra-red, that are not transparency; save it otherwise.";
 
+const SAMPLES =
+  "The TIFF stores samples of more than 16 bits, with signs or as floating-point numbers, which are not supported; save it otherwise.";
+const COMPRESSION =
+  "The TIFF stores its pixels compressed in a way that is not supported, such as JPEG or Zstandard; save it otherwise.";
+const COLORS =
+  "The TIFF stores colors other than gray, RGB, YCbCr, CMYK or a palette, such as CIE L*a*b*, which are not supported; save it otherwise.";
+
 const WRONG: { name: string; shape: TiffShape; layout: string; message: string }[] = [
+  { name: "floats", shape: { ...RGB, bits: 32, format: 3 }, layout: "samples", message: SAMPLES },
+  {
+    name: "gray floats",
+    shape: { photometric: 1, bits: 32, format: 3, samples: [77] },
+    layout: "samples",
+    message: SAMPLES,
+  },
+  { name: "32 bits", shape: { ...RGB, bits: 32 }, layout: "samples", message: SAMPLES },
+  { name: "samples with signs", shape: { ...RGB, bits: 16, format: 2 }, layout: "samples", message: SAMPLES },
+  { name: "JPEG", shape: { ...RGB, compression: 7 }, layout: "compression", message: COMPRESSION },
+  { name: "L*a*b*", shape: { ...RGB, photometric: 8 }, layout: "colors", message: COLORS },
   { name: "tiles", shape: { ...RGB, tiles: true }, layout: "tiles", message: TILES },
   {
     name: "planar 16-bit tiles",

@@ -156,6 +156,7 @@ const PARTS: readonly Part[] = [
   { fits: ({ kind }) => kind === "channels", name: () => strings.surround },
   { fits: ({ kind }) => kind === "alpha", name: () => strings.alpha },
   { fits: ({ kind }) => kind === "bit_depth", name: () => strings.bitDepth },
+  { fits: ({ kind }) => kind === "hdr", name: () => strings.hdr },
   { fits: ({ kind }) => kind === "subtitle", name: (some) => strings.subtitles(lostOf(some)) },
   { fits: ({ kind }) => kind === "chapters", name: () => strings.chapters },
   { fits: ({ kind }) => kind === "data", name: () => strings.data },

@@ -292,6 +292,8 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   const [, named] = /(?:p|gray|x2rgb|p0)(9|10|12|14|16)(?:le|be)?$/.exec(pixels) ?? [];
   if (named) return Number(named);
   if (/^(rgb|bgr)48|^(rgba|bgra)64|^ya16/.test(pixels)) return 16;
+  if (pixels.startsWith("xyz12")) return 12;
+  if (/f32(le|be)?$/.test(pixels)) return 32;
   if (raw) return raw;
   return pixels ? 8 : undefined;
 }
@@ -342,7 +344,7 @@ function hasAlpha(video: Report): boolean {
   if (asText(video.codec_name) === "mjpeg") return false;
   const pixels = asText(video.pix_fmt) ?? "";
   const tag = asRecord(video.tags).alpha_mode ?? asRecord(video.tags).ALPHA_MODE;
-  return /^(yuva|ayuv|rgba|bgra|argb|abgr|gbrap|ya8|ya16|pal8)/.test(pixels) || asNumber(tag) === 1;
+  return /^(yuva|ayuv|rgba|bgra|argb|abgr|gbrap|ya8|ya16)/.test(pixels) || asNumber(tag) === 1;
 }
 
 function isAnimated(format: Report, video: Report | undefined): boolean {
