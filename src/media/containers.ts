@@ -146,9 +146,25 @@ const EDITED = {
   mediabunny: "none",
 } as const satisfies Partial<Container>;
 
+// No time can be looked up in a file whose clock restarts, which only ffmpeg follows.
+const RESTARTED = {
+  seeks: "beginning",
+  entries: null,
+  lead: Number.POSITIVE_INFINITY,
+  mediabunny: "none",
+} as const satisfies Partial<Container>;
+
+/** The facts of a source that decide how its container is read. */
+export interface ContainedSource {
+  format: string;
+  edited?: true | undefined;
+  restarted?: true | undefined;
+}
+
 /** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */
-export function containerOf({ format, edited }: { format: string; edited?: true | undefined }): Container {
+export function containerOf({ format, edited, restarted }: ContainedSource): Container {
   const known = Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
+  if (restarted) return { ...known, ...RESTARTED };
   return edited ? { ...known, ...EDITED } : known;
 }
 

@@ -103,6 +103,14 @@ export const SourceFacts = z.object({
     description:
       "True where the edit list of an MP4 or MOV shows several parts, which a copy cannot follow; else absent.",
   }),
+  restarted: z.literal(true).optional().meta({
+    description:
+      "True where the clock of a file joined from several starts again midway, so that no time can be looked up in it; else absent.",
+  }),
+  truncated: z.literal(true).optional().meta({
+    description:
+      "True where the file ends before its own headers say, as after an interrupted download; the duration is then that of what is left. Else absent.",
+  }),
   priming: z.number().min(0).optional().meta({
     description:
       "Seconds of sound before the start of the file that only prime its decoder (Opus in Matroska and WebM); absent when there are none.",

@@ -58,6 +58,18 @@ async function statedDuration(
   return end > origin ? end - origin : stated;
 }
 
+/** What the packets of a file say about its length. */
+export interface PacketLength {
+  /** Seconds from the start of the first packet to the end of the last; null when only `truncated` is known. */
+  seconds: number | null;
+  /** Whether the file ends within a packet. */
+  truncated: boolean;
+  /** Whether its clock restarts midway, as in a file joined from several. */
+  restarted?: true;
+  /** Whether the length is an estimate. */
+  estimated?: true;
+}
+
 const MAX_EXCESS = 1;
 const PLAYS: ReadonlySet<SourceStream["kind"]> = new Set(["video", "audio"]);
 

@@ -34,7 +34,11 @@ export const editGap = () =>
   unsupported("The file's edit list leaves a gap between two parts; that is not supported.");
 export const streamsTakenOver = () =>
   unsupported(
-    "The transport stream ends in other streams than it starts with, as one joined from several recordings does; convert each recording.",
+    "The transport stream goes on in other streams than it starts with, as one joined from several recordings does; convert each recording.",
+  );
+export const streamReused = () =>
+  unsupported(
+    "The transport stream changes the type of a stream midway, as one joined from several recordings does; convert each recording.",
   );
 export const emptyStreams = () => unsupported("The file's streams are empty.");
 export const indexMissing = () =>

@@ -326,6 +326,68 @@ function childrenOf(bytes: Uint8Array, childId: number) {
   return whole ? listElements(bytes, whole.data, bytes.length).filter(({ id }) => id === childId) : [];
 }
 
+const TAILS = [64 * KIB, MIB, 8 * MIB] as const;
+
+/** The first and the last time of a Matroska or WebM file's blocks, in seconds. */
+export interface BlockTimes {
+  first: number;
+  last: number;
+  /** Whether the file ends before its segment or within an element. */
+  truncated: boolean;
+}
+
+/** Reads the times of the first and the last block from the clusters at both ends of a file; null when it finds none. */
+export async function readBlockTimes(reader: ByteReader, signal: AbortSignal): Promise<BlockTimes | null> {
+  const layout = await readLayout(reader);
+  if (!layout) return null;
+  const { info, clusters, cut } = layout;
+  const tick = readTick(info) / 1e9;
+  const head = await reader.read({ start: clusters, end: clusters + TAILS[0] }, signal);
+  const [first] = listBlockTimes(head, 0).times;
+  for (const length of TAILS) {
+    const start = Math.max(clusters, reader.size - length);
+    const tail = await reader.read({ start, end: reader.size }, signal);
+    const from = start === clusters ? 0 : indexOfCluster(tail, 0);
+    const { times, complete } = from < 0 ? { times: [], complete: true } : listBlockTimes(tail, from);
+    if (first !== undefined && times.length > 0)
+      return { first: first * tick, last: Math.max(...times) * tick, truncated: cut || !complete };
+    if (start === clusters) return null;
+  }
+  return null;
+}
+
+function indexOfCluster(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(CLUSTER_ID[0], from); at >= 0; at = bytes.indexOf(CLUSTER_ID[0], at + 1)) {
+    const cluster = readElement(bytes, at);
+    const child = cluster?.id === EBML.cluster && readElement(bytes, cluster.data);
+    if (child && BEFORE_BLOCKS.has(child.id)) return at;
+  }
+  return -1;
+}
+
+function listBlockTimes(bytes: Uint8Array, from: number): { times: number[]; complete: boolean } {
+  const times: number[] = [];
+  let base = 0;
+  for (let at = from; at < bytes.length; ) {
+    const element = readElement(bytes, at);
+    if (!element) return { times, complete: bytes.length - at < 2 };
+    const { id, data, end } = element;
+    if (id === EBML.cluster || id === EBML.block_group) {
+      if (end !== null && end > bytes.length && id !== EBML.cluster) return { times, complete: false };
+      at = data;
+      continue;
+    }
+    if (end === null || end > bytes.length) return { times, complete: false };
+    if (id === EBML.timestamp) base = readUint(bytes, data, end);
+    if (id === EBML.simple_block || id === EBML.block) {
+      const place = data + Math.max(1, 9 - (32 - Math.clz32(bytes[data] ?? 0)));
+      times.push(base + (((readUint(bytes, place, place + 2) + 0x8000) & 0xffff) - 0x8000));
+    }
+    at = end;
+  }
+  return { times, complete: true };
+}
+
 const HEAD = 256 * KIB;
 const MAX_CUES = 8 * MIB;
 

@@ -7,19 +7,20 @@ import type { Source } from "../media/source.ts";
 import { readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
-import { boundDurations, microseconds } from "./durations.ts";
+import { boundDurations, microseconds, type PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { hideDamage, readDisabledTracks } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { readMovieExtras, readMovieIndex } from "./mp4.ts";
+import { measurePackets } from "./packet-lengths.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
 import { probeSvg } from "./svg.ts";
 import { checkTiff, isTiff } from "./tiff.ts";
 import { readTransparency } from "./transparency.ts";
-import { checkStreamsLast } from "./transport-stream.ts";
+import { checkProgram } from "./transport-stream.ts";
 
 /** The URL and the served type of a file to probe. */
 export interface ProbeInput {
@@ -64,7 +65,7 @@ export async function probeMedia(
     throw error;
   });
   if (complete && report === null) return withExactDuration(complete.source, reader, signal);
-  await checkStreamsLast(report, readable, signal);
+  await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
   const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
@@ -114,17 +115,49 @@ async function withDisabled(report: unknown, reader: ByteReader, signal: AbortSi
 const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
 async function withExactDuration(stated: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
-  const source = boundDurations(stated);
+  const bounded = boundDurations(stated);
+  const packets = await measurePackets(reader, bounded, signal);
+  const source = packets ? withPackets(bounded, packets) : bounded;
   const length = await measureFrames(reader, source.format, signal);
   if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
   const estimated = ESTIMATED.has(source.format) || (length !== null && source.kind === "audio");
   return estimated ? { ...source, duration_estimated: true } : source;
 }
 
+// Headers and packets round differently.
+const CONTRADICTION = 0.25;
+
+function withPackets(source: Source, { seconds, truncated, restarted, estimated }: PacketLength): Source {
+  const { duration = 0 } = source;
+  const facts = {
+    ...(truncated && { truncated: true as const }),
+    ...(restarted && { restarted }),
+    ...(estimated && { duration_estimated: true }),
+  };
+  if (seconds === null || Math.abs(seconds - duration) < CONTRADICTION) return { ...source, ...facts };
+  const length = microseconds(seconds);
+  const streams = source.streams?.map(({ end, ...stream }) => {
+    const isCredible = end !== undefined && end <= length + CONTRADICTION;
+    const plays = stream.kind === "video" || stream.kind === "audio";
+    return {
+      ...stream,
+      ...(isCredible && { end }),
+      ...(plays &&
+        stream.duration !== undefined && { duration: Math.min(length, isCredible ? end : length) }),
+    };
+  });
+  const bitrate = Math.round(((source.filesize ?? 0) * 8) / length);
+  return { ...source, ...facts, duration: length, bitrate, ...(streams && { streams }) };
+}
+
 /** Replaces an estimated duration with the sum of the file's frames, whatever its size, if they can be counted. */
 export async function measureWhole(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
   const { duration_estimated, ...plain } = source;
   if (!duration_estimated) return source;
+  if (source.restarted) {
+    const packets = await measurePackets(reader, source, signal, Number.POSITIVE_INFINITY);
+    return packets ? withPackets(plain, packets) : source;
+  }
   const length = await measureFrames(reader, source.format, signal, Number.POSITIVE_INFINITY);
   return length?.seconds ? withDuration(plain, length.seconds) : source;
 }

@@ -1,5 +1,5 @@
 import type { ByteReader } from "../runs/ports.ts";
-import { latinText, MIB, viewOf } from "../util/bytes.ts";
+import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
 import { id3Size } from "./mp3.ts";
 
 // mediabunny (1.61) and ffprobe estimate durations from the bitrate at the start: a tenth off for uneven frames (test/probe/sound-frames).
@@ -27,21 +27,26 @@ export async function measureFrames(
 ): Promise<SoundLength | null> {
   const readFrame = FRAMES[format];
   if (!readFrame) return null;
-  const start = await skipTags(reader, signal);
-  const head = await reader.read({ start, end: Math.min(reader.size, start + FIRST) }, signal);
-  if (
-    /Xing|Info|VBRI/.test(latinText(viewOf(head), 0, head.length)) &&
-    (await isCredible(reader, start, signal))
-  )
-    return null;
+  const tags = await skipTags(reader, signal);
+  const head = await reader.read({ start: tags, end: Math.min(reader.size, tags + FIRST) }, signal);
+  const [tag = ""] = TAG_FRAME.exec(latinText(viewOf(head), 0, head.length)) ?? [];
+  if (tag !== "" && tag !== "VBRI" && (await isCredible(reader, tags, signal))) return null;
+  // A decoder skips the frame with the tag.
+  const start = tags + (tag === "" ? 0 : (readFrame(head, 0)?.bytes ?? 0));
   return reader.size - start > maxBytes ? { seconds: null } : countAll(reader, start, readFrame, signal);
 }
 
-// A variable bitrate departs from that of a few samples, but not this far.
-const MAX_DEPARTURE = 2.5;
+const TAG_FRAME = /Xing|Info|VBRI/;
+
+// The average bitrate of samples departs this much from the whole's at most, or every frame is counted.
+const MAX_DEPARTURE = 1.25;
 // The first one lies within what the probe has read anyway.
 const SAMPLE = 16_384;
 const SAMPLE_PLACES = [0.1, 0.3, 0.5, 0.7, 0.9] as const;
+// Tags at the end of the file, which the count of bytes leaves out.
+const MAX_TRAILER = 64 * KIB;
+// Bytes in a step of the table of contents that still resolve the first sample.
+const MAX_STEP = SAMPLE / 6;
 
 // Editors that cut or join a file often leave its tag unchanged.
 async function isCredible(reader: ByteReader, start: number, signal: AbortSignal): Promise<boolean> {
@@ -50,20 +55,55 @@ async function isCredible(reader: ByteReader, start: number, signal: AbortSignal
     return { ...walk(bytes, readMpeg, false), bytes };
   };
   const first = await sampleAt(start);
+  const tag = readXing(first.bytes);
   const frame = readMpeg(first.bytes, 0);
-  const at = latinText(viewOf(first.bytes), 0, Math.min(FIRST, first.bytes.length)).search(/Xing|Info/);
-  // Bit 0 of the flags: the tag counts the frames. A VBRI tag is believed.
-  if (!frame || at < 0 || ((first.bytes[at + 7] ?? 0) & 1) === 0) return true;
-  const stated = viewOf(first.bytes).getUint32(at + 8) * frame.seconds;
+  if (!frame || !tag?.frames) return false;
+  const size = reader.size - start;
+  if (tag.bytes !== null && Math.abs(tag.bytes - size) > Math.max(MAX_TRAILER, size / 50)) return false;
+  const stated = tag.frames * frame.seconds;
+  const isNear = (departure: number) => departure <= MAX_DEPARTURE && departure >= 1 / MAX_DEPARTURE;
   const agrees = (samples: readonly { seconds: number; counted: number }[]) => {
     const seconds = samples.reduce((sum, sample) => sum + sample.seconds, 0);
     const counted = samples.reduce((sum, sample) => sum + sample.counted, 0);
-    const departure = (stated * counted) / ((reader.size - start) * seconds);
-    return !(departure > MAX_DEPARTURE || departure < 1 / MAX_DEPARTURE);
+    return isNear((stated * counted) / (size * seconds));
   };
+  const listed =
+    tag.table && size / 256 <= MAX_STEP ? shareOf(tag.table, (first.counted / size) * 256) : null;
+  if (listed !== null) return isNear((listed * stated) / first.seconds);
   if (agrees([first])) return true;
-  const places = SAMPLE_PLACES.map((place) => start + Math.floor((reader.size - start) * place));
+  const places = SAMPLE_PLACES.map((place) => start + Math.floor(size * place));
   return agrees(await Promise.all(places.map(sampleAt)));
+}
+
+interface XingTag {
+  frames: number | null;
+  bytes: number | null;
+  /** The position of each hundredth of the time, in 256ths of the bytes. */
+  table: Uint8Array | null;
+}
+
+// gabriel.mp3-tech.org/mp3infotag.html: flags say which fields follow.
+function readXing(bytes: Uint8Array): XingTag | null {
+  const at = latinText(viewOf(bytes), 0, Math.min(FIRST, bytes.length)).search(/Xing|Info/);
+  if (at < 0 || at + 124 > bytes.length) return null;
+  const view = viewOf(bytes);
+  const flags = view.getUint32(at + 4);
+  let next = at + 8;
+  const number = (flag: number) => {
+    if ((flags & flag) === 0) return null;
+    next += 4;
+    return view.getUint32(next - 4);
+  };
+  const [frames, size] = [number(1), number(2)];
+  return { frames, bytes: size, table: flags & 4 ? bytes.subarray(next, next + 100) : null };
+}
+
+// The share of the time at which the table reaches a position.
+function shareOf(table: Uint8Array, position: number): number {
+  const next = table.findIndex((value) => value > position);
+  if (next < 0) return 1;
+  const [before, after] = [table[next - 1] ?? 0, table[next] ?? 0];
+  return (next - 1 + (position - before) / Math.max(1, after - before)) / 100;
 }
 
 async function countAll(
@@ -222,6 +262,9 @@ interface Header {
   samples: number;
   /** Hertz; 0 for the rate in STREAMINFO. */
   rate: number;
+  /** The number of its first sample, or of the frame when all but the last have as many samples. */
+  number: number;
+  fixed: boolean;
 }
 
 interface Start {
@@ -254,6 +297,51 @@ export async function measureFlac(reader: ByteReader, signal?: AbortSignal): Pro
     at += Math.max(1, length);
   }
   return counter.end();
+}
+
+const FLAC_TAIL = 256 * KIB;
+// An ID3v1 tag may follow the last frame.
+const ID3V1 = 128;
+
+/**
+ * Measures a FLAC file by the number of its last frame; null when none is found near its end, or it is not FLAC. A last frame that
+ * is cut off does not count. Rejects as the reader does.
+ */
+export async function measureFlacEnd(
+  reader: ByteReader,
+  signal?: AbortSignal,
+): Promise<{ seconds: number; truncated: boolean } | null> {
+  const start = await skipMetadata(reader, signal);
+  if (!start) return null;
+  const from = Math.max(start.at, reader.size - FLAC_TAIL);
+  const bytes = await reader.read({ start: from, end: reader.size }, signal);
+  let previous: Header | null = null;
+  let last: { header: Header; block: number; at: number } | null = null;
+  for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const header = readHeader(bytes, at);
+    if (!header) continue;
+    const before: Header | null = previous;
+    const isFirst = from === start.at && at === 0;
+    const follows = before && header.number === before.number + (before.fixed ? 1 : before.samples);
+    if (isFirst || follows) last = { header, block: before?.samples ?? header.samples, at };
+    if (isFirst || follows || !last) previous = header;
+  }
+  if (!last) return null;
+  const { header, block, at } = last;
+  const rate = header.rate || start.rate;
+  const truncated = ![bytes.length, bytes.length - ID3V1].some(
+    (end) => end > at && crcOf(bytes, at, end) === 0,
+  );
+  const first = header.fixed ? header.number * block : header.number;
+  const seconds = (first + (truncated ? 0 : header.samples)) / rate;
+  return rate > 0 ? { seconds, truncated } : null;
+}
+
+function crcOf(bytes: Uint8Array, start: number, end: number): number {
+  let crc = 0;
+  for (let at = start; at < end; at++)
+    crc = ((crc << 8) & 0xffff) ^ (CRC_16[(crc >> 8) ^ (bytes[at] ?? 0)] ?? 0);
+  return crc;
 }
 
 async function skipMetadata(reader: ByteReader, signal?: AbortSignal): Promise<Start | null> {
@@ -324,6 +412,8 @@ function readHeader(bytes: Uint8Array, at: number): Header | null {
   const ones = Math.clz32(~(number << 24));
   if (size === 0 || rate === RATE_NONE || isReserved || ones === 1 || ones > 7) return null;
   let next = at + 4 + Math.max(1, ones);
+  let coded = ones === 0 ? number : number & (0x7f >> ones);
+  for (let place = at + 5; place < next; place++) coded = coded * 64 + ((bytes[place] ?? 0) & 0x3f);
   const take = () => bytes[next++] ?? 0;
   const pair = () => take() * 256 + take();
   const samples =
@@ -346,7 +436,8 @@ function readHeader(bytes: Uint8Array, at: number): Header | null {
           : (RATES[rate] ?? 0);
   let check = 0;
   for (let index = at; index < next; index++) check = CRC_8[check ^ (bytes[index] ?? 0)] ?? 0;
-  return next < bytes.length && check === bytes[next] ? { samples, rate: hertz } : null;
+  if (next >= bytes.length || check !== bytes[next]) return null;
+  return { samples, rate: hertz, number: coded, fixed: (sync & 1) === 0 };
 }
 
 function tableOf(polynomial: number, bits: 8 | 16): Uint16Array {

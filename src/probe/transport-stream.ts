@@ -1,59 +1,315 @@
 import type { ByteReader } from "../runs/ports.ts";
+import { concatBytes, KIB, MIB, viewOf } from "../util/bytes.ts";
+import type { PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
 
+// ISO/IEC 13818-1, 2.4.3 (transport stream) and 2.5.3 (program stream).
 const SYNC = 0x47;
 const PACKET = 188;
-// M2TS puts four bytes before each packet.
-const SIZES = [PACKET, PACKET + 4] as const;
+// M2TS puts four bytes before each packet, and DVB may put 16 after it.
+const SIZES = [PACKET, PACKET + 4, PACKET + 16] as const;
 // Packets in a row that prove the layout.
 const ROW = 4;
-const TAIL = 262_144;
-const SHARE = 4;
+const BLOCK = 2 * MIB;
+/** Maximum bytes of a file that a probe reads completely; it samples a larger one. */
+const MAX_WALKED = 16 * MIB;
+const PLACES = 12;
+const SAMPLE = 256 * KIB;
 
-/**
- * Checks that the main stream of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3) still plays at its end. ffmpeg reads what is joined
- * from recordings with other packet identifiers as further streams, so that an output would lack them.
- *
- * @param report ffprobe's report on the file.
- * @throws `input_unsupported` when other streams have taken over.
- */
-export async function checkStreamsLast(
-  report: unknown,
-  reader: ByteReader,
-  signal: AbortSignal,
-): Promise<void> {
-  const { format, streams = [] } = report as FfprobeReport;
-  if (format?.format_name !== "mpegts") return;
-  const idsOf = (kind: string) =>
-    streams.filter(({ codec_type }) => codec_type === kind).map(({ id }) => Number(id));
-  const [pictures, sounds] = [idsOf("video"), idsOf("audio")];
-  // Among several programs at once, one with little sound may have none at the end.
-  const [first, ...others] = pictures.length > 1 ? pictures : sounds;
-  if (!first || others.length === 0) return;
-  const length = Math.min(TAIL, Math.floor(reader.size / SHARE));
-  const tail = await reader.read({ start: reader.size - length, end: reader.size }, signal);
-  const last = packetIds(tail);
-  if (!last.has(first) && others.some((id) => last.has(id))) throw errors.streamsTakenOver();
-}
+const HERTZ = 90_000;
+const CYCLE = 2 ** 33;
+// ffmpeg (5.1) continues a clock that goes back this far, or jumps ahead by more than the threshold in ffmpeg/trim.ts.
+const MAX_BACK = 0.1 * HERTZ;
+const MAX_AHEAD = 3600 * HERTZ;
 
+/** ffprobe's report, as far as it names the packet identifiers of a transport stream. */
 interface FfprobeReport {
   format?: { format_name?: string };
   streams?: readonly { codec_type?: string; id?: string }[];
 }
 
-function packetIds(bytes: Uint8Array): ReadonlySet<number> {
-  const ids = new Set<number>();
-  for (const size of SIZES) {
-    const start = bytes.findIndex((_, at) => isPacketRow(bytes, at, size));
-    if (start < 0) continue;
-    for (let at = start; bytes[at] === SYNC; at += size) {
-      ids.add((((bytes[at + 1] ?? 0) & 0x1f) << 8) | (bytes[at + 2] ?? 0));
+/**
+ * Checks that the main streams of an MPEG transport stream are in its program to the end, each with its own type. ffmpeg reads what is
+ * joined from recordings with other packet identifiers as further streams, so that an output would lack them.
+ *
+ * @param report ffprobe's report on the file.
+ * @throws `input_unsupported` when other streams take over.
+ */
+export async function checkProgram(report: unknown, reader: ByteReader, signal: AbortSignal): Promise<void> {
+  const { format, streams = [] } = report as FfprobeReport;
+  if (format?.format_name !== "mpegts") return;
+  const idsOf = (kind: string) =>
+    streams.filter(({ codec_type }) => codec_type === kind).map(({ id }) => Number(id));
+  const [pictures, sounds] = [idsOf("video"), idsOf("audio")];
+  const watched = [pictures[0], ...(pictures.length > 1 ? [] : [sounds[0]])].filter((id) => id !== undefined);
+  const table = createProgramTable(new Set(watched));
+  await readParts(reader, signal, (bytes) => {
+    for (const packet of packetsIn(bytes)) {
+      const fault = table.add(packet);
+      if (fault === "gone") throw errors.streamsTakenOver();
+      if (fault === "reused") throw errors.streamReused();
     }
-    return ids;
-  }
-  return ids;
+  });
 }
 
+/**
+ * Measures a transport or program stream whose clock restarts midway; null when it does not. Estimates the length of a file larger
+ * than `maxBytes`.
+ */
+export async function measureRestarts(
+  reader: ByteReader,
+  format: string,
+  signal: AbortSignal,
+  maxBytes = MAX_WALKED,
+): Promise<PacketLength | null> {
+  const clock = createClock();
+  const timesIn = format === "mpegts" ? transportTimes : programTimes;
+  const isWhole = reader.size <= maxBytes;
+  const maxAhead = isWhole ? MAX_AHEAD : Number.POSITIVE_INFINITY;
+  const use = (bytes: Uint8Array) => {
+    for (const time of timesIn(bytes)) clock.add(time, maxAhead);
+  };
+  await readParts(reader, signal, use, maxBytes);
+  const { seconds, restarts } = clock.end();
+  if (restarts === 0) return null;
+  // The samples skip the time around each restart.
+  const estimate = seconds * ((PLACES - 1) / Math.max(1, PLACES - 1 - restarts));
+  return {
+    seconds: isWhole ? seconds : estimate,
+    truncated: false,
+    restarted: true,
+    ...(!isWhole && { estimated: true }),
+  };
+}
+
+/** Reads a whole file in blocks, or samples of one larger than `maxBytes`. */
+async function readParts(
+  reader: ByteReader,
+  signal: AbortSignal,
+  use: (bytes: Uint8Array) => void,
+  maxBytes = MAX_WALKED,
+): Promise<void> {
+  const isWhole = reader.size <= maxBytes;
+  const length = isWhole ? BLOCK : SAMPLE;
+  const count = isWhole ? Math.ceil(reader.size / BLOCK) : PLACES;
+  const step = isWhole ? BLOCK : (reader.size - SAMPLE) / (PLACES - 1);
+  for (let place = 0; place < count; place++) {
+    const start = Math.floor(place * step);
+    // Packets at an edge are read twice, which neither the table nor the clock minds.
+    const end = Math.min(reader.size, start + length + (isWhole ? OVERLAP : 0));
+    use(await reader.read({ start, end }, signal));
+  }
+}
+
+const OVERLAP = ROW * (PACKET + 16);
+
+interface Packet {
+  id: number;
+  /** Whether its payload starts a section or a PES packet. */
+  starts: boolean;
+  payload: Uint8Array;
+}
+
+function* packetsIn(bytes: Uint8Array): Generator<Packet> {
+  for (let at = 0; at + PACKET <= bytes.length; ) {
+    const size = bytes[at] === SYNC ? SIZES.find((each) => isPacketRow(bytes, at, each)) : undefined;
+    if (size === undefined) {
+      at++;
+      continue;
+    }
+    for (; bytes[at] === SYNC && at + PACKET <= bytes.length; at += size) {
+      const flags = bytes[at + 3] ?? 0;
+      const header = flags & 0x20 ? 5 + (bytes[at + 4] ?? 0) : 4;
+      const id = (((bytes[at + 1] ?? 0) & 0x1f) << 8) | (bytes[at + 2] ?? 0);
+      const hasPayload = (flags & 0x10) !== 0 && header < PACKET;
+      const payload = hasPayload ? bytes.subarray(at + header, at + PACKET) : new Uint8Array();
+      yield { id, starts: ((bytes[at + 1] ?? 0) & 0x40) !== 0, payload };
+    }
+  }
+}
+
+// The last packets of a file have fewer successors.
 function isPacketRow(bytes: Uint8Array, at: number, size: number): boolean {
-  return Array.from({ length: ROW }, (_, index) => bytes[at + index * size]).every((byte) => byte === SYNC);
+  for (let place = at; place < Math.min(bytes.length, at + ROW * size); place += size)
+    if (bytes[place] !== SYNC) return false;
+  return true;
+}
+
+/** A main stream that its program no longer has, or has with another type. */
+type ProgramFault = "gone" | "reused";
+
+type StreamTypes = ReadonlyMap<number, number>;
+
+// 2.4.4.4 and 2.4.4.9: table 0 lists the programs, table 2 the streams of one with their types.
+function createProgramTable(watched: ReadonlySet<number>) {
+  let tables = new Map<number, number>();
+  const programs = new Map<number, StreamTypes>();
+  const sections = new Map<number, Uint8Array[]>();
+  const types = new Map<number, number>();
+
+  function complete({ id, starts, payload }: Packet): DataView | null {
+    if (starts) sections.set(id, [payload.subarray(1 + (payload[0] ?? 0))]);
+    else sections.get(id)?.push(payload);
+    const bytes = concatBytes(sections.get(id) ?? []);
+    const length = 3 + ((((bytes[1] ?? 0) & 15) << 8) | (bytes[2] ?? 0));
+    // A table that only the future needs does not count yet.
+    if (bytes.length < 12 || bytes.length < length || ((bytes[5] ?? 0) & 1) === 0) return null;
+    sections.delete(id);
+    return viewOf(bytes.subarray(0, length - 4));
+  }
+
+  function readPrograms(view: DataView): void {
+    if (view.getUint8(0) !== 0) return;
+    tables = new Map();
+    for (let at = 8; at + 4 <= view.byteLength; at += 4) {
+      const program = view.getUint16(at);
+      if (program !== 0) tables.set(view.getUint16(at + 2) & 0x1fff, program);
+    }
+    const listed = new Set(tables.values());
+    for (const program of programs.keys()) if (!listed.has(program)) programs.delete(program);
+  }
+
+  function readStreams(view: DataView, program: number): ProgramFault | null {
+    if (view.getUint8(0) !== 2 || view.getUint16(3) !== program) return null;
+    const streams = new Map<number, number>();
+    for (let at = 12 + (view.getUint16(10) & 0xfff); at + 5 <= view.byteLength; ) {
+      streams.set(view.getUint16(at + 1) & 0x1fff, view.getUint8(at));
+      at += 5 + (view.getUint16(at + 3) & 0xfff);
+    }
+    programs.set(program, streams);
+    if ([...tables.values()].some((each) => !programs.has(each))) return null;
+    return faultIn(new Map([...programs.values()].flatMap((each) => [...each])));
+  }
+
+  function faultIn(streams: StreamTypes): ProgramFault | null {
+    for (const id of watched) {
+      const [before, type] = [types.get(id), streams.get(id)];
+      if (before !== undefined && type === undefined) return "gone";
+      if (before !== undefined && before !== type) return "reused";
+      if (type !== undefined) types.set(id, type);
+    }
+    return null;
+  }
+
+  return {
+    /** Adds a packet; returns what is wrong once a table that it completes shows a fault. */
+    add(packet: Packet): ProgramFault | null {
+      const program = tables.get(packet.id);
+      if (packet.id !== 0 && program === undefined) return null;
+      const section = complete(packet);
+      if (!section) return null;
+      if (program !== undefined) return readStreams(section, program);
+      readPrograms(section);
+      return null;
+    },
+  };
+}
+
+interface StreamTime {
+  stream: number;
+  isVideo: boolean;
+  time: number;
+}
+
+function* transportTimes(bytes: Uint8Array): Generator<StreamTime> {
+  for (const { id, starts, payload } of packetsIn(bytes)) {
+    const time = starts ? pesTime(payload, 0) : null;
+    if (time !== null) yield { stream: id, isVideo: ((payload[3] ?? 0) & 0xf0) === 0xe0, time };
+  }
+}
+
+const PACK = 0xba;
+const FIRST_PES = 0xbb;
+
+function* programTimes(bytes: Uint8Array): Generator<StreamTime> {
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const code = bytes[at + 3] ?? 0;
+    const isStart = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === 1 && code >= PACK;
+    if (!isStart) {
+      at++;
+      continue;
+    }
+    const time = pesTime(bytes, at);
+    if (time !== null) yield { stream: code, isVideo: (code & 0xf0) === 0xe0, time };
+    at += code >= FIRST_PES ? 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0)) : 4;
+  }
+}
+
+/** Returns the decoding time in a PES header, otherwise its presentation time, in ticks; null for none. */
+function pesTime(bytes: Uint8Array, at: number): number | null {
+  const [zero, one, two, code = 0] = bytes.subarray(at, at + 4);
+  const isMedia = (code >= 0xc0 && code <= 0xef) || code === 0xbd || code === 0xfd;
+  if (zero !== 0 || one !== 0 || two !== 1 || !isMedia) return null;
+  // 2.4.3.7; in MPEG-1 (ISO/IEC 11172-1, 2.4.3.3) the times follow stuffing and a buffer size.
+  if (((bytes[at + 6] ?? 0) & 0xc0) === 0x80) {
+    const flags = (bytes[at + 7] ?? 0) >> 6;
+    return flags === 3 ? ticksAt(bytes, at + 14) : flags === 2 ? ticksAt(bytes, at + 9) : null;
+  }
+  let place = at + 6;
+  while (bytes[place] === 0xff && place < at + 22) place++;
+  if (((bytes[place] ?? 0) & 0xc0) === 0x40) place += 2;
+  const kind = (bytes[place] ?? 0) >> 4;
+  return kind === 3 ? ticksAt(bytes, place + 5) : kind === 2 ? ticksAt(bytes, place) : null;
+}
+
+function ticksAt(bytes: Uint8Array, at: number): number | null {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = bytes.subarray(at, at + 5);
+  // Each of its three parts ends with a marker.
+  if ((a & c & e & 1) === 0) return null;
+  return ((a >> 1) & 7) * 2 ** 30 + (b << 22) + ((c >> 1) << 15) + (d << 7) + (e >> 1);
+}
+
+interface StreamClock {
+  isVideo: boolean;
+  seconds: number;
+  restarts: number;
+  last: number;
+  /** Seconds between its last two times. */
+  step: number;
+  /** A time that may start the clock again, until another confirms it. */
+  candidate: number | null;
+}
+
+// Times of one stream that follow each other.
+const MAX_STEP = 10 * HERTZ;
+
+/** Adds up the times of one stream across restarts: of the first with pictures, or else of the first. */
+function createClock() {
+  const streams = new Map<number, StreamClock>();
+  return {
+    add({ stream, isVideo, time }: StreamTime, maxAhead: number): void {
+      const clock = streams.get(stream);
+      if (!clock) {
+        streams.set(stream, { isVideo, seconds: 0, restarts: 0, last: time, step: 0, candidate: null });
+        return;
+      }
+      const gap = gapOf(clock.last, time);
+      const isJump = gap < -MAX_BACK || gap > maxAhead;
+      if (isJump && (clock.candidate === null || Math.abs(gapOf(clock.candidate, time)) > MAX_STEP)) {
+        clock.candidate = time;
+        return;
+      }
+      if (isJump && clock.candidate !== null) {
+        const since = Math.max(0, gapOf(clock.candidate, time)) / HERTZ;
+        clock.restarts++;
+        clock.seconds += clock.step + since;
+        clock.last = time;
+      } else if (gap > 0) {
+        clock.seconds += gap / HERTZ;
+        if (gap < HERTZ) clock.step = gap / HERTZ;
+        clock.last = time;
+      }
+      clock.candidate = null;
+    },
+    end(): { seconds: number; restarts: number } {
+      const all = [...streams.values()];
+      const clock = all.find(({ isVideo }) => isVideo) ?? all[0];
+      return { seconds: (clock?.seconds ?? 0) + (clock?.step ?? 0), restarts: clock?.restarts ?? 0 };
+    },
+  };
+}
+
+// The clock starts again at zero after 26.5 hours.
+function gapOf(before: number, after: number): number {
+  return ((((after - before + CYCLE / 2) % CYCLE) + CYCLE) % CYCLE) - CYCLE / 2;
 }

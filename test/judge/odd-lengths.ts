@@ -19,7 +19,7 @@ export const truehdFilm = () =>
   makeClip("mkv", [...SURROUND, ...PICTURES, "-t", "2", "-c:v", "libx264", "-preset", "veryfast", ...TRUEHD]);
 
 /** A clip of 6 s. */
-export const film = (extension: "mp4" | "mkv" | "mov") =>
+export const film = (extension: "mp4" | "mkv" | "mov" | "flv") =>
   makeClip(extension, [...PICTURES, ...SOUND, ...H264]);
 
 /** A film of 2 s in Matroska or fragmented MP4 whose sound must be encoded for an MP4, while its pictures can be copied. */
@@ -27,6 +27,35 @@ export async function filmWithAc3(extension: "mkv" | "mp4"): Promise<string> {
   const short = ["-i", await film("mkv"), "-t", "2", "-c:v", "copy", "-c:a", "ac3"];
   return makeClip(extension, [...short, "-movflags", "+frag_keyframe+empty_moov+delay_moov"]);
 }
+
+/** The bytes of files, one after the other. */
+export function joined(extension: string, paths: readonly string[]): Promise<string> {
+  return keepClip(extension, JSON.stringify(["joined", paths]), async (to) =>
+    writeFile(to, Buffer.concat(await Promise.all(paths.map((path) => readFile(path))))),
+  );
+}
+
+/** A transport stream that shows the film, with its packets from an identifier on. */
+export const stream = async (pid = 256) =>
+  makeClip("ts", ["-i", await film("mp4"), "-c", "copy", "-mpegts_start_pid", `${pid}`]);
+
+/** A program stream that shows the film. */
+export const programStream = () =>
+  makeClip("mpg", [...PICTURES, ...SOUND, "-c:v", "mpeg2video", "-g", "12", "-bf", "0", "-c:a", "mp2"]);
+
+/** A transport stream whose pictures and sound exchange their packet identifiers midway. */
+export async function exchangedStreams(): Promise<string> {
+  const other = ["-i", await film("mp4"), "-c", "copy", "-streamid", "0:257", "-streamid", "1:256"];
+  return joined("ts", [await stream(), await makeClip("ts", other)]);
+}
+
+/** A transport stream whose 33-bit clock starts again at zero midway. */
+export const wrappedClock = async () =>
+  makeClip("ts", ["-i", await film("mp4"), "-c", "copy", "-output_ts_offset", "95440"]);
+
+/** Sound of 6 s in Ogg. */
+export const vorbis = (channels = 1) =>
+  makeClip("ogg", [...SOUND, "-c:a", "libvorbis", "-ac", `${channels}`]);
 
 /** A transport stream of two recordings, one after the other, whose streams have other numbers. */
 export async function changingPrograms(): Promise<string> {
@@ -41,20 +70,14 @@ export async function changingPrograms(): Promise<string> {
     "-output_ts_offset",
     "6",
   ];
-  const paths = [await makeClip("ts", first), await makeClip("ts", second)];
-  return keepClip("ts", JSON.stringify(["joined", paths]), async (to) =>
-    writeFile(to, Buffer.concat(await Promise.all(paths.map((path) => readFile(path))))),
-  );
+  return joined("ts", [await makeClip("ts", first), await makeClip("ts", second)]);
 }
 
 /** A transport stream whose pictures go on while its sound moves to a stream of another number. */
 export async function changingSound(): Promise<string> {
   const first = ["-i", await film("mp4"), "-c", "copy", "-streamid", "0:256", "-streamid", "1:257"];
   const second = ["-i", await film("mp4"), "-c", "copy", "-streamid", "0:256", "-streamid", "1:258"];
-  const paths = [await makeClip("ts", first), await makeClip("ts", second)];
-  return keepClip("ts", JSON.stringify(["joined", paths]), async (to) =>
-    writeFile(to, Buffer.concat(await Promise.all(paths.map((path) => readFile(path))))),
-  );
+  return joined("ts", [await makeClip("ts", first), await makeClip("ts", second)]);
 }
 
 /** Matroska whose first packet is at 100 s; some writers state no end of each track. */
@@ -101,7 +124,28 @@ export async function editedMovie(edits: readonly Shown[]): Promise<string> {
   return rewritten(path, "mov", JSON.stringify(edits), (file) => withEdits(file, edits));
 }
 
-function rewritten(
+/** Sound of 6 s. */
+export const sound = (extension: "wav" | "aiff" | "flac" | "mp3", ...codec: string[]) =>
+  makeClip(extension, [...SOUND, ...codec]);
+
+/** Noise of 6 s in frames of a variable bitrate. */
+export const noise = () =>
+  makeClip("mp3", [
+    "-f",
+    "lavfi",
+    "-i",
+    "anoisesrc=d=6:a=0.3:r=48000:seed=7",
+    "-c:a",
+    "libmp3lame",
+    "-q:a",
+    "4",
+  ]);
+
+/** A film of 6 s in AVI. */
+export const avi = () => makeClip("avi", [...PICTURES, ...SOUND, "-c:v", "mpeg4", "-c:a", "libmp3lame"]);
+
+/** A clip whose bytes `change` rewrites; the name tells it from others of the same path. */
+export function rewritten(
   path: string,
   extension: string,
   name: string,
@@ -112,7 +156,8 @@ function rewritten(
   );
 }
 
-function replaceAll(file: Buffer, from: string, to: string): Buffer {
+/** Replaces a text in a file by another of the same length. */
+export function replaceAll(file: Buffer, from: string, to: string): Buffer {
   for (let at = file.indexOf(from); at >= 0; at = file.indexOf(from, at + 1)) file.write(to, at, "latin1");
   return file;
 }

@@ -1,16 +1,38 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { measurePackets } from "../../src/probe/packet-lengths.ts";
+import { measureWhole } from "../../src/probe/probe.ts";
+import type { ByteRange } from "../../src/runs/ports.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import {
   changingPrograms,
   changingSound,
   editedMovie,
+  exchangedStreams,
   film,
+  joined,
   lateMatroska,
   miscounted,
+  noise,
+  programStream,
+  stream,
   truehd,
   unknownDurations,
+  vorbis,
+  wrappedClock,
 } from "../judge/odd-lengths.ts";
-import { probeFile } from "./probe-file.ts";
+import {
+  aiffOf,
+  aviOf,
+  aviWithoutIndex,
+  flacOf,
+  flvOf,
+  matroskaOf,
+  miscountedNoise,
+  vbri,
+  wavOf,
+} from "../judge/wrong-headers.ts";
+import { bytesReader, probeFile } from "./probe-file.ts";
 
 const FILES = [
   { name: "Matroska that starts at 100 s", make: () => lateMatroska(true), seconds: 6 },
@@ -19,7 +41,109 @@ const FILES = [
   { name: "MP3 that counts 10 times its frames", make: () => miscounted(10, "-b:a", "128k"), seconds: 6.05 },
   { name: "MP3 that counts a tenth of its frames", make: () => miscounted(0.1, "-q:a", "4"), seconds: 6.05 },
   { name: "TrueHD in Matroska", make: truehd, seconds: 2 },
+  ...[0, 2, 600].map((stated) => ({
+    name: `FLV that states ${stated} s`,
+    make: () => flvOf(stated),
+    seconds: 6.02,
+  })),
+  ...[0, 0.5, 10].map((times) => ({
+    name: `FLAC that counts ${times} times its samples`,
+    make: () => flacOf(times),
+    seconds: 6,
+  })),
+  ...[true, false].flatMap((tagged) =>
+    [0, 0.1, 10].map((times) => ({
+      name: `Matroska that states ${times} times its duration${tagged ? " and the ends of its tracks" : ""}`,
+      make: () => matroskaOf(times, tagged),
+      seconds: 6.02,
+    })),
+  ),
+  { name: "AVI that counts 10 times its pictures", make: () => aviOf(10), seconds: 6.05 },
+  { name: "AVI that counts no pictures", make: () => aviOf(0), seconds: 6.05 },
+  { name: "AVI without an index", make: aviWithoutIndex, seconds: 6 },
+  { name: "WAV of an unknown size", make: () => wavOf(0xffff_ffff), seconds: 6 },
+  { name: "WAV of no size", make: () => wavOf(0), seconds: 6 },
+  { name: "WAV that states too many bytes", make: () => wavOf(6_000_000), seconds: 6 },
+  { name: "AIFF that counts 10 times its samples", make: () => aiffOf(10), seconds: 6 },
+  { name: "AIFF that counts no samples", make: () => aiffOf(0), seconds: 6 },
+  ...[0.3, 0.5, 2].map((times) => ({
+    name: `MP3 of noise that counts ${times} times its frames`,
+    make: () => miscountedNoise(times),
+    seconds: 6.02,
+  })),
+  ...[1, 10].map((times) => ({
+    name: `MP3 whose VBRI tag counts ${times} times its frames`,
+    make: () => vbri(times),
+    seconds: 6.024,
+  })),
+  {
+    name: "MP3 joined from two of a variable bitrate",
+    make: async () => joined("mp3", [await noise(), await noise()]),
+    seconds: 12.05,
+  },
+  {
+    name: "MP3 joined from a short and a long one",
+    make: async () => joined("mp3", [await miscounted(1, "-q:a", "4"), await noise()]),
+    seconds: 12.05,
+  },
 ] as const;
+
+const JOINED = [
+  { name: "transport stream", make: async () => joined("ts", [await stream(), await stream()]), seconds: 12 },
+  {
+    name: "transport stream joined from three",
+    make: async () => joined("ts", [await stream(), await stream(), await stream()]),
+    seconds: 18,
+  },
+  {
+    name: "program stream",
+    make: async () => joined("mpg", [await programStream(), await programStream()]),
+    seconds: 12,
+  },
+  { name: "Ogg", make: async () => joined("ogg", [await vorbis(), await vorbis()]), seconds: 12 },
+  {
+    name: "Ogg whose channels change",
+    make: async () => joined("ogg", [await vorbis(1), await vorbis(2)]),
+    seconds: 12,
+  },
+] as const;
+
+test.for(JOINED)("a $name whose clock restarts lasts as long as its parts", async ({ make, seconds }) => {
+  const { source } = await probeFile(await make());
+  expect(Math.abs((source.duration ?? 0) - seconds)).toBeLessThan(0.15);
+  expect(source.restarted).toBe(true);
+});
+
+test("a transport stream whose clock starts again at zero has one clock", async () => {
+  const { source } = await probeFile(await wrappedClock());
+  expect(source.duration).toBeCloseTo(6, 1);
+  expect(source.restarted).toBeUndefined();
+});
+
+test("a large transport stream is sampled, and a restart makes its duration an estimate", async () => {
+  const part = await readFile(await stream());
+  const repeat = (count: number) => Buffer.concat(Array.from({ length: count }, () => part));
+  const reader = bytesReader(repeat(60));
+  const { source } = await probeFile(await joined("ts", [await stream(), await stream()]));
+  const reads: number[] = [];
+  const counting = {
+    size: reader.size,
+    read: (range: ByteRange, signal?: AbortSignal) => {
+      reads.push(range.end - range.start);
+      return reader.read(range, signal);
+    },
+  };
+  const sampled = await measurePackets(counting, source, AbortSignal.timeout(20_000));
+  expect(sampled).toMatchObject({ restarted: true, estimated: true });
+  expect(reads.length).toBeLessThanOrEqual(12);
+  const whole = await measureWhole(
+    { ...source, duration_estimated: true },
+    reader,
+    AbortSignal.timeout(20_000),
+  );
+  expect(whole.duration).toBeCloseTo(360, 0);
+  expect(whole.duration_estimated).toBeUndefined();
+});
 
 test.for(FILES)("the packets of a $name decide its duration", async ({ make, seconds }) => {
   const { source } = await probeFile(await make());
@@ -36,7 +160,22 @@ test("a tag that counts an MP3's frames right stays exact", async () => {
 test("a transport stream that ends in other streams is refused with that reason", async () => {
   await expect(probeFile(await changingPrograms())).rejects.toMatchObject({
     kind: "input_unsupported",
-    message: expect.stringContaining("ends in other streams than it starts with"),
+    message: expect.stringContaining("goes on in other streams than it starts with"),
+  });
+});
+
+test("a transport stream that returns to its first streams is refused too", async () => {
+  const path = await joined("ts", [await stream(256), await stream(512), await stream(256)]);
+  await expect(probeFile(path)).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: expect.stringContaining("goes on in other streams than it starts with"),
+  });
+});
+
+test("a transport stream whose identifiers change their streams is refused with that reason", async () => {
+  await expect(probeFile(await exchangedStreams())).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: expect.stringContaining("changes the type of a stream midway"),
   });
 });
 
@@ -50,7 +189,7 @@ test("a transport stream of two programs at once is read", async () => {
 test("a transport stream whose sound ends in another stream is refused", async () => {
   await expect(probeFile(await changingSound())).rejects.toMatchObject({
     kind: "input_unsupported",
-    message: expect.stringContaining("ends in other streams than it starts with"),
+    message: expect.stringContaining("goes on in other streams than it starts with"),
   });
 });
 

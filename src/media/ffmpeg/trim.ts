@@ -53,7 +53,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
       video: withFineTimeBase(trimFilter("trim", seek - at, null)),
     };
   }
-  const { start, end, decode_from = start, shown_from = start } = chunk;
+  const { start, end, decode_from = decodeFrom(start, source), shown_from = start } = chunk;
   const copied = plan.video === null && plan.audio?.mode === "copy";
   const at = Math.max(0, decode_from - (copied ? 2 * EPSILON_SECONDS : seekMargin(source)));
   const lead = start - at;
@@ -82,6 +82,11 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     lead,
     speed: none.speed,
   };
+}
+
+// Where no time can be looked up, ffmpeg must read from the beginning.
+function decodeFrom(start: number, source: Source): number {
+  return source.restarted || source.edited ? 0 : start;
 }
 
 function sinceStart(lead: number): string {

@@ -1,0 +1,361 @@
+import type { Source } from "../media/source.ts";
+import type { ByteReader } from "../runs/ports.ts";
+import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
+import type { PacketLength } from "./durations.ts";
+import { readBlockTimes } from "./matroska.ts";
+import { measureFlacEnd } from "./sound-frames.ts";
+import { measureRestarts } from "./transport-stream.ts";
+
+type Measure = (file: Blocks, source: Source, maxBytes?: number) => Promise<PacketLength | null>;
+
+/**
+ * Measures a file by its packets, because headers of these formats are often wrong; null for other formats and when the packets
+ * are inconclusive. Estimates the length of a file that restarts and is larger than `maxBytes`. Rejects as the reader does.
+ */
+export async function measurePackets(
+  reader: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+  maxBytes?: number,
+): Promise<PacketLength | null> {
+  const measure = MEASURES[source.format];
+  if (!measure || source.kind === "image") return null;
+  try {
+    return await measure(createBlocks(reader, signal), source, maxBytes);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return null;
+    throw thrown;
+  }
+}
+
+const MEASURES: Readonly<Record<string, Measure>> = {
+  flv: measureFlv,
+  avi: measureAvi,
+  aiff: measureAiff,
+  wav: measureWav,
+  ogg: measureOgg,
+  flac: ({ reader, signal }) => measureFlacEnd(reader, signal),
+  mpegts: measureProgram,
+  mpeg: measureProgram,
+  matroska: measureMatroska,
+  webm: measureMatroska,
+};
+
+function measureProgram({ reader, signal }: Blocks, { format }: Source, maxBytes?: number) {
+  return measureRestarts(reader, format, signal, maxBytes);
+}
+
+const MAX_WALKED = 32 * MIB;
+const BLOCK = 2 * MIB;
+
+/** A reader that keeps the last block, so that small reads in order cost few requests. */
+export interface Blocks {
+  reader: ByteReader;
+  size: number;
+  signal: AbortSignal;
+  /** Returns a view of `length` bytes, fewer at the end of the file. */
+  view(at: number, length: number): Promise<DataView>;
+}
+
+/** Returns a reader of blocks of `bytes`. */
+export function createBlocks(reader: ByteReader, signal: AbortSignal, bytes = BLOCK): Blocks {
+  let start = 0;
+  let block: Uint8Array = new Uint8Array();
+  return {
+    reader,
+    size: reader.size,
+    signal,
+    async view(at, length) {
+      const end = Math.min(reader.size, at + length);
+      if (at < start || end > start + block.length) {
+        start = at;
+        block = await reader.read(
+          { start, end: Math.min(reader.size, at + Math.max(length, bytes)) },
+          signal,
+        );
+      }
+      return viewOf(block.subarray(at - start, Math.max(0, end - start)));
+    },
+  };
+}
+
+// The last packet's own length in a container that does not state it.
+const SOUND_PACKET = 0.02;
+
+// Adobe Flash Video File Format Specification 10.1, E.4.1: a type, a size, a time, and after the body the bytes of the whole.
+const FLV_TAG = 11;
+const FLV_TYPES: ReadonlySet<number> = new Set([8, 9, 18]);
+const FLV_START = 13;
+const FLV_TAIL = 512 * KIB;
+
+interface FlvTag {
+  type: number;
+  /** Seconds. */
+  time: number;
+  /** Bytes with its header and its trailing size. */
+  bytes: number;
+}
+
+function readFlvTag(view: DataView, at: number): FlvTag | null {
+  if (at < 0 || at + FLV_TAG > view.byteLength || !FLV_TYPES.has(view.getUint8(at))) return null;
+  if (view.getUint32(at + 8) >>> 8 !== 0) return null;
+  const bytes = FLV_TAG + (view.getUint32(at) & 0xffffff) + 4;
+  const time = ((view.getUint8(at + 7) << 24) | (view.getUint32(at + 4) >>> 8)) >>> 0;
+  return { type: view.getUint8(at), time: time / 1000, bytes };
+}
+
+async function measureFlv(file: Blocks, { fps = 25 }: Source): Promise<PacketLength | null> {
+  const head = await file.view(0, FLV_TAIL);
+  const first = walkFlv(head, FLV_START).tags.find(({ type }) => type !== 18);
+  const from = Math.max(FLV_START, file.size - FLV_TAIL);
+  const tail = await file.view(from, FLV_TAIL);
+  const walk = from === FLV_START ? walkFlv(tail, 0) : walkFlv(tail, findFlvTag(tail));
+  const last = walk.tags.filter(({ type }) => type !== 18);
+  if (!first || last.length === 0) return null;
+  const end = Math.max(
+    ...last.map(({ type, time }) => time + (type === 9 ? 1 / Math.max(1, fps) : SOUND_PACKET)),
+  );
+  return { seconds: end - first.time, truncated: !walk.complete };
+}
+
+// Two tags in a row prove that the first is one.
+function findFlvTag(view: DataView): number {
+  for (let at = 0; at + FLV_TAG < view.byteLength; at++) {
+    const tag = readFlvTag(view, at);
+    const next = tag && at + tag.bytes;
+    if (tag && next && next <= view.byteLength && view.getUint32(next - 4) === tag.bytes - 4) return at;
+  }
+  return view.byteLength;
+}
+
+function walkFlv(view: DataView, start: number): { tags: FlvTag[]; complete: boolean } {
+  const tags: FlvTag[] = [];
+  for (let at = start; at < view.byteLength; ) {
+    const tag = readFlvTag(view, at);
+    if (!tag || at + tag.bytes > view.byteLength) return { tags, complete: false };
+    tags.push(tag);
+    at += tag.bytes;
+  }
+  return { tags, complete: true };
+}
+
+interface AviStream {
+  type: string;
+  /** Seconds of a unit, and the bytes of one; 0 for a unit per chunk. */
+  unit: number;
+  bytes: number;
+  chunks: number;
+  total: number;
+}
+
+const UNKNOWN_SIZE = 0x7fff_ff00;
+const MAX_CHUNKS = 4_000_000;
+
+// Microsoft, AVI RIFF File Reference: the streams' headers come first, then chunks such as `00dc` and `01wb`.
+async function measureAvi(file: Blocks): Promise<PacketLength | null> {
+  if (file.size > MAX_WALKED) return null;
+  const streams: AviStream[] = [];
+  let truncated = false;
+  let at = 0;
+  for (let count = 0; at + 8 <= file.size && count < MAX_CHUNKS; count++) {
+    const view = await file.view(at, 64);
+    const name = latinText(view, 0, 4);
+    const size = view.getUint32(4, true);
+    if (name === "RIFF" || name === "LIST") {
+      at += 12;
+      continue;
+    }
+    if (name === "strh") {
+      const [scale, rate] = [view.getUint32(28, true), view.getUint32(32, true)];
+      const type = latinText(view, 8, 4);
+      streams.push({ type, unit: scale / rate, bytes: view.getUint32(52, true), chunks: 0, total: 0 });
+    }
+    const [, place] = /^(\d\d)(?:d[bc]|wb)$/.exec(name) ?? [];
+    const stream = place === undefined ? undefined : streams[Number(place)];
+    if (place === undefined && !/^[\w ]{4}$/.test(name)) break;
+    if (stream && at + 8 + size > file.size) {
+      truncated = true;
+      break;
+    }
+    if (stream) {
+      stream.chunks++;
+      stream.total += size;
+    }
+    at += 8 + size + (size & 1);
+  }
+  const lengths = streams
+    .filter(({ type }) => type === "vids" || type === "auds")
+    .map(
+      ({ unit, bytes, chunks, total, type }) =>
+        unit * (type === "auds" && bytes > 0 ? total / bytes : chunks),
+    );
+  const seconds = Math.max(0, ...lengths);
+  return Number.isFinite(seconds) && seconds > 0 ? { seconds, truncated } : null;
+}
+
+interface RiffChunk {
+  name: string;
+  start: number;
+  size: number;
+}
+
+async function listChunks(file: Blocks, isLittle: boolean): Promise<RiffChunk[]> {
+  const chunks: RiffChunk[] = [];
+  for (let at = 12; at + 8 <= file.size && chunks.length < 64; ) {
+    const view = await file.view(at, 8);
+    const chunk = { name: latinText(view, 0, 4), start: at + 8, size: view.getUint32(4, isLittle) };
+    chunks.push(chunk);
+    at = chunk.start + chunk.size + (chunk.size & 1);
+  }
+  return chunks;
+}
+
+// Audio Interchange File Format 1.3: COMM counts the frames, SSND holds them after eight bytes.
+async function measureAiff(file: Blocks, { audio, codecs }: Source): Promise<PacketLength | null> {
+  const chunks = await listChunks(createBlocks(file.reader, file.signal, 4 * KIB), false);
+  const [comm, ssnd] = ["COMM", "SSND"].map((name) => chunks.find((chunk) => chunk.name === name));
+  if (!comm || !ssnd || !audio || !codecs?.audio?.startsWith("pcm_")) return null;
+  const head = await file.view(comm.start, 8);
+  const frame = head.getUint16(0) * Math.ceil(head.getUint16(6) / 8);
+  const offset = (await file.view(ssnd.start, 4)).getUint32(0);
+  const end = ssnd.start + ssnd.size;
+  const bytes = Math.min(end, file.size) - ssnd.start - 8 - offset;
+  const seconds = Math.floor(bytes / frame) / audio.sample_rate;
+  return seconds > 0 ? { seconds, truncated: end > file.size && ssnd.size < UNKNOWN_SIZE } : null;
+}
+
+// Programs that do not know the size in advance write all ones, or nearly.
+async function measureWav(file: Blocks): Promise<PacketLength | null> {
+  const chunks = await listChunks(createBlocks(file.reader, file.signal, 4 * KIB), true);
+  const data = chunks.find(({ name }) => name === "data");
+  const truncated = data !== undefined && data.size < UNKNOWN_SIZE && data.start + data.size > file.size;
+  return truncated ? { seconds: null, truncated } : null;
+}
+
+const OGG_PAGE = 27;
+const MAX_PAGE = OGG_PAGE + 255 + 255 * 255;
+const OGG_PLACES = 8;
+
+interface OggPage {
+  opens: boolean;
+  /** The position that its last finished packet ends at; null for none. */
+  granule: number | null;
+  serial: number;
+  bytes: number;
+}
+
+// RFC 3533, 6.
+function readOggPage(view: DataView): OggPage | null {
+  if (view.byteLength < OGG_PAGE || latinText(view, 0, 4) !== "OggS") return null;
+  const segments = view.getUint8(26);
+  if (view.byteLength < OGG_PAGE + segments) return null;
+  let bytes = OGG_PAGE + segments;
+  for (let place = 0; place < segments; place++) bytes += view.getUint8(OGG_PAGE + place);
+  const granule = Number(view.getBigInt64(6, true));
+  const opens = (view.getUint8(5) & 2) !== 0;
+  return { opens, granule: granule < 0 ? null : granule, serial: view.getUint32(14, true), bytes };
+}
+
+interface OggLink {
+  rates: Map<number, { rate: number; skip: number }>;
+  ends: Map<number, number>;
+  begun: boolean;
+}
+
+// RFC 3533, 4: a physical stream may chain logical ones, each with its own clock.
+async function measureOgg(
+  file: Blocks,
+  _source: Source,
+  maxBytes = MAX_WALKED,
+): Promise<PacketLength | null> {
+  if (file.size > maxBytes) return (await restartsOgg(file)) ? estimateOgg(file) : null;
+  const links: OggLink[] = [];
+  let truncated = false;
+  for (let at = 0; at < file.size; ) {
+    const view = await file.view(at, OGG_PAGE + 255 + 32);
+    const page = readOggPage(view);
+    if (!page) return null;
+    if (at + page.bytes > file.size) {
+      truncated = true;
+      break;
+    }
+    let link = links.at(-1);
+    if (page.opens && (!link || link.begun)) {
+      link = { rates: new Map(), ends: new Map(), begun: false };
+      links.push(link);
+    }
+    if (!link) return null;
+    if (page.opens) {
+      const rate = oggRate(view, OGG_PAGE + view.getUint8(26));
+      if (rate) link.rates.set(page.serial, rate);
+    } else {
+      link.begun = true;
+      if (page.granule !== null) link.ends.set(page.serial, page.granule);
+    }
+    at += page.bytes;
+  }
+  const lengths = links.map(({ rates, ends }) =>
+    Math.max(...[...rates].map(([serial, { rate, skip }]) => ((ends.get(serial) ?? 0) - skip) / rate)),
+  );
+  const seconds = lengths.reduce((sum, length) => sum + length, 0);
+  if (links.length > 1 && Number.isFinite(seconds) && seconds > 0)
+    return { seconds, truncated, restarted: true };
+  return truncated ? { seconds: null, truncated } : null;
+}
+
+function oggRate(view: DataView, at: number): { rate: number; skip: number } | null {
+  const name = latinText(view, at, 8);
+  if (name === "OpusHead") return { rate: 48_000, skip: view.getUint16(at + 10, true) };
+  return name.startsWith("\u0001vorbis") ? { rate: view.getUint32(at + 12, true), skip: 0 } : null;
+}
+
+async function restartsOgg(file: Blocks): Promise<boolean> {
+  const last = new Map<number, number>();
+  const first = readOggPage(await file.view(0, MAX_PAGE));
+  for (let place = 1; place <= OGG_PLACES; place++) {
+    const at = Math.floor(((file.size - MAX_PAGE) * place) / OGG_PLACES);
+    const bytes = await file.reader.read({ start: at, end: at + MAX_PAGE }, file.signal);
+    const view = viewOf(bytes);
+    for (let offset = 0; offset + OGG_PAGE < bytes.length; offset++) {
+      const page = view.getUint32(offset) === 0x4f676753 ? readOggPage(viewOf(bytes.subarray(offset))) : null;
+      if (!page || page.granule === null) continue;
+      if (page.granule < (last.get(page.serial) ?? 0)) return true;
+      last.set(page.serial, page.granule);
+    }
+  }
+  return first !== null && last.size > 0 && !last.has(first.serial);
+}
+
+async function estimateOgg(file: Blocks): Promise<PacketLength | null> {
+  const head = await file.view(0, OGG_PAGE + 255 + 32);
+  const rate = readOggPage(head) && oggRate(head, OGG_PAGE + head.getUint8(26));
+  const bytes = await file.view(0, BLOCK);
+  let [granule, at] = [0, 0];
+  for (;;) {
+    const page =
+      at + OGG_PAGE < bytes.byteLength
+        ? readOggPage(new DataView(bytes.buffer, bytes.byteOffset + at, bytes.byteLength - at))
+        : null;
+    if (!page) break;
+    granule = page.granule ?? granule;
+    at += page.bytes;
+  }
+  if (!rate || granule === 0) return null;
+  return {
+    seconds: ((granule / rate.rate) * file.size) / at,
+    truncated: false,
+    restarted: true,
+    estimated: true,
+  };
+}
+
+// The tags of most writers state the end of each track; they are believed unless they contradict the header.
+async function measureMatroska({ reader, signal }: Blocks, source: Source): Promise<PacketLength | null> {
+  const { duration, streams = [] } = source;
+  const playing = streams.filter(({ kind }) => kind === "video" || kind === "audio");
+  const ends = playing.flatMap(({ end }) => end ?? []);
+  const agrees = duration !== undefined && Math.abs(Math.max(...ends) - duration) < 1;
+  if (agrees && ends.length === playing.length && ends.length > 1) return null;
+  const times = await readBlockTimes(reader, signal);
+  return times && { seconds: times.last - times.first + SOUND_PACKET, truncated: times.truncated };
+}

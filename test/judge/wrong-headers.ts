@@ -1,0 +1,93 @@
+import { avi, film, noise, replaceAll, rewritten, sound } from "./odd-lengths.ts";
+
+/** An FLV whose metadata states another duration, in seconds. */
+export async function flvOf(seconds: number): Promise<string> {
+  return rewritten(await film("flv"), "flv", `lasts-${seconds}`, (file) => {
+    file.writeDoubleBE(seconds, file.indexOf("duration") + 9);
+    return file;
+  });
+}
+
+/** A FLAC whose header counts so many times its samples; 0 stands for an unknown number. */
+export async function flacOf(times: number): Promise<string> {
+  return rewritten(await sound("flac"), "flac", `times-${times}`, (file) => {
+    // RFC 9639, 8.2: 36 bits end at byte 26.
+    const low = Math.round(file.readUInt32BE(22) * times);
+    file.writeUInt32BE(low, 22);
+    return file;
+  });
+}
+
+/** A Matroska whose header states so many times its duration, with or without the tags of its tracks. */
+export async function matroskaOf(times: number, tagged: boolean): Promise<string> {
+  return rewritten(await film("mkv"), "mkv", `times-${times}-${tagged}`, (file) => {
+    const at = file.indexOf(Buffer.from("448988", "hex")) + 3;
+    file.writeDoubleBE(file.readDoubleBE(at) * times, at);
+    return tagged ? file : replaceAll(file, "DURATION", "XURATION");
+  });
+}
+
+/** An AVI whose headers count so many times its pictures and sound. */
+export async function aviOf(times: number): Promise<string> {
+  return rewritten(await avi(), "avi", `times-${times}`, (file) => {
+    const total = file.indexOf("avih") + 24;
+    file.writeUInt32LE(file.readUInt32LE(total) * times, total);
+    for (let at = file.indexOf("strh"); at >= 0; at = file.indexOf("strh", at + 4))
+      file.writeUInt32LE(file.readUInt32LE(at + 40) * times, at + 40);
+    return file;
+  });
+}
+
+/** An AVI that ends before its index. */
+export async function aviWithoutIndex(): Promise<string> {
+  return rewritten(await avi(), "avi", "no-index", (file) => file.subarray(0, file.lastIndexOf("idx1")));
+}
+
+/** A WAV whose header states this number of bytes of sound. */
+export async function wavOf(bytes: number): Promise<string> {
+  return rewritten(await sound("wav"), "wav", `bytes-${bytes}`, (file) => {
+    file.writeUInt32LE(bytes, file.indexOf("data") + 4);
+    return file;
+  });
+}
+
+/** An AIFF whose header counts so many times its samples, or none. */
+export async function aiffOf(times: number): Promise<string> {
+  return rewritten(await sound("aiff"), "aiff", `times-${times}`, (file) => {
+    const at = file.indexOf("COMM") + 10;
+    file.writeUInt32BE(file.readUInt32BE(at) * times, at);
+    return file;
+  });
+}
+
+/** An MP3 of noise whose first frame counts so many times its frames. */
+export async function miscountedNoise(times: number): Promise<string> {
+  return rewritten(await noise(), "mp3", `times-${times}`, (file) => {
+    const at = Math.max(file.indexOf("Xing"), file.indexOf("Info")) + 8;
+    file.writeUInt32BE(Math.round(file.readUInt32BE(at) * times), at);
+    return file;
+  });
+}
+
+const FRAME = 384;
+
+/** An MP3 of frames of 384 bytes behind one with a VBRI tag, which counts so many times their number. */
+export async function vbri(times: number): Promise<string> {
+  const plain = ["-c:a", "libmp3lame", "-b:a", "128k", "-write_xing", "0", "-id3v2_version", "0"];
+  return rewritten(await sound("mp3", ...plain), "mp3", `vbri-${times}`, (file) => {
+    const tag = Buffer.alloc(FRAME);
+    file.copy(tag, 0, 0, 4);
+    tag.write("VBRI", 36, "latin1");
+    tag.writeUInt16BE(1, 40);
+    tag.writeUInt32BE(file.length + FRAME, 46);
+    tag.writeUInt32BE(Math.round((file.length / FRAME) * times), 50);
+    return Buffer.concat([tag, file]);
+  });
+}
+
+/** The first share of a file. */
+export async function cutOff(path: string, extension: string, share: number): Promise<string> {
+  return rewritten(path, extension, `cut-${share}`, (file) =>
+    file.subarray(0, Math.floor(file.length * share)),
+  );
+}
