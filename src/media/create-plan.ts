@@ -81,6 +81,8 @@ export interface PlanHints extends ChunkHints {
   extra?: readonly Source[] | undefined;
   /** Whether joined videos can be copied; null or absent when they are encoded anyway. */
   copyJoin?: CopyJoin | null | undefined;
+  /** Whether a video with `target_size` is encoded although it could be copied; default false. */
+  encodes?: boolean | undefined;
 }
 
 /** Returns whether a handwritten source lacks facts that a plan needs, and so must be probed first. */
@@ -125,7 +127,7 @@ const PLANS: {
 function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Plan {
   const { target_size } = options;
   if (target_size === undefined) return planVideo(source, options, hints);
-  const copy = planCopyWithin(target_size, source, options, hints);
+  const copy = hints.encodes ? null : planCopyWithin(target_size, source, options, hints);
   if (copy) return copy;
   const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
   const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
@@ -133,7 +135,7 @@ function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Pla
   return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
 }
 
-/** Plans a video that copies the source's pictures within `bytes`; null when they must be encoded or exceed it. */
+/** Plans a video that copies the source's pictures, if it may keep within `bytes`; null when they must be encoded or exceed it. */
 export function planCopyWithin(
   bytes: number,
   source: Source,
@@ -142,7 +144,7 @@ export function planCopyWithin(
 ): Plan | null {
   const plan = planVideo(source, options, hints);
   const size = copiedBytes(plan, source);
-  return size !== null && size + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
+  return size !== null && size.least + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
 }
 
 function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {

@@ -57,6 +57,8 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
   const drawn = geometry ?? plan.waveform?.picture ?? null;
   const size = drawn ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
   const tracks = [plan.video, plan.audio].filter((track) => track !== null);
+  const bytes = leastOf(bytesOf(plan, source), copiedBytes(plan, source)?.most ?? null);
+  const limit = "target_size" in options ? options.target_size : undefined;
   return {
     format: plan.format,
     width: size?.width ?? null,
@@ -66,7 +68,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
     renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
     pictures: plan.image?.sheet?.tiles ?? null,
-    bytes: leastOf(bytesOf(plan, source), copiedBytes(plan, source)),
+    bytes: bytes === null || limit === undefined ? bytes : Math.min(bytes, limit),
     quality: typicalQuality(plan.video, source),
   };
 }

@@ -233,13 +233,18 @@ export const VIDEO_FLOOR = 24_000;
  * source; throws `invalid_options` when the duration is unknown or too little is left.
  */
 export function videoBitsWithin(bytes: number, plan: Plan, source: Source): number {
-  const { duration, frames, audio } = plan;
+  const { duration } = plan;
   if (duration === null) throw errors.targetSizeDurationUnknown();
-  const sound = audio ? soundBits(audio, source) : 0;
-  const left = ((bytes - videoOverhead(frames, duration)) * 8) / duration - sound;
+  const left = ((bytes - bytesBesidePictures(plan, source)) * 8) / duration;
   const bitrate = Math.round(left * TARGET_SHARE.video);
   if (bitrate >= VIDEO_FLOOR) return Math.min(bitrate, maxVideoBits(plan, source));
   throw errors.targetSizeTooSmall({ bytes, duration });
+}
+
+/** Returns the bytes that the container and the sound of a video take. */
+export function bytesBesidePictures({ duration, frames, audio }: Plan, source: Source): number {
+  const seconds = duration ?? 0;
+  return videoOverhead(frames, seconds) + ((audio ? soundBits(audio, source) : 0) * seconds) / 8;
 }
 
 /** Returns the bits per second beyond which a plan's video of a target size gains nothing: those of the source, at the plan's speed. */
@@ -256,11 +261,11 @@ export function maxAudioBits(source: Source): number {
 }
 
 /**
- * Returns the maximum bytes of an output that copies the source's pictures, or its sound alone; null when it encodes them or the
- * source's size is unknown.
+ * Returns the bytes of an output that copies the source's pictures, or its sound alone; null when it encodes them or the source's
+ * size is unknown.
  */
-export function copiedBytes(plan: Plan, source: Source): number | null {
-  const { kind, format, video, audio, frames, start, end } = plan;
+export function copiedBytes(plan: Plan, source: Source): { least: number; most: number } | null {
+  const { kind, video, audio, frames, start, end } = plan;
   const { filesize, duration = 0 } = source;
   const first = kind === "video" ? video : audio;
   const isWhole = start === 0 && end === null && plan.speed === undefined && plan.concat === undefined;
@@ -270,15 +275,32 @@ export function copiedBytes(plan: Plan, source: Source): number | null {
     audio?.mode === "encode" ? soundBits(audio, source) - (streamBits(source, "audio") ?? 0) : 0;
   const sound = Math.max(0, (encoded * duration) / 8);
   const packets = (frames ?? 0) + (duration * (source.audio?.sample_rate ?? 0)) / PACKET_SAMPLES;
-  const container = isAlike(source.format, format) ? 0 : packets * CONTAINER_BYTES.packet;
-  return Math.ceil(filesize + sound + container + REMUX_BYTES);
+  const least = Math.ceil(filesize + sound);
+  return {
+    least,
+    most: Math.ceil(filesize + sound + packets * packetGrowth(source, plan) + remuxBytes(plan)),
+  };
 }
 
-const REMUX_BYTES = 500;
+// An MP3 gets a frame of facts, a FLAC a table of seek points.
+function remuxBytes({ kind, format }: Plan): number {
+  return kind === "video" || format === "mp3" || format === "flac" ? 500 : 100;
+}
+
+// Bytes that a packet takes more in another container, measured on one and ten minutes.
+function packetGrowth({ format: from }: Source, { kind, format: to }: Plan): number {
+  if (isAlike(from, to)) return kind === "video" ? ALIKE_GROWTH : 0;
+  return kind === "audio" ? SOUND_GROWTH : CONTAINER_BYTES.packet;
+}
+
+const ALIKE_GROWTH = 3;
+const SOUND_GROWTH = 4;
 
 function isAlike(from: string, to: string): boolean {
   const { demuxers } = containerOf({ format: from });
-  return from === to || (demuxers !== undefined && demuxers === containerOf({ format: to }).demuxers);
+  const ogg = new Set(["ogg", "opus"]);
+  if (from === to || (ogg.has(from) && ogg.has(to))) return true;
+  return demuxers !== undefined && demuxers === containerOf({ format: to }).demuxers;
 }
 
 const DEFAULT_RATE = 48_000;

@@ -177,7 +177,7 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   const { min, max } = BOUNDS.audio_bitrate;
   const { bitrate: _, quality: __, ...plain } = options;
   const copy = copiedBytes(createPlan(source, "audio", plain), source);
-  if (copy !== null && copy <= bytes) return plain;
+  if (copy !== null && copy.most <= bytes) return plain;
   const plan = createPlan(source, "audio", { ...options, bitrate: max });
   const { audio, format } = plan;
   if (audio?.mode !== "encode" || audio.bitrate === null) throw errors.sizeLossless({ format });

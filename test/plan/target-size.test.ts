@@ -177,18 +177,32 @@ test.for([
   { name: "has another size in pixels", source: COPIED, options: { width: 320 }, bytes: 20_000_000 },
   { name: "has another codec", source: COPIED, options: { format: "webm" }, bytes: 20_000_000 },
   { name: "is cut", source: COPIED, options: { end: 9 }, bytes: 20_000_000 },
-  {
-    name: "might grow in another container",
-    source: { ...COPIED, format: "matroska" },
-    options: {},
-    bytes: 10_161_000,
-  },
 ] as const)("encodes a source that $name, at less than its bitrate", ({ source, options, bytes }) => {
   const sized = optionsForSize("video", options as VideoOptions, source, bytes);
   expect(createPlan(source, "video", sized)).toMatchObject({ video: { mode: "encode" } });
   expect(bitrateOf(sized, source)).toBeLessThanOrEqual(7_200_000);
   expect(forecast("video", sized, source).bytes).toBeLessThanOrEqual(bytes);
 });
+
+test.for([
+  { name: "the same container", format: "mp4" },
+  { name: "another one, in which it may grow", format: "matroska" },
+])(
+  "a source of exactly the target size, in $name, is copied first, and encoded where that exceeds it",
+  (row) => {
+    const source = { ...COPIED, format: row.format };
+    const bytes = 10_160_000;
+    expect(optionsForSize("video", {}, source, bytes)).toEqual({ target_size: bytes });
+    expect(forecast("video", { target_size: bytes }, source)).toMatchObject({ copied: true });
+    expect(forecast("video", { target_size: bytes }, source).bytes).toBeLessThanOrEqual(bytes);
+    expect(createPlan(source, "video", { target_size: bytes }, { encodes: true })).toMatchObject({
+      video: { mode: "encode", rate: { bitrate: 7_190_483 } },
+      target_size: bytes,
+    });
+    expect(createPlan(source, "video", { target_size: bytes - 1 }).video?.mode).toBe("encode");
+    expect(forecast("video", optionsForSize("video", {}, source, bytes - 1), source).copied).toBe(false);
+  },
+);
 
 test("copies sound that is within the size", () => {
   const codecs = { video: null, audio: "mp3" };
@@ -199,6 +213,12 @@ test("copies sound that is within the size", () => {
   expect(optionsForSize("audio", { format: "mp3" }, spoken, 150_000)).toEqual({
     format: "mp3",
     bitrate: 96_000,
+  });
+  // A copy of Ogg has no more bytes, also with the overhead of its pages.
+  const opus = { ...spoken, format: "ogg", codecs: { video: null, audio: "opus" } };
+  expect(optionsForSize("audio", { format: "opus" }, opus, 160_100)).toEqual({ format: "opus" });
+  expect(optionsForSize("audio", { format: "opus" }, opus, 159_999)).toMatchObject({
+    bitrate: expect.any(Number),
   });
 });
 

@@ -18,17 +18,21 @@ const MIN_CHUNK_BYTES = 16_384;
 
 /**
  * Returns the offers of this machine's encoders for an uncut plan, in order of preference, up to the first one without a refusal.
- * Prepares each encoder first. Never rejects.
+ * Prepares each encoder first; those that `missed` the plan's `target_size` refuse it. Never rejects.
  */
 export async function localOffers(
   encoders: readonly LocalEncoder[],
   plan: Plan,
   source: Source,
+  missed: readonly string[] = [],
 ): Promise<Offer[]> {
   const offers: Offer[] = [];
   for (const encoder of encoders) {
     await encoder.prepare?.(plan, source);
-    const offer = offerOf(encoder, plan, source);
+    const own = offerOf(encoder, plan, source);
+    const offer = missed.includes(encoder.name)
+      ? { ...own, refusal: { code: "output_bytes" } as const }
+      : own;
     offers.push(offer);
     if (offer.refusal === null) break;
   }

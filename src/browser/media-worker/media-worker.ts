@@ -40,7 +40,7 @@ async function compose(
       // A run encodes while another is stitched.
       runs_at_once: pool.workers + 1,
       font: () => loadFont(settings.core ?? {}),
-      offers: (plan, source) => localOffers(ordered, plan, source),
+      offers: (plan, source, missed) => localOffers(ordered, plan, source, missed),
       inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
       probe(reader, given, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);

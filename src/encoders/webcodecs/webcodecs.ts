@@ -65,8 +65,6 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     refuse(plan, source) {
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
-      // Chromium's H.264 encoder wrote 345 kB for six seconds with a target of 150 kB.
-      if (plan.target_size !== undefined) return { code: "output_bytes" };
       const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "webcodecs"));
       const refusal = featureRefusal ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;

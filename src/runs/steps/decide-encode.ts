@@ -19,8 +19,11 @@ import type { ByteReader } from "../ports.ts";
 export interface Hosts {
   /** At least one. A run whose encoder no longer exists continues with the first. */
   encoders: readonly Encoder[];
-  /** Returns each encoder's offer for an uncut plan, in the host's order of preference; never rejects. */
-  offers(plan: Plan, source: Source): Promise<readonly Offer[]>;
+  /**
+   * Returns each encoder's offer for an uncut plan, in the host's order of preference, refusals for those that `missed` its
+   * `target_size`; never rejects.
+   */
+  offers(plan: Plan, source: Source, missed?: readonly string[]): Promise<readonly Offer[]>;
 }
 
 /** A decided encode: the uncut plan and its encoder. Plain data, created once per run and stored with it. */
@@ -39,11 +42,12 @@ export async function decideEncode(
   request: EncodeRequest,
   hints: PlanHints,
   siblings: readonly EncodeRequest[] = [],
+  missed: readonly string[] = [],
 ): Promise<EncodeJob> {
   const plan = uncutPlan(source, request, hints);
   // A join by copy without audio needs no encoder.
   if (plan.chunks.length === 0) return { plan, decision: decide(plan, []) };
-  const own = { plan, offers: await hosts.offers(plan, source) };
+  const own = { plan, offers: await hosts.offers(plan, source, missed) };
   const siblingPlans = siblings.flatMap((sibling) => planSibling(source, sibling) ?? []);
   const others = await Promise.all(
     siblingPlans.map(async (plan) => ({ plan, offers: await hosts.offers(plan, source) })),

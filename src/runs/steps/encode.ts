@@ -1,5 +1,6 @@
 import { runEncode } from "../../encoders/run/run-encode.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
+import { MediaError } from "../../media/errors.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { PLAN_VERSION } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
@@ -11,6 +12,7 @@ import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from ".
 import * as errors from "./errors.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import { matchParts } from "./parts.ts";
+import { FIRST_TRIAL, nextSizeTrial, type SizeTrial, withBitrate } from "./size-trials.ts";
 import type { StepTools } from "./step-tools.ts";
 
 /** An encode of an input that is already in storage. */
@@ -36,18 +38,21 @@ export type Decide = (
   request: EncodeRequest,
   hints: PlanHints,
   context: StepContext,
+  missed?: readonly string[],
 ) => Promise<EncodeJob>;
 
 /** Creates the {@link Decide} of a run. */
 export function createDecide(tools: StepTools): Decide {
   // A Workflow numbers steps of the same name, so a second durable call would decide again.
   const jobs = new Map<string, Promise<EncodeJob>>();
-  return (source, request, hints, context) => {
-    const name = `decide ${PLAN_VERSION} ${fingerprint([planFacts(source), request.kind, request.options])}`;
+  return (source, request, hints, context, missed = []) => {
+    const again = hints.encodes || missed.length > 0 ? [{ encodes: hints.encodes, missed }] : [];
+    const facts = [planFacts(source), request.kind, request.options, ...again];
+    const name = `decide ${PLAN_VERSION} ${fingerprint(facts)}`;
     const job =
       jobs.get(name) ??
       context.durably(name, async () =>
-        decideEncode(tools, source, request, hints, await tools.shared?.siblings?.()),
+        decideEncode(tools, source, request, hints, await tools.shared?.siblings?.(), missed),
       );
     jobs.set(name, job);
     return job;
@@ -58,20 +63,60 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode, in durable pieces; reports the chosen encoder. */
-export async function encodeInput(tools: StepTools, encode: InputEncode, runContext: StepContext) {
+/** Decides, cuts and runs an encode, in durable pieces; reports the chosen encoder. Repeats it until it keeps within `target_size`. */
+export async function encodeInput(tools: StepTools, encode: InputEncode, context: StepContext) {
+  const { options } = encode.request;
+  const limit = "target_size" in options ? options.target_size : undefined;
+  if (limit === undefined) return encodeOnce(tools, encode, context, FIRST_TRIAL);
+  let leastBytes = Number.POSITIVE_INFINITY;
+  for (let trial: SizeTrial | null = FIRST_TRIAL; trial; ) {
+    const progress = shareOf(trial, context.progress);
+    const tried = await encodeOnce(tools, encode, { ...context, progress }, trial).catch((thrown) => {
+      const isRefused = thrown instanceof MediaError && thrown.kind === "encoder_unavailable";
+      throw isRefused && leastBytes < Number.POSITIVE_INFINITY
+        ? errors.targetSizeMissed({ bytes: limit, leastBytes })
+        : thrown;
+    });
+    const { size } = tried.encoded;
+    if (size <= limit) {
+      await context.progress(100);
+      return tried;
+    }
+    leastBytes = Math.min(leastBytes, size);
+    trial = nextSizeTrial(trial, { ...tried, source: encode.source, size, limit });
+  }
+  throw errors.targetSizeMissed({ bytes: limit, leastBytes });
+}
+
+function shareOf({ number }: SizeTrial, progress: StepContext["progress"]): StepContext["progress"] {
+  const left = LATER_SHARE ** (number - 1);
+  return async (percent) =>
+    progress(percent === null ? null : Math.floor(100 * (1 - left) + percent * left * (1 - LATER_SHARE)));
+}
+
+// A progress must not fall where a trial repeats the work.
+const LATER_SHARE = 0.2;
+
+async function encodeOnce(
+  tools: StepTools,
+  encode: InputEncode,
+  runContext: StepContext,
+  { number, encodes, missed, bitrate }: SizeTrial,
+) {
   const { key, source, request, extra, decide, out, name } = encode;
+  const again = number > 1 ? `-${number}` : "";
   // A run that resumes under another plan version decides again, and chunks of the earlier plan would not fit.
-  const id = `${encode.id}-${PLAN_VERSION}`;
+  const id = `${encode.id}-${PLAN_VERSION}${again}`;
   const context: StepContext = {
     ...runContext,
-    durably: (piece, work) => runContext.durably(`${piece} ${PLAN_VERSION}`, work),
+    durably: (piece, work) => runContext.durably(`${piece} ${PLAN_VERSION}${again}`, work),
   };
   const { storage, remote } = tools;
   const open = (stored: string) => tools.open(stored);
   const copyJoin = await matchParts(open, encode, context);
-  const hints: PlanHints = { extra, copyJoin };
-  const job = await decide(source, request, hints, runContext);
+  const hints: PlanHints = { extra, copyJoin, ...(encodes && { encodes }) };
+  const decided = await decide(source, request, hints, runContext, missed);
+  const job = { ...decided, plan: withBitrate(decided.plan, bitrate) };
   const chunks = await context.durably("cut", (signal) =>
     placeCuts(tools, source, job, () => tools.open(key), signal),
   );
@@ -81,7 +126,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, runCont
   if (plan.encryption && !content_key) throw errors.encryptionKeyLost();
   const encoder = encoderOf(tools.encoders, decision.encoder);
   const { refusals, together: size } = decision;
-  const batch = size && tools.shared && { id: tools.shared.id, size };
+  const batch = size && tools.shared && number === 1 && { id: tools.shared.id, size };
   const choice = {
     encoder: chunks.length > 0 ? encoder.name : decision.encoder,
     reason: describeDecision(decision),

@@ -24,6 +24,16 @@ export const ofOption = ({ param, error }: { param: string; error: MediaError })
 export const copyIncomplete = ({ received, stored }: { received: number; stored: number }) =>
   new MediaError("upload_failed", `${stored} of ${received} bytes were stored.`);
 
+export const targetSizeMissed = ({ bytes, leastBytes }: { bytes: number; leastBytes: number }) =>
+  new MediaError(
+    "invalid_options",
+    `options.target_size (${bytes}) is too small for this video; the smallest file that came out has ${leastBytes}.`,
+    {
+      param: "options.target_size",
+      reason: { code: "bytes_too_few", max_bytes: bytes, least_bytes: leastBytes },
+    },
+  );
+
 export const encryptionKeyLost = () =>
   new MediaError(
     "encode_failed",
