@@ -17,6 +17,7 @@ import { measurePackets } from "./packet-lengths.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
+import { isUnmarkedCmyk } from "./still.ts";
 import { probeSvg } from "./svg.ts";
 import { checkTiff, isTiff } from "./tiff.ts";
 import { readTransparency } from "./transparency.ts";
@@ -72,6 +73,8 @@ export async function probeMedia(
   if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
   const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
   const reported = withTags(withEnds(parsed, ends), own);
+  const isCmyk = reported.format === "jpeg" && reported.pixel_format === "yuva444p";
+  const unmarked = isCmyk && (await isUnmarkedCmyk(readable, signal));
   const transparency = await readTransparency(reported, readable, signal);
   const source: Source = {
     ...reported,
@@ -79,6 +82,7 @@ export async function probeMedia(
     ...(edited && { edited }),
     ...(tiff?.premultiplied && { premultiplied: true as const }),
     ...transparency,
+    ...(unmarked && { pixel_format: "cmyk" }),
   };
   checkFrames(source, report);
   return withExactDuration(checkSource(source), reader, signal);

@@ -41,6 +41,24 @@ const PIXELS: ReadonlyMap<number, string> = new Map([
   [0x2211, "yuvj420p"],
 ]);
 
+/**
+ * Returns whether a JPEG of four components is CMYK that only its lack of an Adobe marker reveals, as other decoders read it; ffmpeg (5.1)
+ * takes it for YCbCr with transparency.
+ */
+export async function isUnmarkedCmyk(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
+  const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));
+  try {
+    for (let at = 2; ; at += 2 + view.getUint16(at + 2)) {
+      const marker = view.getUint16(at);
+      if (marker === 0xffee && latinText(view, at + 4, 5) === "Adobe") return false;
+      if (marker === 0xffda) return true;
+    }
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return false;
+    throw thrown;
+  }
+}
+
 // ITU-T T.81, B.2.
 function readJpeg(view: DataView): StillReport | null {
   let stream: Record<string, unknown> | null = null;

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
-import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { type JpegKind, plainJpeg } from "../fixtures/jpeg.ts";
+import { keepClip, makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { farthestFrom, type Rgb } from "../judge/exact-color.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 
@@ -53,6 +54,57 @@ function untagged({ size, matrix, extension }: (typeof UNTAGGED)[number]): Promi
   return makeClip(extension, [...video, "-movflags", "-write_colr"]);
 }
 
+const JPEGS: readonly { kind: JpegKind; samples: readonly number[]; color: Rgb }[] = [
+  { kind: "cmyk", samples: [228, 28, 50, 240], color: [215, 26, 47] },
+  { kind: "unmarked cmyk", samples: [228, 28, 50, 240], color: [215, 26, 47] },
+  { kind: "ycck", samples: [192, 64, 64, 228], color: [137, 0, 158] },
+  { kind: "marked rgb", samples: [200, 30, 40], color: [200, 30, 40] },
+  { kind: "named rgb", samples: [200, 30, 40], color: [200, 30, 40] },
+];
+
+// Coefficients of RGB for pixels that share their chroma, and full range.
+const CONTRADICTORY = [
+  { name: "H.264 HD tagged GBR", size: "1280x720", matrix: "bt709", x264: "colormatrix=GBR" },
+  { name: "H.264 SD tagged GBR", size: "320x240", matrix: "bt601", x264: "colormatrix=GBR" },
+  { name: "H.265 HD tagged GBR", size: "1280x720", matrix: "bt709", x265: "colormatrix=gbr" },
+  { name: "H.264 of full range", size: "1280x720", matrix: "bt709", x264: "fullrange=on:colormatrix=bt709" },
+  { name: "H.265 of full range", size: "320x240", matrix: "bt601", x265: "range=full" },
+] as const;
+
+function contradictory(clip: (typeof CONTRADICTORY)[number]): Promise<string> {
+  const range = clip.name.endsWith("range") ? "pc" : "tv";
+  const yuv = `scale=flags=accurate_rnd+full_chroma_int:out_color_matrix=${clip.matrix}:out_range=${range},format=yuv420p`;
+  const codec =
+    "x264" in clip
+      ? ["-c:v", "libx264", "-qp", "6", "-x264-params", clip.x264]
+      : ["-c:v", "libx265", "-qp", "6", "-x265-params", `log-level=error:${clip.x265}`, "-tag:v", "hvc1"];
+  return makeClip("mp4", [
+    ...["-f", "lavfi", "-i", `color=0xC81E1E:s=${clip.size}:r=25:d=0.4,format=rgb24`, "-vf", yuv, ...codec],
+    ...["-color_range", range, "-movflags", "-write_colr"],
+  ]);
+}
+
+async function judgeContradictory(encode: Encode, clip: (typeof CONTRADICTORY)[number]) {
+  const input = await contradictory(clip);
+  const still = await encode("image", input, { format: "png" });
+  expect(await farthestFrom(still, RED), "still").toBeLessThanOrEqual(TOLERANCE);
+  const video = await encode("video", input, { format: "mp4", quality: "very_high", width: 160 });
+  expect(await tagOf(video)).toBe(TAGS[clip.matrix]);
+  expect(await farthestFrom(video, RED), "video").toBeLessThanOrEqual(TOLERANCE);
+}
+
+async function judgeJpegs(encode: Encode, formats: readonly string[]) {
+  for (const { kind, samples, color } of JPEGS) {
+    const input = await keepClip("jpg", `${kind} ${samples}`, (path) =>
+      writeFile(path, plainJpeg(kind, samples)),
+    );
+    for (const format of formats) {
+      const path = await encode("image", input, { format, quality: "high" });
+      expect(await farthestFrom(path, color), `${kind} in ${format}`).toBeLessThanOrEqual(TOLERANCE);
+    }
+  }
+}
+
 async function judgeSizes(encode: Encode, format: string) {
   for (const size of SIZES) {
     const path = await encode("image", await png(size), { format, quality: "high" });
@@ -96,6 +148,12 @@ describe("by a service", () => {
     LIMIT,
     (format) => judgeSizes(encode, format),
   );
+  test.concurrent.for(CONTRADICTORY)("keeps the colors of $name", LIMIT, (clip) =>
+    judgeContradictory(encode, clip),
+  );
+  test.concurrent("reads RGB and CMYK of JPEGs with and without markers", LIMIT, () =>
+    judgeJpegs(encode, ["webp", "png", "avif"]),
+  );
   test.concurrent.for(UNTAGGED)("takes untagged $name for $matrix", LIMIT, (clip) =>
     judgeUntagged(encode, clip),
   );
@@ -135,6 +193,10 @@ describe("by a page", () => {
     "keeps the last row and column of odd sizes in %s",
     LIMIT,
     (format) => judgeSizes(encode, format),
+  );
+  test.for(CONTRADICTORY)("keeps the colors of $name", LIMIT, (clip) => judgeContradictory(encode, clip));
+  test("reads RGB and CMYK of JPEGs with and without markers", LIMIT, () =>
+    judgeJpegs(encode, ["webp", "png", "gif"]),
   );
   test.for(UNTAGGED)("takes untagged $name for $matrix", LIMIT, (clip) => judgeUntagged(encode, clip));
 });

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
-import { type CmykKind, cmykJpeg, progressiveJpeg } from "../fixtures/jpeg.ts";
+import { type JpegKind, plainJpeg, progressiveJpeg } from "../fixtures/jpeg.ts";
 import { runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
 import { imageSource } from "../plan/source.ts";
 
 // ITU-T T.871 for YCbCr, whose RGB is the ink; a color is what three inks and black leave.
 const ROWS: readonly {
-  kind: CmykKind;
+  kind: JpegKind;
   samples: readonly [number, number, number, number];
   color: readonly [number, number, number];
 }[] = [
@@ -23,7 +23,7 @@ test.each(ROWS)("a JPEG in $kind has its colors, and no alpha", async ({ kind, s
   const folder = await mkdtemp(join(tmpdir(), "framewright-cmyk-"));
   try {
     const [jpeg, png] = [join(folder, "a.jpg"), join(folder, "a.png")];
-    const bytes = cmykJpeg(kind, samples);
+    const bytes = plainJpeg(kind, samples);
     await writeFile(jpeg, bytes);
     const source = parseFfprobe(await runFfprobe(jpeg), { url: jpeg, filesize: bytes.length });
     expect(source).toMatchObject({ kind: "image", format: "jpeg", width: 16, height: 16, has_alpha: false });

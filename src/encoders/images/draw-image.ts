@@ -1,5 +1,5 @@
 import { uprightGeometry } from "../../media/decoded-pictures.ts";
-import { assumesBt601 } from "../../media/ffmpeg/color.ts";
+import { correctedColor } from "../../media/ffmpeg/color.ts";
 import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { readOrientation } from "../../probe/exif.ts";
@@ -75,7 +75,8 @@ async function drawFrame(
   try {
     const { track, origin } = await openPicturesOf(input, source);
     const sample = await sampleAt(track, origin + plan.start + EPSILON_SECONDS);
-    const frame = await (assumesBt601(source) ? relabel(sample) : sample.toVideoFrame());
+    const color = correctedColor(source);
+    const frame = await (color ? relabel(sample, color) : sample.toVideoFrame());
     sample.close();
     try {
       const { displayWidth: shown_width, displayHeight: shown_height } = frame;

@@ -291,6 +291,7 @@ const SAMPLES_PER_PIXEL: Readonly<Record<string, number>> = {
   gray: 1,
   // CMYK and YCCK.
   gbrap: 4,
+  cmyk: 4,
   yuva444p: 4,
   yuva420p: 2.5,
 };

@@ -11,7 +11,7 @@ import {
 } from "mediabunny";
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
-import { assumesBt601 } from "../../media/ffmpeg/color.ts";
+import { correctedColor } from "../../media/ffmpeg/color.ts";
 import { countPictures, countRules } from "../../media/ffmpeg/packet-count.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
@@ -139,7 +139,7 @@ async function feed(
   if (!first) return;
   const { track, origin } = await openPicturesOf(input, source);
   const painters = outputs.map(({ video, ability }) =>
-    createPainter({ ...video, scales: ability.scales, assumesBt601: assumesBt601(source) }),
+    createPainter({ ...video, scales: ability.scales, color: correctedColor(source) }),
   );
   const length = chunk.end === null ? null : chunk.end - chunk.start;
   const { speed = 1 } = plan;

@@ -1,8 +1,10 @@
 import type { VideoSample } from "mediabunny";
-import { assumedColor } from "../../media/ffmpeg/color.ts";
+import { assumedColor, type correctedColor } from "../../media/ffmpeg/color.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Geometry } from "../../media/plan.ts";
 import * as errors from "../errors.ts";
+
+type FrameColor = NonNullable<ReturnType<typeof correctedColor>>;
 
 /** Parameters of a {@link Painter}. */
 export interface PictureNeeds {
@@ -11,8 +13,8 @@ export interface PictureNeeds {
   matte: string | null;
   /** Whether the encoder scales its input to its own size, as the standard requires. */
   scales: boolean;
-  /** Whether the source is small and its colors are unspecified, so that players assume BT.601. */
-  assumesBt601: boolean;
+  /** The colors that the decoder gets wrong: mediabunny makes Chromium decode unspecified ones as BT.709. Null when there are none. */
+  color: FrameColor | null;
 }
 
 /** Timestamp and duration of a picture in microseconds. */
@@ -33,7 +35,7 @@ const PLAIN: ReadonlySet<string | null> = new Set(["I420", "NV12"]);
 export function createPainter(needs: PictureNeeds): Painter {
   const paint = createCanvasPainter(needs);
   return async (sample, time) => {
-    const frame = await (needs.assumesBt601 ? relabel(sample) : sample.toVideoFrame());
+    const frame = await (needs.color ? relabel(sample, needs.color) : sample.toVideoFrame());
     try {
       const visible = frame.visibleRect;
       const part = visible && partOf(frame, visible, needs);
@@ -44,10 +46,8 @@ export function createPainter(needs: PictureNeeds): Painter {
   };
 }
 
-const BT601 = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" } as const;
-
-/** Returns the frame of a sample in BT.601: mediabunny makes Chromium decode unspecified colors as BT.709. */
-export async function relabel(sample: VideoSample): Promise<VideoFrame> {
+/** Returns the frame of a sample as one in other colors. */
+export async function relabel(sample: VideoSample, color: FrameColor): Promise<VideoFrame> {
   const frame = sample.toVideoFrame();
   const { format, visibleRect, displayWidth, displayHeight, timestamp, colorSpace } = frame;
   if (!format || !visibleRect || /^(RGB|BGR)/.test(format)) return frame;
@@ -58,7 +58,7 @@ export async function relabel(sample: VideoSample): Promise<VideoFrame> {
     const shape = { format, codedWidth, codedHeight, displayWidth, displayHeight, layout, timestamp };
     const init = {
       ...shape,
-      colorSpace: { ...BT601, fullRange: colorSpace.fullRange },
+      colorSpace: { ...color, fullRange: colorSpace.fullRange },
       transfer: [pixels.buffer],
     };
     return new VideoFrame(pixels, init);

@@ -10,10 +10,18 @@ export interface ColorTags {
   matrix: string | null;
 }
 
-const BT709: ColorTags = { primaries: "bt709", transfer: "bt709", matrix: "bt709" };
+const BT709 = {
+  primaries: "bt709",
+  transfer: "bt709",
+  matrix: "bt709",
+} as const satisfies ColorTags;
 
 /** BT.601 for 525 lines, the colors of SD video. */
-const BT601: ColorTags = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" };
+const BT601 = {
+  primaries: "smpte170m",
+  transfer: "smpte170m",
+  matrix: "smpte170m",
+} as const satisfies ColorTags;
 
 const HD_HEIGHT = 720;
 
@@ -26,12 +34,18 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const UNKNOWN: ReadonlySet<string> = new Set(["unknown", "unspecified", "reserved"]);
 
-/** Returns the colors that a source states. */
+/** Returns the colors that a source states, without a matrix of RGB for pixels that cannot be RGB. */
 export function statedColor(source: Source): ColorTags {
   const name = (value: string | undefined) =>
     value === undefined || UNKNOWN.has(value) ? null : (NAMES[value] ?? value);
   const { primaries, transfer, space } = source.color ?? {};
-  return { primaries: name(primaries), transfer: name(transfer), matrix: name(space) };
+  const matrix = hasFalseMatrix(source) ? null : name(space);
+  return { primaries: name(primaries), transfer: name(transfer), matrix };
+}
+
+function hasFalseMatrix({ color, pixel_format = "" }: Source): boolean {
+  const isGbr = NAMES[color?.space ?? ""] === "gbr" || color?.space === "gbr";
+  return isGbr && /^(yuvj?a?4[0-2]|nv|p0|p2)/.test(pixel_format);
 }
 
 /** Returns the colors of a source; where it states no matrix, those that players assume. */
@@ -44,23 +58,26 @@ export function sourceColor(source: Source): ColorTags {
   return { primaries: stated.primaries ?? primaries, transfer: stated.transfer ?? transfer, matrix };
 }
 
-/** Returns whether a source states no matrix, and players assume BT.601 for it. */
-export function assumesBt601(source: Source): boolean {
-  return statedColor(source).matrix === null && sourceColor(source).matrix === BT601.matrix;
+/** Returns the colors with which a browser's decoder must be corrected, because it takes unspecified ones for BT.709; null for none. */
+export function correctedColor(source: Source): typeof BT601 | typeof BT709 | null {
+  if (statedColor(source).matrix !== null) return null;
+  if (sourceColor(source).matrix === BT601.matrix) return BT601;
+  return hasFalseMatrix(source) ? BT709 : null;
 }
 
 /** Returns the filters that state the matrix that players assume for an untagged source, unless it is BT.601, ffmpeg's own guess. */
 export function assumptionFilters(source: Source): string[] {
   const { matrix } = sourceColor(source);
   const isAssumed = matrix !== null && statedColor(source).matrix === null;
-  return isAssumed && matrix !== BT601.matrix ? [`setparams=colorspace=${matrix}`] : [];
+  const isGuess = matrix === BT601.matrix && !hasFalseMatrix(source);
+  return isAssumed && !isGuess ? [`setparams=colorspace=${matrix}`] : [];
 }
 
 /** Returns whether the source's pixel format is RGB, gray or a palette, rather than YUV. */
 export function isRgb(source: Source): boolean {
   // RGB in H.264 and H.265 is stored like 4:4:4; only the matrix reveals it.
   if (statedColor(source).matrix === "gbr") return true;
-  return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
+  return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya|cmyk)/.test(source.pixel_format ?? "");
 }
 
 /** Returns the colors that players assume for untagged video of a height, as it is stored. */

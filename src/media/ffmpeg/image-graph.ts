@@ -25,6 +25,7 @@ export function imageGraph(
   toolset: Toolset,
 ): string {
   const cleaned = [
+    ...(source.pixel_format === "cmyk" ? FROM_CMYK : []),
     ...trim.video,
     ...cleanupFilters({
       ...image,
@@ -38,6 +39,10 @@ export function imageGraph(
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
   return `[${videoStream(source)}]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
 }
+
+// The planes in which ffmpeg decodes CMYK without a marker, each 255 for no ink: cyan, magenta and yellow become red, green and blue,
+// which black darkens.
+const FROM_CMYK = ["mergeplanes=0x01020003:gbrap", "premultiply=inplace=1", "format=gbrp"];
 
 // Viewers assume sRGB for an image without a profile.
 const WIDE: ReadonlySet<string | null> = new Set(["smpte432", "bt2020"]);
