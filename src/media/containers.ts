@@ -125,11 +125,12 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   gif: row({ label: "GIF", mime: ["image/gif"], demuxers: "gif,gif_pipe", tick: () => 0.01 }),
   jpeg: row({ label: "JPEG", mime: ["image/jpeg"], demuxers: "jpeg_pipe,mjpeg,image2" }),
   jpegls: row({ mime: ["image/jls"], demuxers: "jpegls_pipe" }),
-  png: row({ label: "PNG", mime: ["image/png"], demuxers: "png_pipe,apng" }),
+  // An icon file (ICO) has the format of its pictures.
+  png: row({ label: "PNG", mime: ["image/png"], demuxers: "png_pipe,apng,ico" }),
   webp: row({ label: "WebP", mime: ["image/webp"] }),
   avif: row({ label: "AVIF", mime: ["image/avif"], demuxers: "mov" }),
   heic: row({ label: "HEIC", mime: ["image/heic"], demuxers: "mov" }),
-  bmp: row({ label: "BMP", mime: ["image/bmp"] }),
+  bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
   svg: row({ label: "SVG", mime: ["image/svg+xml"] }),
   tiff: row({ label: "TIFF", mime: ["image/tiff"] }),
 };

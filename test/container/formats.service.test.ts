@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { type AudioFormat, FORMATS, type ImageFormat, type VideoFormat } from "../../src/media/formats.ts";
 import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { readBoxes, readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -126,4 +127,18 @@ test("uploads segments of adaptive video while ffmpeg runs", async () => {
 
 test("leaves nothing behind", async () => {
   expect([await rig.left(), await rig.ffmpegs()]).toEqual([[], []]);
+});
+
+test.for([
+  ["bmp", "bgra"],
+  ["png", "rgba"],
+] as const)("reads an icon of %s", async ([codec, pixels]) => {
+  const input = await makeClip("ico", [
+    ..."-f lavfi -i testsrc2=s=48x48 -frames:v 1 -pix_fmt".split(" "),
+    ...[pixels, "-c:v", codec],
+  ]);
+  const job = await rig.job(input, "image", { format: "png" });
+  expect(await rig.run(job)).toMatchObject({ state: "done" });
+  const path = join(rig.sink.folder, job.id, "output.png");
+  expect((await measureLikeness(path, input, { pixels: "gbrp" })).mean).toBeGreaterThan(0.99);
 });

@@ -4,6 +4,7 @@ import { clip } from "../fixtures/clips.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
+import { readPicture } from "../judge/picture.ts";
 import { compareSound, readSound } from "../judge/sound.ts";
 import { encode } from "./native-encode.ts";
 
@@ -97,4 +98,16 @@ test("adaptive video from a 10-bit 4:4:4 source is 8-bit 4:2:0", async () => {
   ]);
   const { path } = await encode(input, "adaptive_video", {});
   expect((await readFacts(path)).picture).toMatchObject({ codec: "h264", pixel_format: "yuv420p" });
+});
+
+test("shrinks a picture in black and white without darkening it", async () => {
+  const input = await makeClip("png", [
+    ..."-f lavfi -i life=s=800x80:ratio=0.2:seed=1:rule=S/B -frames:v 1 -pix_fmt monob".split(" "),
+  ]);
+  const { path } = await encode(input, "image", { format: "png", width: 128 });
+  const light = async (file: string) => {
+    const mean = await readPicture(file, { filter: "format=gray,scale=1:1:flags=area" });
+    return mean.at(0, 0)[0];
+  };
+  expect(Math.abs((await light(path)) - (await light(input)))).toBeLessThan(2);
 });

@@ -32,7 +32,7 @@ export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   return {
     ...trim,
     seek: [...inputArgs(plan, chunk, source), ...trim.seek],
-    video: [...scale, ...assumptionFilters(source), ...alphaFilters(source), ...trim.video],
+    video: [...scale, ...assumptionFilters(source), ...pixelFilters(source), ...trim.video],
   };
 }
 
@@ -97,9 +97,11 @@ function clampedTime(lead: number): string {
   return `'max(0,${sinceStart(lead)})'`;
 }
 
-function alphaFilters(source: Source): string[] {
-  const { format, animated, has_alpha, premultiplied, transparent_color } = source;
+function pixelFilters(source: Source): string[] {
+  const { format, animated, has_alpha, premultiplied, transparent_color, pixel_format = "" } = source;
   return [
+    // Scaled in black and white, ffmpeg 5.1 darkens pictures.
+    ...(/^mono[bw]$/.test(pixel_format) && !transparent_color ? ["format=gray"] : []),
     ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
     // The smallest similarity that colorkey accepts; the source's grays are at least 1/15 apart.
