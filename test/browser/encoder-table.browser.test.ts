@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildCore } from "../../worker/local/build/build-core.ts";
-import { probe } from "../ffmpeg/native-encode.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { measureLoudness } from "../judge/loudness.ts";
+import { probe } from "../probe/probe-file.ts";
 import { ENCODERS, type EncoderName, ROWS, type Row, YES } from "./encoder-rows.ts";
 import { type Lab, openLab } from "./lab.ts";
 

@@ -6,7 +6,8 @@ import { type Chunk, createPlan, type Plan } from "../../src/media/index.ts";
 import type { VideoOptions } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
-import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
+import { encodeChunk } from "../ffmpeg/native-encode.ts";
+import { probe } from "../probe/probe-file.ts";
 import { openLab } from "./lab.ts";
 import type { WebCodecsAnswer, WebCodecsWish } from "./webcodecs.page.ts";
 

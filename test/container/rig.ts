@@ -7,10 +7,10 @@ import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/enc
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import { COMPILED } from "../../worker/local/programs.ts";
-import { probe } from "../ffmpeg/native-encode.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type Sink, startSink } from "../fixtures/sink.ts";
 import { createPlan } from "../plan/strict-plan.ts";
+import { probe } from "../probe/probe-file.ts";
 
 /** A native encoder in its own process, as a host starts it, with an origin to read and a sink to fill. */
 export interface Rig {

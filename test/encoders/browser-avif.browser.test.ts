@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ImageOptions } from "../../src/media/options.ts";
 import type { ImageAnswer, ImageWish } from "../browser/image.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
-import { encode, probe } from "../ffmpeg/native-encode.ts";
+import { encode } from "../ffmpeg/native-encode.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFrames } from "../integrity/read-frames.ts";
@@ -16,6 +16,7 @@ import { measureLikeness } from "../judge/likeness.ts";
 import { readPicture } from "../judge/picture.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
 import { createPlan } from "../plan/strict-plan.ts";
+import { probe } from "../probe/probe-file.ts";
 
 const WASM = "/node_modules/@jsquash/avif/codec/enc/avif_enc.wasm";
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ImageOptions } from "../../src/media/options.ts";
 import type { ImageAnswer } from "../browser/image.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
-import { encode, probe } from "../ffmpeg/native-encode.ts";
+import { encode } from "../ffmpeg/native-encode.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { swappedProfile, withProfile } from "../fixtures/profile.ts";
@@ -15,6 +15,7 @@ import { measureLikeness } from "../judge/likeness.ts";
 import { readPicture } from "../judge/picture.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
 import { createPlan } from "../plan/strict-plan.ts";
+import { probe } from "../probe/probe-file.ts";
 
 let lab: Lab;
 let folder: string;

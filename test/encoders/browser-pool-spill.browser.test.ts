@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { probe } from "../ffmpeg/native-encode.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
+import { probe } from "../probe/probe-file.ts";
 import { usePool } from "./browser-pool-rig.ts";
 import { CORE } from "./fast/run-fast.ts";
 

@@ -6,7 +6,6 @@ import { buildCore } from "../../worker/local/build/build-core.ts";
 import { openBrowser } from "../browser/chromium.ts";
 import type { Cell } from "../browser/encoder-table.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
-import { probe } from "../ffmpeg/native-encode.ts";
 import { CLIP_FOLDER, makeClip, runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { readIFrames } from "../judge/i-frames.ts";
@@ -14,6 +13,7 @@ import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 import { compareSound, readSound } from "../judge/sound.ts";
 import { READERS, watch } from "../player/play.ts";
+import { probe } from "../probe/probe-file.ts";
 
 // Two chunks, and a short last segment.
 const SECONDS = 13;

@@ -7,7 +7,7 @@ import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import type { VideoOptions } from "../../src/media/options.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
 import { openLab } from "../browser/lab.ts";
-import { encode, probe } from "../ffmpeg/native-encode.ts";
+import { encode } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { lateClip, noiseClip } from "../judge/clips.ts";
@@ -15,7 +15,7 @@ import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import { soundLag } from "../judge/sound.ts";
 import { createPlan } from "../plan/strict-plan.ts";
-import { probeFile } from "../probe/probe-file.ts";
+import { probe, probeFile } from "../probe/probe-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "framewright-copy-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -9,8 +9,8 @@ import type { ChunkHints } from "../../src/media/index.ts";
 import type { Storage } from "../../src/runs/ports.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/storage.ts";
-import { probe } from "../ffmpeg/native-encode.ts";
 import { createPlan } from "../plan/strict-plan.ts";
+import { probe } from "../probe/probe-file.ts";
 import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-run-"));

@@ -11,7 +11,7 @@ import { burnText } from "../../src/runs/steps/burn.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { createPlan } from "../plan/strict-plan.ts";
-import { probe } from "./native-encode.ts";
+import { probe } from "../probe/probe-file.ts";
 
 // Lossless, so that pixels without text stay the same.
 const TOOLS: Toolset = {

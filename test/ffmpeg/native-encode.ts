@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll } from "vitest";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
-import { ffprobeArgs, parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
@@ -13,21 +12,13 @@ import type { Chunk, ChunkHints, Plan } from "../../src/media/index.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import { planOfChunk } from "../../src/media/timeline.ts";
-import { runFfprobeWith } from "../fixtures/make-clip.ts";
 import { createPlan } from "../plan/strict-plan.ts";
+import { probe } from "../probe/probe-file.ts";
 
 const run = promisify(execFile);
 
 const home = await mkdtemp(join(tmpdir(), "framewright-args-"));
 afterAll(() => rm(home, { recursive: true, force: true }));
-
-/** Probes with native ffprobe and the product's arguments. */
-export async function probe(path: string): Promise<Source> {
-  return parseFfprobe(await runFfprobeWith(ffprobeArgs(path)), {
-    url: "file:clip",
-    filesize: (await stat(path)).size,
-  });
-}
 
 export interface Encoded {
   chunk: Chunk;

@@ -7,7 +7,7 @@ import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 import { withOrientation } from "../judge/clips.ts";
 import { faultOf } from "../plan/source.ts";
-import { probe } from "./native-encode.ts";
+import { probe } from "../probe/probe-file.ts";
 
 const picture = { width: 160, height: 90, coded_width: 160, coded_height: 90, sample_aspect_ratio: "1:1" };
 const video: Partial<Source> = {

@@ -1,6 +1,6 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { MediaError } from "../../src/media/errors.ts";
-import { ffprobeArgs } from "../../src/media/ffmpeg/ffprobe.ts";
+import { ffprobeArgs, parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import type { Source } from "../../src/media/source.ts";
 import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
@@ -12,6 +12,14 @@ export function nativeFfprobe(path: string): RunFfprobe {
     runFfprobeWith(ffprobeArgs(path)).catch(() => {
       throw new MediaError("input_unsupported", "The input is not media that can be read here.");
     });
+}
+
+/** Probes with native ffprobe and the product's arguments. */
+export async function probe(path: string): Promise<Source> {
+  return parseFfprobe(await runFfprobeWith(ffprobeArgs(path)), {
+    url: "file:clip",
+    filesize: (await stat(path)).size,
+  });
 }
 
 /** A reader of a file on disk that counts its reads and bytes. */

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { EncodeKind } from "../../../src/media/formats.ts";
-import { probe } from "../../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { readTone } from "../../integrity/read-tone.ts";
@@ -12,6 +11,7 @@ import { measureLikeness } from "../../judge/likeness.ts";
 import { RELAID, relaidClip, resizedClip } from "../../judge/midway-clips.ts";
 import { readCovers, taggedSound, taggedVideo } from "../../judge/tags.ts";
 import { createPlan } from "../../plan/strict-plan.ts";
+import { probe } from "../../probe/probe-file.ts";
 import type { FastResult } from "./fast-thread.ts";
 import { CORE, runFast } from "./run-fast.ts";
 

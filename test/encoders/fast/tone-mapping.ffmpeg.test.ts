@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { probe } from "../../ffmpeg/native-encode.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { runNative } from "../../judge/native.ts";
 import { createPlan } from "../../plan/strict-plan.ts";
+import { probe } from "../../probe/probe-file.ts";
 import type { FastResult } from "./fast-thread.ts";
 import { CORE, runFast } from "./run-fast.ts";
 

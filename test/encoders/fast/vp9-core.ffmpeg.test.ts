@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { findBuilt } from "../../../core/cache.ts";
-import { probe } from "../../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { createPlan } from "../../plan/strict-plan.ts";
+import { probe } from "../../probe/probe-file.ts";
 import { runFast, VP9_CORE } from "./run-fast.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "framewright-vp9-"));
