@@ -4,10 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
-import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
+import type { Source } from "../../src/media/source.ts";
+import { type ProbeInput, probeMedia } from "../../src/probe/probe.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { runTask } from "../../src/runs/pipeline.ts";
-import type { Storage } from "../../src/runs/ports.ts";
+import type { ByteReader, Storage } from "../../src/runs/ports.ts";
 import { openStored } from "../../src/runs/steps/inputs.ts";
 import { createStepWork } from "../../src/runs/steps/step-work.ts";
 import { createTask, type Task } from "../../src/runs/task.ts";
@@ -17,6 +18,7 @@ import { storageReader } from "../../src/storage/readers.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { startRig } from "../container/rig.ts";
 import type { TaskBody } from "../judge/front-door.ts";
+import { diskReader } from "../probe/probe-file.ts";
 import { startEncoder } from "../worker/encoder/rig.ts";
 
 /** The encoder and the chunk length that a run must use. */
@@ -24,10 +26,14 @@ export interface Forced {
   encoder: "light" | "native";
   /** Seconds of source per chunk; null for a single chunk. */
   chunk_seconds: number | null;
+  /** Whether the encoder may refuse the work, as in a service. Default false: it must do it. */
+  may_refuse?: boolean;
 }
 
 /** A host for whole tasks that cuts short sources too, which the service does not. */
 export interface ChunkedHost {
+  /** Probes a local file; rejects as the step would fail. */
+  probe(path: string): Promise<Source>;
   /** Runs a task on a local file; resolves with its record and the bytes of its output, null if it failed. */
   run(
     path: string,
@@ -56,22 +62,29 @@ export async function openChunkedHost(): Promise<ChunkedHost> {
   const open = (key: string) => storageReader(storage, key);
   const keyOf = (url: string) => url.slice(STORED.length);
 
+  const probe = (reader: ByteReader, hints: ProbeInput, until: AbortSignal, onWait?: () => unknown) =>
+    probeMedia(reader, hints, (from, signal) => light.probe(from, signal, onWait), until);
+
   return {
-    async run(path, { kind, options = {} }, { encoder, chunk_seconds }) {
+    async probe(path) {
+      return probe(await diskReader(path), { url: `${STORED}source` }, AbortSignal.timeout(120_000));
+    },
+    async run(path, { kind, options = {} }, { encoder, chunk_seconds, may_refuse = false }) {
       await storage.write("source", await readFile(path), "application/octet-stream");
       const input = `${STORED}source`;
       let task = createTask({ input, kind, options, metadata: {} }, id, Date.now());
       const work = createStepWork(
         {
           ...{ storage, encoders: [light, native], max_seconds: 3600, open, stem: "output" },
-          offers: async () => [
-            { encoder, chunk_seconds, refusal: null, chunks: 1, at_once: natives.length, seconds: null },
-          ],
+          offers: async (plan, source) => {
+            if (may_refuse) await (encoder === "light" ? light.prepare() : native.prepare(plan));
+            const refusal = may_refuse ? { light, native }[encoder].refuse(plan, source) : null;
+            return [{ encoder, chunk_seconds, refusal, chunks: 1, at_once: natives.length, seconds: null }];
+          },
           inputs: { open: (url) => openStored(storage, keyOf(url), url, open) },
           inFlight: () => natives.length,
           remote: { url: async (key) => media.url + key, folder: async (prefix) => media.url + prefix },
-          probe: async (reader, { url }, signal, onWait) =>
-            parseFfprobe(await light.probe(reader, signal, onWait), { url, filesize: reader.size }),
+          probe,
           url: async (key) => STORED + key,
           key: async (url) => (url.startsWith(STORED) ? keyOf(url) : null),
         },

@@ -7,7 +7,12 @@ const count = z.coerce.number();
 const seconds = z.coerce.number().optional();
 
 const Probed = z.object({
-  format: z.object({ format_name: z.string(), duration: seconds, bit_rate: seconds }),
+  format: z.object({
+    format_name: z.string(),
+    duration: seconds,
+    bit_rate: seconds,
+    tags: z.record(z.string(), z.string()).optional(),
+  }),
   streams: z.array(
     z.object({
       index: count,
@@ -29,6 +34,7 @@ const Probed = z.object({
       duration: seconds,
       bit_rate: seconds,
       tags: z.record(z.string(), z.string()).optional(),
+      disposition: z.record(z.string(), z.number()).optional(),
       side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
     }),
   ),
@@ -58,6 +64,7 @@ export interface PictureFacts {
   rotation: number;
   transfer: string | undefined;
   primaries: string | undefined;
+  matrix: string | undefined;
   /** Time of every decoded frame in seconds. */
   times: number[];
   /** From the first frame to the end of the last, in seconds. */
@@ -84,6 +91,8 @@ export interface Facts {
   /** Seconds in the container's header; NaN if unknown. */
   duration: number;
   streams: number;
+  /** Tags of the file and of its sound, by names in lower case. */
+  tags: Record<string, string>;
   picture: PictureFacts | null;
   sound: SoundFacts | null;
 }
@@ -93,11 +102,20 @@ export function recallFacts(path: string): Promise<Facts> {
   return remember([path, "facts"], () => readFacts(path));
 }
 
-/** Reads a file with native ffprobe, which decodes every frame. */
-export async function readFacts(path: string): Promise<Facts> {
-  const { format, streams, frames } = Probed.parse(await runFfprobe(path, ["-show_frames"]));
-  const video = streams.find((stream) => stream.codec_type === "video");
-  const audio = streams.find((stream) => stream.codec_type === "audio");
+/** Which of several tracks to read, from 0; covers are not counted. */
+export interface Tracks {
+  video?: number | undefined;
+  audio?: number | undefined;
+}
+
+/** Reads a file with native ffprobe, which decodes every frame, or those of its first seconds. */
+export async function readFacts(path: string, tracks: Tracks = {}, seconds?: number): Promise<Facts> {
+  const span = seconds === undefined ? [] : ["-read_intervals", `%+${seconds}`];
+  const { format, streams, frames } = Probed.parse(await runFfprobe(path, ["-show_frames", ...span]));
+  const videos = streams.filter((stream) => stream.codec_type === "video");
+  const films = videos.filter(({ disposition }) => disposition?.attached_pic !== 1);
+  const video = films[tracks.video ?? 0] ?? videos[0];
+  const audio = streams.filter((stream) => stream.codec_type === "audio")[tracks.audio ?? 0];
   const shownFrames = (frames ?? []).filter((frame) => frame.stream_index === video?.index);
   const times = shownFrames.map((frame) => frame.best_effort_timestamp_time ?? Number.NaN);
   const last = shownFrames.at(-1)?.pkt_duration_time ?? 0;
@@ -107,6 +125,7 @@ export async function readFacts(path: string): Promise<Facts> {
     bytes: (await stat(path)).size,
     duration: format.duration ?? Number.NaN,
     streams: streams.length,
+    tags: lowerCase({ ...audio?.tags, ...format.tags }),
     picture: video
       ? {
           codec: video.codec_name ?? "",
@@ -118,6 +137,7 @@ export async function readFacts(path: string): Promise<Facts> {
           rotation: video.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? tag,
           transfer: video.color_transfer,
           primaries: video.color_primaries,
+          matrix: video.color_space,
           times,
           duration: (times.at(-1) ?? 0) - (times[0] ?? 0) + last,
           interlaced: shownFrames.some((frame) => frame.interlaced_frame === 1),
@@ -142,6 +162,10 @@ export async function countPacketBytes(path: string, stream: string): Promise<nu
     .object({ packets: z.array(z.object({ size: count })) })
     .parse(await runFfprobe(path, ["-show_packets", ...shown]));
   return packets.reduce((sum, packet) => sum + packet.size, 0);
+}
+
+function lowerCase(tags: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(tags).map(([name, text]) => [name.toLowerCase(), text]));
 }
 
 function squareIfUnknown(ratio: string | undefined): string {

@@ -49,7 +49,7 @@ test.for([
     // ffmpeg reads the manifest as it does the playlists.
     const [hls, dash] = await Promise.all(
       [join(folder, plan.renditions[0]?.name ?? "", "playlist.m3u8"), join(folder, "manifest.mpd")].map(
-        readFacts,
+        (path) => readFacts(path),
       ),
     );
     expect(dash?.picture?.times).toEqual(hls?.picture?.times);

@@ -6,6 +6,7 @@ import {
 import type { NewStep, NewTask } from "../../../src/client/client.ts";
 import type { EncodeKind } from "../../../src/media/formats.ts";
 import type { Source } from "../../../src/media/source.ts";
+import type { Step } from "../../../src/runs/step.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
 
@@ -23,7 +24,7 @@ let client: LocalClient | null = null;
 let last: Blob | null = null;
 
 /** Our side of the benchmarks. */
-export const ours = { open, close, run, runAll, probe, firstProgress, save };
+export const ours = { open, close, run, runAll, probe, probeRecord, taskRecord, firstProgress, save };
 
 /** Opens a client in place of the previous one. */
 async function open(options: LocalClientOptions): Promise<void> {
@@ -74,6 +75,21 @@ async function probe(url: string | null): Promise<{ ms: number; output: Source |
   const ms = performance.now() - started;
   if (done.status !== "succeeded") throw new Error(`The probe is ${done.status}: ${done.error?.message}`);
   return { ms, output: done.output };
+}
+
+/** Probes the selected file; returns the record of the step, failed or not. */
+async function probeRecord(): Promise<Step> {
+  const step = await opened().steps.create({ kind: "probe", input: chosenFile() } as NewStep<"probe">);
+  return opened().steps.wait(step);
+}
+
+/** Runs a task on the selected file; returns its record, failed or not. Its output can be kept with `save`. */
+async function taskRecord(request: Request): Promise<Task> {
+  const task = await opened().tasks.create({ ...request, input: chosenFile() } as NewTask<EncodeKind>);
+  const done = await opened().tasks.wait(task);
+  if (done.status === "succeeded") last = await copyOf(await (await opened().output(done)).blob());
+  await opened().tasks.delete(task.id);
+  return done;
 }
 
 /**
