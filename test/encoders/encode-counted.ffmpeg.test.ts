@@ -114,3 +114,34 @@ test("counts undecodable pictures separately", async () => {
     counts: { pictures: { source: 29, output: 25, unreadable: 4 } },
   });
 });
+
+test("fails when the output has more pictures than were decoded", async () => {
+  expect((await encode([{ pictures: { ...WHOLE, decoded: 12 } }])).ended).toEqual({
+    kind: "encode_failed",
+    message:
+      "The output shows 13 pictures more than the input: the times of the input may contradict each other.",
+  });
+});
+
+test("accepts a picture more at each edge", async () => {
+  expect((await encode([{ pictures: { ...WHOLE, decoded: 23 } }])).ended).toMatchObject({
+    counts: { pictures: { source: 23, output: 25 } },
+  });
+});
+
+test("at a constant rate fails when the pictures fill more than the span", async () => {
+  expect((await encode([{ pictures: WHOLE }], 12)).ended).toMatchObject({
+    kind: "encode_failed",
+    message: expect.stringContaining("13 pictures more"),
+  });
+});
+
+test("encodes again without filling, then fails, when the sound outlasts that of the source", async () => {
+  const short = { sound: 0.4, heard: { from: 0, until: 0.4 } };
+  const { ended, ids } = await encode([short, short]);
+  expect(ended).toMatchObject({
+    kind: "encode_failed",
+    message: expect.stringMatching(/^The sound of the output is 0\.6\d* s too long/),
+  });
+  expect(ids).toEqual(["run-0", "run-0.1"]);
+});

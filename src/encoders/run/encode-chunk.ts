@@ -33,7 +33,7 @@ const RETRY_LEAD_SECONDS = 30;
 /**
  * Encodes a chunk and compares the result with its span of the source. When pictures are missing at the start, encodes again from an
  * earlier point of the source, finally from its start; when there is too much sound, again as sound that changes midway. Rejects with
- * `encode_incomplete` when something is still missing, and `encode_failed` when there is still too much sound.
+ * `encode_incomplete` when something is still missing, and `encode_failed` when there is too much.
  */
 export async function encodeCounted<T>(
   encoding: Encoding,
@@ -59,6 +59,8 @@ export async function encodeCounted<T>(
       current = { ...current, sound_from: sourceCounts.heard.from };
       continue;
     }
+    const extra = extraPictures(encoding, chunk, sourceCounts, contents);
+    if (extra > 0) throw errors.tooManyPictures({ extra });
     const shortfall = compare(encoding, chunk, sourceCounts, contents);
     if (!shortfall) return { stored, counts: countsOf(sourceCounts, contents) };
     const decode_from = shortfall.late_start ? earlier.shift() : undefined;
@@ -89,10 +91,16 @@ export function sumCounts(all: readonly Counts[]): Counts {
   };
 }
 
-/** Throws `encode_incomplete` when a finished output has fewer pictures or less sound than its chunks. */
+/**
+ * Throws `encode_incomplete` when a finished output has fewer pictures or less sound than its chunks, and `encode_failed` when it
+ * has more.
+ */
 export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
   const missingPictures = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
   const missingSound = sound ? sound.output - contents.sound : 0;
+  const extra = excessPictures(contents.pictures ?? 0, pictures?.output ?? Number.POSITIVE_INFINITY);
+  if (extra > 0) throw errors.tooManyPictures({ extra });
+  if (-missingSound > MAX_JOINED_EXCESS) throw errors.soundTooLong({ excess: -missingSound });
   if (missingPictures <= 0 && missingSound <= SOUND_TOLERANCE) return;
   const shortfall = {
     pictures: Math.max(0, missingPictures),
@@ -102,6 +110,9 @@ export function checkOutput({ pictures, sound }: Counts, contents: Contents): vo
   };
   throw incomplete(shortfall, {}, { pictures: pictures?.output, sound: sound?.output });
 }
+
+// An edge of each part may repeat a packet.
+const MAX_JOINED_EXCESS = 0.5;
 
 function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
   const starts =
@@ -128,19 +139,46 @@ function compare(
 // When the sound changes its layout or rate, ffmpeg builds a new graph, which starts with silence from time 0.
 function excessOf(
   { plan, source }: Pick<Encoding, "plan" | "source">,
-  { heard }: PacketCounts,
-  { played = 0 }: Contents,
+  { heard, sound }: PacketCounts,
+  contents: Contents,
 ): number {
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
-  const filled = concat || (kind === "adaptive_video" && heard);
-  if (!filled || audio?.mode !== "encode" || duration === null) return 0;
-  const shown = Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start;
-  const until = concat ? 0 : Math.max(heard?.until ?? 0, shown);
-  const excess = played - Math.max(duration, until / speed);
-  return excess > SOUND_TOLERANCE + PADDING_SAMPLES / audio.sample_rate ? excess : 0;
+  const played = contents.played ?? contents.sound;
+  if (!audio || (concat ? duration === null : !heard || !sound)) return 0;
+  // A cut without an encode moves to the edge of a packet.
+  if (audio.mode === "copy" && start > 0) return 0;
+  // The segments of a stream are filled with silence to the end of its pictures.
+  const shown =
+    kind === "adaptive_video"
+      ? Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start
+      : 0;
+  const until = concat ? (duration ?? 0) : Math.max(heard?.until ?? 0, shown) / speed;
+  const rate = audio.mode === "encode" ? audio.sample_rate : (source.audio?.sample_rate ?? 48_000);
+  const excess = played - (kind === "adaptive_video" ? Math.max(duration ?? 0, until) : until);
+  return excess > SOUND_TOLERANCE + PADDING_SAMPLES / rate ? excess : 0;
 }
 
-const PADDING_SAMPLES = 3 * 1024;
+const PADDING_SAMPLES = 3 * 1152;
+
+function extraPictures(
+  { plan, source }: Pick<Encoding, "plan" | "source">,
+  chunk: Chunk,
+  { pictures }: PacketCounts,
+  contents: Contents,
+): number {
+  const listed = pictures ? pictures.decoded + pictures.missing : 0;
+  const expected = pictures ? expectedPictures(plan, source, chunk, listed) : 0;
+  return expected > 0 ? excessPictures(contents.pictures ?? 0, expected) : 0;
+}
+
+// Filters may show a picture once more at an edge.
+function excessPictures(pictures: number, expected: number): number {
+  const excess = pictures - expected;
+  return excess > Math.max(MAX_EXTRA_PICTURES, expected * MAX_EXTRA_SHARE) ? excess : 0;
+}
+
+const MAX_EXTRA_PICTURES = 3;
+const MAX_EXTRA_SHARE = 0.02;
 
 // At a constant rate the filters repeat and drop pictures, so a full output proves nothing.
 function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {

@@ -86,7 +86,9 @@ export async function placeCuts(
   const isChunked = plan.kind === "video" && plan.chunks.length > 1;
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
-    const finder = hasEntries(source) ? entries : estimateEntries(source);
+    const known = hasEntries(source) ? entries : estimateEntries(source);
+    // Without the index at its end, the picture visible at a time cannot be looked up.
+    const finder = source.truncated ? { entry: known.entry, shown: async () => null } : known;
     const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, place);
