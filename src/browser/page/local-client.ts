@@ -23,8 +23,20 @@ import {
   updatesOf,
 } from "../../client/methods.ts";
 import { createRemoteOutput } from "../../client/output.ts";
-import type { MediaError } from "../../media/errors.ts";
-import { untilAborted } from "../../util/async.ts";
+import { createPace, type Pace, updateOf } from "../../client/progress.ts";
+import type { UploadProgress } from "../../client/update.ts";
+import {
+  addWatcher,
+  dropWatchers,
+  hasChanged,
+  notifyAll,
+  refuseWatcher,
+  type Watch,
+  type WatchedRun,
+} from "../../client/watch.ts";
+import { type MediaError, toMediaError } from "../../media/errors.ts";
+import { isFinished } from "../../runs/transitions.ts";
+import { throttle, untilAborted } from "../../util/async.ts";
 import * as errors from "../errors.ts";
 import {
   type CoreFiles,
@@ -36,14 +48,14 @@ import {
   type MediaSettings,
   mayHaveRuns,
   type RecordType,
+  type Run,
+  type RunState,
   type ThreadedCoreFiles,
 } from "../media-api.ts";
 import { callOver, createLazyWorker } from "../rpc.ts";
 import { drawSvg } from "./draw-svg.ts";
-import { type Follower, followTasks } from "./follow.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
-import { createChangeWatch } from "./watch-changes.ts";
 
 const NAME = "framewright";
 const WEEK = 604_800;
@@ -424,4 +436,167 @@ export interface LocalClient extends Client {
    * `everything` it also cancels and removes unfinished runs, and removes ffmpeg's cached core.
    */
   clear(options?: { everything?: boolean }): Promise<LocalUsage>;
+}
+
+/** Follows tasks at the fallback for the media worker, which stores their records. */
+interface Follower {
+  /**
+   * Creates the task at the fallback unless it exists, and reports its state to the worker until it is finished, or the error that
+   * ends the watch.
+   */
+  follow(event: MediaEvent & { type: "follow" }): Promise<void>;
+  unfollow(id: string, remote: string | null): Promise<void>;
+  close(): void;
+}
+
+interface FollowedTask {
+  /** Its id at the fallback; null until it is created. */
+  remote: string | null;
+  /** Stops the upload of its file. */
+  over: AbortController;
+  stop(): void;
+}
+
+function followTasks(fallback: Client, api: MediaApi): Follower {
+  const followed = new Map<string, FollowedTask>();
+
+  const cancel = (remote: string) => fallback.tasks.cancel(remote).catch(() => {});
+
+  async function fail(id: string, thrown: unknown): Promise<void> {
+    const { kind, message, retryable } = toMediaError(thrown, "service_unavailable");
+    await api.followed(id, { error: { kind, message, retryable } });
+  }
+
+  function watch(id: string, remote: string): () => void {
+    const stops = [
+      fallback.on<Task>(remote, "update", ({ record }) => {
+        if (isFinished(record)) followed.delete(id);
+        api.followed(id, record).catch(() => {});
+      }),
+      fallback.on(remote, "error", (thrown) => {
+        followed.delete(id);
+        void fail(id, thrown).catch(() => {});
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  return {
+    async follow({ id, request, remote, file }) {
+      const own: FollowedTask = { remote, over: new AbortController(), stop() {} };
+      const { signal } = own.over;
+      const report = (upload: UploadProgress) => api.sending(id, upload).catch(() => {});
+      const throttledReport = throttle(report);
+      let reported = Promise.resolve();
+      const sending: CreateOptions = {
+        signal,
+        onProgress(sent, size) {
+          reported = (sent === size ? report : throttledReport)({ sent, size });
+        },
+      };
+      const create = async () => {
+        const withFile = { ...(request as NewTask), ...(file && { input: file }) };
+        const task = await fallback.tasks.create(withFile, sending);
+        await reported;
+        own.remote = task.id;
+        if (signal.aborted) await cancel(task.id);
+        else await api.followed(id, task);
+        return task.id;
+      };
+      followed.set(id, own);
+      try {
+        const remoteId = remote ?? (await create());
+        if (!signal.aborted) own.stop = watch(id, remoteId);
+      } catch (thrown) {
+        if (!signal.aborted) await fail(id, thrown).catch(() => {});
+      }
+    },
+    async unfollow(id, remote) {
+      const task = followed.get(id);
+      followed.delete(id);
+      task?.over.abort();
+      task?.stop();
+      const remoteId = remote ?? task?.remote;
+      if (remoteId) await cancel(remoteId);
+    },
+    close() {
+      for (const { over, stop } of followed.values()) {
+        over.abort();
+        stop();
+      }
+      followed.clear();
+    },
+  };
+}
+
+/** A {@link Watch} that receives changes and does not poll. */
+export interface ChangeWatch extends Watch<Run> {
+  /** Receives the state of any run after a change. */
+  changed(state: RunState): void;
+  removed(id: string): void;
+}
+
+/** Creates a {@link ChangeWatch}; `read` returns the state of a run for its first watcher. */
+export function createChangeWatch(read: (id: string) => Promise<RunState>): ChangeWatch {
+  const runs = new Map<string, Changing>();
+  let closed = false;
+
+  function take(id: string, { record, choice, waiting, upload }: RunState): void {
+    const run = runs.get(id);
+    const before = run?.last;
+    if (!run || (before && record.updated_at < before.record.updated_at)) return;
+    if (before && isFinished(before.record)) return;
+    run.last = {
+      ...updateOf(record, before ?? null, choice, run.pace),
+      waiting: waiting ?? null,
+      upload: upload ?? null,
+    };
+    notifyAll(run);
+    if (isFinished(record)) runs.delete(id);
+  }
+
+  function end(id: string, error: MediaError): void {
+    const run = runs.get(id);
+    runs.delete(id);
+    if (run) dropWatchers(run, error);
+  }
+
+  function follow(id: string): Changing {
+    const run: Changing = { watchers: new Set(), last: null, pace: createPace("sight") };
+    runs.set(id, run);
+    read(id).then(
+      (state) => run.last === null && take(id, state),
+      (thrown: unknown) => runs.get(id) === run && end(id, toMediaError(thrown)),
+    );
+    return run;
+  }
+
+  return {
+    add(id, watcher) {
+      if (closed) return refuseWatcher(watcher);
+      const run = runs.get(id) ?? follow(id);
+      return addWatcher(run, watcher, () => runs.get(id) === run && runs.delete(id));
+    },
+    changed(state) {
+      const { record } = state;
+      take(record.id, state);
+      for (const step of record.object === "task" ? record.steps : []) {
+        const run = runs.get(step.id);
+        if (run && hasChanged(step, run.last)) take(step.id, { record: step, choice: null });
+      }
+    },
+    removed(id) {
+      end(id, errors.runDeleted({ object: id.startsWith("step_") ? "step" : "task", id }));
+    },
+    close() {
+      closed = true;
+      for (const id of [...runs.keys()]) end(id, clientErrors.clientClosed());
+    },
+  };
+}
+
+interface Changing extends WatchedRun<Run> {
+  pace: Pace;
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Run } from "../../../src/browser/media-api.ts";
-import { createChangeWatch } from "../../../src/browser/page/watch-changes.ts";
+import { createChangeWatch } from "../../../src/browser/page/local-client.ts";
 import { readEvents, type SentEvent } from "../../../src/client/remote/read-events.ts";
 import type { Update } from "../../../src/client/update.ts";
 import { createChanges, createRunEvents, streamEvents, writeEvent } from "../../../worker/run/events.ts";
