@@ -5,12 +5,18 @@ import { mountInputs, runChunk } from "../light/light-job.ts";
 import { readHeaderFacts, reportOf, runProbe } from "../light/light-probe.ts";
 import { checkBlob, createBlobFile, createBlobSpill } from "./blob-file.ts";
 import type { SyncFile } from "./core-files.ts";
-import { type CreateCore, reuseInstance } from "./core-module.ts";
+import { type CoreImports, type CreateCore, isExit, reuseInstance, startCore } from "./core-module.ts";
 import { createFastCore } from "./fast-core.ts";
 import { freeBuffer } from "./free-buffer.ts";
 import type { LoadedCore } from "./load-core.ts";
-import { createWasmCore, type WasmCore } from "./stock-core.ts";
-import { createMtCore, type MtCoreOptions } from "./threaded-core.ts";
+import {
+  createRunLog,
+  createWasmCore,
+  mountFile,
+  type RunResult,
+  takeFiles,
+  type WasmCore,
+} from "./stock-core.ts";
 import {
   type EncoderWork,
   type FromEncoderWorker,
@@ -19,6 +25,93 @@ import {
   type WorkerLease,
   watchLease,
 } from "./worker-protocol.ts";
+
+interface MtCoreOptions {
+  /** The default export of `ffmpeg-core.js` of `@ffmpeg/core-mt`. */
+  createCore: CreateCore;
+  module: WebAssembly.Module;
+  /** URLs of the glue, and of `ffmpeg-core.worker.js`, which each thread loads. */
+  glue: string;
+  threads: string;
+  /** Bytes of its memory, which is fixed and shared by its threads. */
+  memory: number;
+  /** Modifies the core's imports before it is instantiated; `isRunning` returns false until the run starts. */
+  guard?: (imports: CoreImports, isRunning: () => boolean) => void;
+  /** Called with each line that a run prints, while it runs. */
+  onLine?: (line: string) => void;
+  /** Called once for each thread that has loaded. */
+  onThread?: () => void;
+  /** Called before the core starts; `end` terminates its threads, including those that start later. */
+  onThreads?: (end: () => void) => void;
+}
+
+const PAGE = 65_536;
+
+/**
+ * Starts a threaded core for one job; it cannot run twice, and has no ffprobe.
+ */
+async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
+  const { createCore, module, glue, threads, memory, guard = () => {}, onThread = () => {} } = options;
+  let used = false;
+  const instantiate = async (imports: CoreImports) => {
+    guard(imports, () => used);
+    const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
+    return instance as { exports: Record<string, unknown> };
+  };
+  options.onThreads?.(watchThreads(onThread));
+  const { core } = await startCore(createCore, instantiate, {
+    module,
+    mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
+    INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
+  });
+
+  return {
+    heap: memory,
+    mount: (path, file) => mountFile(core.FS, path, file),
+    exec(args): RunResult {
+      if (used) throw errors.threadedCoreUsed();
+      used = true;
+      const log = createRunLog();
+      core.setLogger(({ message }) => {
+        log.add(message);
+        options.onLine?.(message);
+      });
+      core.reset();
+      const all = [...core.DEFAULT_ARGS, "-hide_banner", ...args];
+      try {
+        core._ffmpeg(all.length, core.stringsToPtr(all));
+      } catch (thrown) {
+        if (thrown instanceof MediaError) throw thrown;
+        if (!isExit(thrown)) throw errors.threadedCoreCrashed({ cause: thrown });
+      }
+      if (core.ret === -1) throw errors.threadedCoreCrashed({ cause: "no exit code" });
+      return { code: core.ret, log: log.lines };
+    },
+    ffprobe() {
+      throw errors.threadedProbe();
+    },
+    makeFolder: (path) => core.FS.mkdir(path),
+    take: (folder) => takeFiles(core.FS, folder).map(({ name, bytes }) => ({ name, bytes })),
+  };
+}
+
+// The glue reports nothing while its 32 threads start, which takes a slow machine a minute. No other code here starts workers.
+function watchThreads(onThread: () => void): () => void {
+  const started = new Set<Worker>();
+  let isOver = false;
+  globalThis.Worker = class extends Worker {
+    constructor(...args: ConstructorParameters<typeof Worker>) {
+      super(...args);
+      started.add(this);
+      this.addEventListener("message", onThread, { once: true });
+      if (isOver) this.terminate();
+    }
+  };
+  return () => {
+    isOver = true;
+    for (const thread of started) thread.terminate();
+  };
+}
 
 interface WorkHost {
   /** Creates a core with `memory` bytes for one job; calls `onThread` with each of its threads that has loaded. */
@@ -39,7 +132,7 @@ async function runWork(
   host: WorkHost,
 ): Promise<WorkDone> {
   if (work.kind === "encode") {
-    const core = await startCore(work, host);
+    const core = await startJobCore(work, host);
     mountInputs(core, file, extra);
     const encoded = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, ...encoded, heap: core.heap };
@@ -54,7 +147,7 @@ async function runWork(
   return facts ? { report: reportOf(facts, file.size), files: [], tally: {}, heap: 0 } : probe("header");
 
   async function probe(depth: "frame" | "header"): Promise<WorkDone> {
-    const core = await startCore(work, host);
+    const core = await startJobCore(work, host);
     return { report: runProbe(core, file, facts, depth), files: [], tally: {}, heap: core.heap };
   }
 }
@@ -72,7 +165,7 @@ function isBreakdown(cause: unknown): boolean {
   return cause instanceof Error || cause === "stack" || cause === "no exit code";
 }
 
-async function startCore(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
+async function startJobCore(work: EncoderWork, host: WorkHost): Promise<WasmCore> {
   return host.createCore(
     work.memory,
     (line) => host.alive(parseProgress(line)),
