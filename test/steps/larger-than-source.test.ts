@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/media/source.ts";
-import { isLargerAtNoGain } from "../../src/runs/steps/describe.ts";
+import { isLargerAtNoGain } from "../../src/runs/steps/step-work.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";
 
 const VIDEO = videoSource({ filesize: 1_000_000 });

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { RemoteClient } from "../../src/client/index.ts";
 import { MediaError } from "../../src/index.ts";
-import { isLoopback } from "../../src/util/loopback.ts";
+import { isLoopback } from "../../src/util/text.ts";
 import * as strings from "../strings.ts";
 
 export interface EdgeConnection {

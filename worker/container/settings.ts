@@ -1,6 +1,6 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { slotsFor } from "../../src/media/route/offers.ts";
-import { isLoopback } from "../../src/util/loopback.ts";
+import { isLoopback } from "../../src/util/text.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";
 import * as errors from "./errors.ts";

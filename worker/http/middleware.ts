@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import type { CreateId } from "../../src/runs/ids.ts";
-import { isLoopback } from "../../src/util/loopback.ts";
+import { isLoopback } from "../../src/util/text.ts";
 import * as errors from "../errors.ts";
 import type { ApiEnv } from "./context.ts";
 
