@@ -14,7 +14,7 @@ import { runFolder } from "../../src/runs/steps/media-keys.ts";
 import { outputStem } from "../../src/runs/steps/upload.ts";
 import { MAX_PUT_BYTES, PART_BYTES } from "../../src/storage/http/writer.ts";
 import { FETCH_BYTES, SEGMENT_BYTES } from "../../src/storage/pinned.ts";
-import { MAX_JOB_BYTES } from "../../worker/container/app.ts";
+import { MAX_JOB_BYTES } from "../../worker/container/server.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { MAX_BODY_BYTES } from "../../worker/http/body.ts";
 import { buildPage } from "../../worker/local/build/build-page.ts";
