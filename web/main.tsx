@@ -2,11 +2,73 @@ import { render } from "preact";
 import { createLocalClient, type LocalClientOptions } from "../src/browser/index.ts";
 import { App } from "./app.tsx";
 import { createEdge } from "./console/edge.ts";
-import { startOffline } from "./offline/start.ts";
+import { LOCK_PREFIX } from "./offline/names.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { createDestinations } from "./result/destinations.ts";
-import { keepFocus } from "./ui/keep-focus.ts";
+import { whenIdle } from "./ui/timing.ts";
 import { WorkbenchContext } from "./workbench.ts";
+
+/** Makes the built page work offline, once it is loaded and idle. */
+function startOffline(): void {
+  const { version } = document.documentElement.dataset;
+  if (!version || !("serviceWorker" in navigator)) return;
+  // The lock lasts as long as the page and keeps the files of its version.
+  void navigator.locks.request(LOCK_PREFIX + version, { mode: "shared" }, () => new Promise<never>(() => {}));
+  const begin = async () => {
+    const { keepPage } = await import("./offline/keep-page.tsx");
+    await keepPage(version);
+  };
+  if (document.readyState === "complete") whenIdle(begin);
+  else addEventListener("load", () => whenIdle(begin), { once: true });
+}
+
+const HOME = "[data-home]";
+
+/**
+ * Keeps the focus in place for keyboard users: when the focused element is removed, the nearest element with `data-home`
+ * gets the focus. When that element itself is removed, the one after it does, or else the one before.
+ */
+function keepFocus(root: HTMLElement): void {
+  let last: Element | null = null;
+  root.addEventListener("focusin", ({ target }) => {
+    last = target instanceof Element ? target : null;
+  });
+  root.addEventListener("focusout", ({ target }) => {
+    // Some browsers also fire this event for removed elements, and when the window loses focus.
+    queueMicrotask(() => {
+      if (last === target && last?.isConnected && document.activeElement !== last) last = null;
+    });
+  });
+  new MutationObserver((changes) => {
+    const removedFocus = last;
+    if (!removedFocus || removedFocus.isConnected || document.activeElement !== document.body) return;
+    const change = changes.find(({ target, removedNodes }) => {
+      return target.isConnected && [...removedNodes].some((node) => node.contains(removedFocus));
+    });
+    if (!change) return;
+    last = null;
+    homeAfter(change, removedFocus, root)?.focus({ preventScroll: true });
+  }).observe(root, { childList: true, subtree: true });
+}
+
+function homeAfter(change: MutationRecord, removedFocus: Element, root: HTMLElement): HTMLElement | null {
+  const removed = [...change.removedNodes].find((node) => node.contains(removedFocus));
+  const sibling =
+    removed instanceof Element && removed.matches(HOME)
+      ? (homeAlong(change.nextSibling, "nextSibling") ?? homeAlong(change.previousSibling, "previousSibling"))
+      : null;
+  const within = change.target instanceof Element ? change.target.closest<HTMLElement>(HOME) : null;
+  return sibling ?? within ?? root.querySelector<HTMLElement>(`main ${HOME}`) ?? root.querySelector("main");
+}
+
+function homeAlong(first: Node | null, direction: "nextSibling" | "previousSibling"): HTMLElement | null {
+  for (let node = first; node; node = node[direction]) {
+    if (!(node instanceof HTMLElement && node.isConnected)) continue;
+    const home = node.matches(HOME) ? node : node.querySelector<HTMLElement>(HOME);
+    if (home) return home;
+  }
+  return null;
+}
 
 const THREADED_CORE = {
   wasm: new URL("../dist/core-mt/ffmpeg-core-mt.wasm.gz", import.meta.url).href,

@@ -1,8 +1,6 @@
 import { type EncodeKind, FORMATS, VIDEO_CODECS } from "../../src/index.ts";
 import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
-import { Field } from "../ui/field.tsx";
-import { NumberField } from "../ui/number-field.tsx";
-import { Segments } from "../ui/segments.tsx";
+import { Field, NumberField, Segments } from "../ui/field.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { withFormat } from "./check-settings.ts";
 import { formatOf, kindsFor, withKind } from "./choices.ts";

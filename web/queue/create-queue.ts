@@ -1,13 +1,20 @@
 import { effect } from "@preact/signals";
 import type { LocalClient, LocalFile, WaitingFile } from "../../src/browser/index.ts";
-import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
+import type { NewJob, RemoteClient } from "../../src/client/index.ts";
+import {
+  type Client,
+  isFinished,
+  MediaError,
+  type MediaInput,
+  type NewTask,
+  type Task,
+} from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
-import type { Edge } from "../console/edge.ts";
-import { createItemFollower } from "./follow.ts";
-import { createItem, defaultSettings, faultOf, type Item, nextId, type Place } from "./item.ts";
+import { type Edge, isRefusal } from "../console/edge.ts";
+import { createItem, defaultSettings, faultOf, type Item, nextId, type Pace, type Place } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
-import { createLauncher } from "./launch.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
+import { createSlots } from "./schedulers.ts";
 import * as strings from "./strings.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 
@@ -280,4 +287,275 @@ async function requestFile(item: Item, file?: LocalFile): Promise<MediaInput> {
 
 function isHandle(input: MediaInput): input is PermissionHandle {
   return typeof input === "object" && "getFile" in input;
+}
+
+/** Keeps a list's items up to date with their tasks. */
+export interface Follower {
+  /** Follows the task of an item until it is finished; repeated calls have no effect. */
+  follow(item: Item): void;
+  stop(id: string): void;
+}
+
+/**
+ * Creates a {@link Follower}; `clientOf` returns null when an item's service is not connected, and `refused` receives the client
+ * whose service no longer accepts its key.
+ */
+export function createItemFollower(
+  list: ItemList,
+  device: LocalClient,
+  clientOf: (item: Item) => Client | null,
+  refused: (client: Client) => void,
+): Follower {
+  const followed = new Map<string, { task_id: string; client: Client; end(): void }>();
+
+  function stop(id: string): void {
+    followed.get(id)?.end();
+    followed.delete(id);
+  }
+
+  async function requestFile(id: string, task: Task, file: WaitingFile): Promise<void> {
+    if (file.reason === "gone" && (await resumeFromStore(id, task))) return;
+    const current = list.find(id)?.task;
+    if (current?.id === task.id && !isFinished(current)) list.change(id, { waiting: file });
+  }
+
+  async function resumeFromStore(id: string, task: Task): Promise<boolean> {
+    const file = await list.storedFile(id);
+    if (!file) return false;
+    return device.resume(task, file).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  function fail(id: string, client: Client, task: Task, error: MediaError): void {
+    const item = list.find(id);
+    if (!item || clientOf(item) !== client) return;
+    const fault = faultOf(error);
+    if (error.kind === "task_not_found") {
+      stop(id);
+      if (item.task?.id === task.id) list.change(id, { task: null, service: null, pace: null, fault });
+      return;
+    }
+    // The item stays followed: another try with this client would fail in the same way.
+    list.change(id, { fault });
+    if (!isRefusal(error)) return;
+    for (const [other, each] of followed) if (each.client === client) list.change(other, { fault });
+    refused(client);
+  }
+
+  return {
+    stop,
+    follow(item) {
+      const { id, task } = item;
+      const client = task && !isFinished(task) ? clientOf(item) : null;
+      const before = followed.get(id);
+      if (before && before.task_id === task?.id && before.client === client) return;
+      stop(id);
+      if (!task || !client) return;
+      let lastChoice: Pace["choice"];
+      let shouldFetch = client !== device;
+      if (item.fault) list.change(id, { fault: null });
+      const endUpdates = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
+        const file = waiting?.for === "file" ? waiting : null;
+        const waits = waiting?.for === "encoder";
+        list.change(id, {
+          ...{
+            task: record,
+            pace: { progress, speed, eta, choice: choice ?? lastChoice, waits, at: Date.now() },
+          },
+          ...(!file && { waiting: null }),
+        });
+        if (shouldFetch && !choice && isEncoding(record)) {
+          shouldFetch = false;
+          void fetchChoice(client, record).then((received) => {
+            lastChoice = received;
+            shouldFetch = received === null;
+            const pace = followed.get(id)?.end === end ? list.find(id)?.pace : null;
+            if (received && pace) list.change(id, { pace: { ...pace, choice: received } });
+          });
+        }
+        if (isFinished(record)) stop(id);
+        else if (file) void requestFile(id, record, file);
+      });
+      const endErrors = client.on(task, "error", (error) => fail(id, client, task, error));
+      const end = () => {
+        endUpdates();
+        endErrors();
+      };
+      followed.set(id, { task_id: task.id, client, end });
+    },
+  };
+}
+
+// A service reports the choice only in events, and each stream of events occupies a connection.
+async function fetchChoice(client: Client, task: Task): Promise<Pace["choice"]> {
+  try {
+    for await (const { choice } of client.watch<Task>(task)) return choice;
+  } catch {}
+  return undefined;
+}
+
+function isEncoding({ kind, steps }: Task): boolean {
+  return steps.some((step) => step.kind === kind && step.status === "processing");
+}
+
+export interface Launcher {
+  /**
+   * Creates the task of a ready item, or the job of several of one file. Repeated calls, also in other tabs, create it once;
+   * a failure becomes the fault of its item.
+   */
+  start(ids: readonly string[]): Promise<void>;
+  stop(id: string): void;
+}
+
+/** An item to start, and the request of its task. */
+interface Prepared {
+  item: Item;
+  request: Omit<NewTask, "input">;
+  signal: AbortSignal;
+}
+
+const AT_ONCE = 3;
+
+/** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
+function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
+  const controllers = new Map<string, AbortController>();
+  const inSlot = createSlots(AT_ONCE);
+
+  const fail = (id: string, thrown: unknown) => list.change(id, { fault: faultOf(thrown) });
+
+  async function send(all: readonly Prepared[], client: RemoteClient, input: MediaInput) {
+    if (typeof input === "string") return { input, drop: async () => {} };
+    const showSent = (sent: number) => {
+      for (const { item, signal } of all) if (!signal.aborted) list.change(item.id, { starting: { sent } });
+    };
+    showSent(0);
+    const onProgress = (sent: number, size: number) =>
+      showSent(size > 0 ? Math.floor((100 * sent) / size) : 100);
+    const signal = allOf(all.map((each) => each.signal));
+    const upload = await client.uploads.send(input, { signal, onProgress });
+    return { input: upload.url, drop: () => client.uploads.delete(upload.id).catch(() => {}) };
+  }
+
+  async function make(all: readonly Prepared[], client: Client, input: MediaInput): Promise<Task[]> {
+    const [first] = all;
+    if (first && all.length === 1) return [await client.tasks.create({ ...first.request, input } as NewTask)];
+    return (await client.jobs.create({ input, outputs: all.map(({ request }) => request) } as NewJob)).tasks;
+  }
+
+  /** Sets the tasks of the items; returns how many were not stopped in the meantime. */
+  async function settle(all: readonly Prepared[], client: Client, tasks: Task[], service: string | null) {
+    let count = 0;
+    for (const [index, { item, signal }] of all.entries()) {
+      const task = tasks[index];
+      if (task && signal.aborted) await discard(client, task);
+      if (!task || signal.aborted) continue;
+      count++;
+      const { wishes } = item;
+      list.change(item.id, {
+        task,
+        service,
+        ...(service === null && { wishes: { ...wishes, place: "device" } }),
+      });
+    }
+    return count;
+  }
+
+  async function create(all: readonly Prepared[], { input, wishes }: Item): Promise<void> {
+    if (!input) return;
+    const connection = wishes.place === "edge" ? edge.connection.value : null;
+    if (!connection) return void (await settle(all, device, await make(all, device, input), null));
+    const { client, base_url } = connection;
+    const sent = await send(all, client, input);
+    try {
+      const tasks = await make(all, client, sent.input);
+      if ((await settle(all, client, tasks, base_url)) === 0) await sent.drop();
+    } catch (thrown) {
+      await sent.drop();
+      throw thrown;
+    }
+  }
+
+  async function createAll(items: readonly Item[]): Promise<void> {
+    const all: Prepared[] = [];
+    for (const item of items) {
+      const signal = controllers.get(item.id)?.signal ?? AbortSignal.abort();
+      try {
+        all.push({ item, request: await requestOf(item), signal });
+      } catch (thrown) {
+        fail(item.id, thrown);
+      }
+    }
+    const [first] = all;
+    if (!first) return;
+    try {
+      await create(all, first.item);
+    } catch (thrown) {
+      if (all.length > 1 && thrown instanceof MediaError && thrown.param?.startsWith("outputs."))
+        for (const { item } of all) await createAll([item]);
+      else for (const { item, signal } of all) if (!signal.aborted) fail(item.id, thrown);
+    }
+  }
+
+  async function launch(ids: readonly string[], items: readonly Item[] = []): Promise<void> {
+    const [id, ...rest] = ids;
+    if (id === undefined) return createAll(items);
+    await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
+      // The file must be stored first, so that the task finds it after a reload.
+      await list.saved(id);
+      const item = lock && (await list.refresh(id));
+      const isMeant = item?.source && !item.task && !item.waiting && !controllers.get(id)?.signal.aborted;
+      if (isMeant) list.change(id, { fault: null });
+      await launch(rest, isMeant ? [...items, item] : items);
+      await list.saved(id);
+    });
+  }
+
+  return {
+    async start(ids) {
+      const ready = ids.filter((id) => {
+        const item = list.find(id);
+        return item && !controllers.has(id) && stateOf(item) === "ready";
+      });
+      for (const id of ready) {
+        controllers.set(id, new AbortController());
+        list.change(id, { starting: { sent: null, waits: true } });
+      }
+      const launched = inSlot(async () => {
+        const left = ready.filter((id) => !controllers.get(id)?.signal.aborted);
+        for (const id of left) list.change(id, { starting: { sent: null } });
+        await launch(left);
+      });
+      await launched.finally(() => {
+        for (const id of ready) {
+          controllers.delete(id);
+          list.change(id, { starting: null });
+        }
+      });
+    },
+    stop: (id) => controllers.get(id)?.abort(new DOMException("It was cancelled.", "AbortError")),
+  };
+}
+
+/** Returns a signal that aborts once all of several have. */
+function allOf(signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController();
+  const check = () => signals.every(({ aborted }) => aborted) && controller.abort(signals[0]?.reason);
+  for (const signal of signals) signal.addEventListener("abort", check, { once: true });
+  check();
+  return controller.signal;
+}
+
+async function discard(client: Client, { id }: Task): Promise<void> {
+  await client.tasks.cancel(id).catch(() => {});
+  await client.tasks.delete(id).catch(() => {});
+}
+
+async function requestOf({ wishes, source }: Item): Promise<Prepared["request"]> {
+  if (wishes.fault) throw new MediaError("invalid_options", wishes.fault.message);
+  const { kind, options, target_size } = wishes;
+  if (target_size === null || !source) return { kind, options };
+  const { sizedOptions } = await import("./planning.ts");
+  return { kind, options: await sizedOptions(wishes, source, target_size) };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LocalClient } from "../../src/browser/index.ts";
 import type { Client, EncoderChoice, Task, Update } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createItemFollower } from "./follow.ts";
+import { createItemFollower } from "./create-queue.ts";
 import { createItem, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
