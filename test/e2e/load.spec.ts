@@ -6,7 +6,7 @@ import { readFacts } from "../judge/facts.ts";
 import { silentFilm } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-const FIRST_LOAD_BYTES = 110_000;
+const FIRST_LOAD_BYTES = 55_000;
 
 test("the first load is small, and the layout does not shift", async ({ page, served, complaints: _ }) => {
   const loaded: Promise<readonly [string, number]>[] = [];
