@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { addConnectionRoutes } from "./api/connections.ts";
+import { addEstimateRoutes } from "./api/estimates.ts";
 import { addEventStreamRoutes } from "./api/event-streams.ts";
 import { addImageRoutes } from "./api/images.ts";
 import { addJobRoutes } from "./api/jobs.ts";
@@ -46,6 +47,7 @@ export function createApp(services: Services): Api {
   app.onError((thrown, c) => answerError(thrown, c));
   app.notFound((c) => answerNoRoute(c));
   addTaskRoutes(app, services);
+  addEstimateRoutes(app, services);
   addJobRoutes(app, services);
   addStepRoutes(app, services);
   addConnectionRoutes(app, services);

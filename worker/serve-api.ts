@@ -21,6 +21,7 @@ import { createPageUploadsOf } from "./media/upload-object.ts";
 import { patiently } from "./network/durable-objects.ts";
 import { createLog } from "./observability/log.ts";
 import { SERVICE_IN_CONTAINER } from "./run/encoders.ts";
+import { createEstimates } from "./run/estimates.ts";
 import { createFindStep, createRuns } from "./run/run-access.ts";
 import { createPinnedMedia } from "./run/storage.ts";
 import { SettingsError } from "./settings/read.ts";
@@ -97,6 +98,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
     signer,
     image_signer: createImageSigner(settings.MEDIA_SIGNING_KEY, now),
     images: createImages(env, now),
+    estimates: createEstimates(env),
     assets: env.ASSETS,
     settings: {
       base_url: settings.PUBLIC_URL,

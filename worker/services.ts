@@ -1,4 +1,6 @@
+import type { OutputEstimate } from "../src/runs/estimate.ts";
 import type { CreateId } from "../src/runs/ids.ts";
+import type { EstimateRequest } from "../src/runs/requests.ts";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
@@ -19,6 +21,19 @@ import type { Log } from "./observability/log.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import type { FindStep, Runs } from "./run/runs.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
+
+/** Who asks for an estimate, and the base of the service's URLs. */
+export interface EstimateOwner {
+  project: string;
+  base: string;
+}
+
+/** Returns the estimate of an output; rejects with the errors of its task, and with the signal's reason. */
+export type Estimates = (
+  owner: EstimateOwner,
+  request: EstimateRequest,
+  signal: AbortSignal,
+) => Promise<OutputEstimate>;
 
 /** The dependencies of the API, which the composition root provides. */
 export interface Services {
@@ -55,6 +70,8 @@ export interface Services {
   image_signer: ImageSigner;
   /** Returns the pictures of image URLs. */
   images: Images;
+  /** Estimates outputs. */
+  estimates: Estimates;
   /** The files of the reference page, which `worker/local/build/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };
   settings: ApiSettings;

@@ -2,6 +2,7 @@ import type { Benchmark } from "../benchmark.ts";
 import { coreBytesBenchmarks } from "./core-bytes.ts";
 import { firstProgressBenchmarks } from "./first-progress.ts";
 import { imagesBenchmarks } from "./images.ts";
+import { previewBenchmarks } from "./preview.ts";
 import { probeBenchmarks } from "./probe.ts";
 import { qualityBenchmarks } from "./quality.ts";
 import { soundBenchmarks } from "./sound.ts";
@@ -20,4 +21,5 @@ export const BROWSER_BENCHMARKS: readonly Benchmark[] = [
   ...imagesBenchmarks,
   ...soundBenchmarks,
   ...workbenchBenchmarks,
+  ...previewBenchmarks,
 ];

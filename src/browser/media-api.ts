@@ -4,7 +4,9 @@ import type { MediaError } from "../media/errors.ts";
 import type { Size } from "../media/picture-geometry.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
+import type { OutputEstimate } from "../runs/estimate.ts";
 import type { Job } from "../runs/job.ts";
+import type { Preview } from "../runs/preview.ts";
 import type { RunError, Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
@@ -163,6 +165,25 @@ export interface MediaApi {
   sending(id: string, upload: UploadProgress): Promise<void>;
   /** Reports the state of the fallback's task, or the error that ended the watch. */
   followed(id: string, remote: Task | { error: Omit<RunError, "step_id"> }): Promise<void>;
+  /** Begins an estimate under an id; {@link MediaApi.refine} reports its errors. */
+  estimate(
+    id: string,
+    request: unknown,
+    file: LocalFile | null,
+    extra: ReadonlyMap<string, LocalFile>,
+  ): Promise<void>;
+  /** Returns the next estimate, a better one than the last; null when there is none. */
+  refine(id: string): Promise<OutputEstimate | null>;
+  /** Encodes what a preview shows at a moment in seconds, null for the middle. */
+  preview(
+    id: string,
+    request: unknown,
+    at: number | null,
+    file: LocalFile | null,
+    extra: ReadonlyMap<string, LocalFile>,
+  ): Promise<Preview>;
+  /** Stops the work on an estimate or a preview. */
+  endSample(id: string): Promise<void>;
   /** Answers a `sign` event. */
   signed(requestId: number, answer: PageResponse<SignedRequest>): Promise<void>;
   /** Answers a `draw` event with a PNG. */

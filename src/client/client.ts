@@ -2,6 +2,8 @@ import type { MediaError } from "../media/errors.ts";
 import type { EncodeKind, StepKind } from "../media/formats.ts";
 import type { ProbeOptions } from "../media/option-types.ts";
 import type { Source } from "../media/source.ts";
+import type { OutputEstimate } from "../runs/estimate.ts";
+import type { Preview } from "../runs/preview.ts";
 import type { StepStatus } from "../runs/step.ts";
 import type { TaskStatus } from "../runs/task.ts";
 import type { Jobs } from "./jobs.ts";
@@ -11,6 +13,8 @@ import type {
   CreateOptions,
   EachOptions,
   ListOptions,
+  NewPreview,
+  NewSample,
   NewStep,
   NewTask,
   Page,
@@ -31,9 +35,13 @@ export type {
   EachOptions,
   ListOptions,
   MediaInput,
+  NewPreview,
+  NewSample,
   NewStep,
   NewTask,
+  OutputEstimate,
   Page,
+  Preview,
   ReadOptions,
   RecordOf,
   RunRef,
@@ -164,6 +172,28 @@ export interface Client {
    * @example const { thumbhash } = await client.probe(file, { thumbhash: true });
    */
   probe(input: NewStep["input"], options?: ProbeOptions & { signal?: AbortSignal }): Promise<Source>;
+  /**
+   * Estimates the size of an output and the time that it takes, without a task. The estimate is exact where a copy, bitrates or a quick
+   * encode of the whole decide it. Otherwise stretches of the input are encoded as the task would: a wide range comes first, then a
+   * narrower one after each stretch, as long as the caller takes more. Rejects with the errors of a task, and with the signal's reason
+   * on abort. A service yields its last estimate only.
+   *
+   * @example for await (const { bytes } of client.estimate({ input: file, kind: "video" })) console.log(bytes.low, bytes.high);
+   */
+  estimate<K extends EncodeKind>(
+    request: NewSample<K>,
+    options?: ReadOptions,
+  ): AsyncGenerator<OutputEstimate, void>;
+  /**
+   * Shows what an output would be at a moment, and the original beside it, without a task: encoded as the task would encode it. An image
+   * is the whole file; a frame of a video is decoded from half a second that is encoded around it; sound is a few seconds. The next call
+   * on the same client ends the previous one, which rejects with an `AbortError`. Otherwise rejects with the errors of a task,
+   * `invalid_kind` for a waveform, and the signal's reason on abort. A service makes no previews: its client rejects with
+   * `encoder_unavailable`.
+   *
+   * @example const { original, output, bytes } = await client.preview({ input: file, kind: "image", options: { format: "webp" } });
+   */
+  preview<K extends EncodeKind>(request: NewPreview<K>, options?: ReadOptions): Promise<Preview>;
   /**
    * Yields the current state of a task or step, then its changes, at most about one a second, ending with the finished run.
    * Rejects for an unknown run, and with the signal's reason on abort.

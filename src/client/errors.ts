@@ -20,6 +20,12 @@ const HANDLE_FAULTS: Readonly<Record<string, string>> = {
   NotReadableError: "cannot be read: another program may be using it, or it changed after it was chosen",
 };
 
+export const momentInvalid = () =>
+  new MediaError("invalid_options", "at must be a moment of the source in seconds, from 0 on.", {
+    param: "at",
+  });
+export const previewLocalOnly = () =>
+  new MediaError("encoder_unavailable", "A service makes no previews; the local client does.");
 /** `type` is the name of a class, or what `typeof` returns for the value. */
 export const notMedia = ({ type }: { type: string }) =>
   new MediaError(

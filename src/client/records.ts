@@ -83,6 +83,19 @@ export interface NewTask<K extends EncodeKind = EncodeKind> {
   webhook_url?: string;
 }
 
+/** An input and what to do with it, for an estimate or a preview. */
+export type NewSample<K extends EncodeKind = EncodeKind> = Pick<NewTask<K>, "input" | "kind" | "options">;
+
+/** What a preview shows. */
+export type NewPreview<K extends EncodeKind = EncodeKind> = NewSample<K> & {
+  /**
+   * The moment to show, in seconds of the source.
+   *
+   * @default the middle of what is kept; an image's own `start`
+   */
+  at?: number;
+};
+
 /** The request for a new standalone step; its options depend on its kind. */
 export interface NewStep<K extends StepKind = StepKind> {
   /** The operation. */

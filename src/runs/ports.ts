@@ -69,16 +69,20 @@ export type Report = (event: RunEvent) => Promise<boolean>;
 /** Completes a piece of work at most once across restarts, and returns its stored result afterwards. */
 export type Durably = <T>(name: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
-/** The context of a step's work. */
-export interface StepContext {
+/** The context of a piece of work. */
+export interface WorkContext {
   /** The id of the task, or of the standalone step: the name of its folder in storage. */
   run_id: string;
-  step: Step;
   /** Reports percent done, 0 to 100, or null while it cannot be measured or waits in a queue; rejects when the run is over. */
   progress(percent: number | null): Promise<void>;
   /** Reports the chosen encoder; a later choice replaces an earlier one. Rejects when the run is over. */
   reportChoice(choice: EncoderChoice): Promise<void>;
   durably: Durably;
+}
+
+/** The context of a step's work. */
+export interface StepContext extends WorkContext {
+  step: Step;
 }
 
 /** The implementation of the steps, provided by a host; each takes media and resolves with media. */

@@ -75,6 +75,36 @@ export const TaskRequest = z
 /** A valid request for a task. */
 export type TaskRequest = z.output<typeof TaskRequest>;
 
+function estimateRequest<const K extends EncodeKind, O extends z.ZodType>(kind: K, options: O, id: string) {
+  return closed({
+    input: inputUrl.meta({
+      description: "Source URL: http:// or https://.",
+      example: "https://example.com/clip.mov",
+    }),
+    kind: kindFrom([kind], ENCODE_KINDS),
+    options: nullable(options),
+  }).meta({ id });
+}
+
+/** Body of `POST /estimates`. */
+export const EstimateRequest = z
+  .discriminatedUnion(
+    "kind",
+    [
+      estimateRequest("video", OPTIONS.video.prefault({}), "VideoEstimateRequest"),
+      estimateRequest("audio", OPTIONS.audio.prefault({}), "AudioEstimateRequest"),
+      estimateRequest("image", OPTIONS.image.prefault({}), "ImageEstimateRequest"),
+      estimateRequest("animation", OPTIONS.animation.prefault({}), "AnimationEstimateRequest"),
+      estimateRequest("storyboard", OPTIONS.storyboard.prefault({}), "StoryboardEstimateRequest"),
+      estimateRequest("waveform", OPTIONS.waveform.prefault({}), "WaveformEstimateRequest"),
+      estimateRequest("adaptive_video", OPTIONS.adaptive_video.prefault({}), "AdaptiveVideoEstimateRequest"),
+    ],
+    FALLBACK,
+  )
+  .meta({ id: "EstimateRequest" });
+/** A valid request for an estimate. */
+export type EstimateRequest = z.output<typeof EstimateRequest>;
+
 const inputFault = {
   error: ({ input }: z.core.$ZodRawIssue) => (input == null ? "is required." : "must be an object."),
 };
@@ -145,6 +175,11 @@ export type StepRequest = z.output<typeof StepRequest>;
 /** Parses the body of `POST /tasks`; throws a {@link MediaError} whose kind and `param` name the first fault. */
 export function parseTaskRequest(body: unknown): TaskRequest {
   return parseBody(TaskRequest, body);
+}
+
+/** Parses the body of `POST /estimates`; throws a {@link MediaError} whose kind and `param` name the first fault. */
+export function parseEstimateRequest(body: unknown): EstimateRequest {
+  return parseBody(EstimateRequest, body);
 }
 
 /** Parses the body of `POST /steps`; throws a {@link MediaError} whose kind and `param` name the first fault. */

@@ -182,6 +182,29 @@ export const CALLS: ClientClauses = [
     },
   },
   {
+    name: "estimates an output and leaves no record behind",
+    async check({ client, inputs }) {
+      const count = async () => [
+        (await client.tasks.list({ limit: 100 })).records.length,
+        (await client.steps.list({ limit: 100 })).records.length,
+      ];
+      const before = await count();
+      const request = { input: inputs.video, ...PNG };
+      const last = (await Array.fromAsync(client.estimate(request))).at(-1);
+      await rejects(Array.fromAsync(client.estimate({ ...request, input: inputs.text })), {
+        name: "MediaError",
+        kind: "input_unsupported",
+      });
+      const reason = new Error("the visitor left");
+      const signal = AbortSignal.abort(reason);
+      equal(await Array.fromAsync(client.estimate(request, { signal })).catch((error) => error), reason);
+      deepEqual(await count(), before);
+      const { blob } = await client.run(request);
+      deepEqual([last?.bytes, last?.score], [{ low: blob.size, high: blob.size }, null]);
+      ok((last?.seconds ?? 0) > 0);
+    },
+  },
+  {
     name: "emits the error that ends a watch",
     async check({ client }) {
       const emitted = new Promise((resolve) => {

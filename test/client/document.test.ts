@@ -100,6 +100,13 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
   "tasks.retry": ["retryTask", (client, operation) => client.tasks.retry(id(operation))],
   "steps.delete": ["deleteStep", (client, operation) => client.steps.delete(id(operation))],
   "tasks.delete": ["deleteTask", (client, operation) => client.tasks.delete(id(operation))],
+  estimate: [
+    "estimate",
+    async (client, _, body) => {
+      const [estimate] = await Array.fromAsync(client.estimate(body));
+      return estimate;
+    },
+  ],
   "steps.create": ["createStep", (client, _, body) => client.steps.create(body)],
   "steps.get": ["getStep", (client, operation) => client.steps.get(id(operation))],
   "steps.list": ["listSteps", list(({ steps }) => steps)],
@@ -206,7 +213,7 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
 }
 
 // Built from other methods, or, as close, without a request.
-const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "close"];
+const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "preview", "close"];
 // A page for people, what an `<img>` shows, and a stream for clients that do not follow the tasks of a job.
 const NOT_CALLED = ["getDocs", "getImage", "jobEvents"];
 

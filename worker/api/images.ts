@@ -1,6 +1,5 @@
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { type ErrorKind, MediaError, toMediaError } from "../../src/media/errors.ts";
+import { toMediaError } from "../../src/media/errors.ts";
 import {
   IMAGE_URL_SECONDS,
   parseImageOptions,
@@ -11,6 +10,7 @@ import { ImageUrl } from "../../src/media/signed-image-url.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
+import { answerWorkError } from "../http/errors.ts";
 import { type ImageOutcome, type ImageResult, negotiate } from "../images/image.ts";
 import type { ImageRequest } from "../media/signed-urls.ts";
 import { isFresh } from "../media/transfer.ts";
@@ -27,24 +27,6 @@ const SIGNED = ImageUrl.parse({
   url: `https://api.example/image/w=640,f=auto/https%3A%2F%2Fexample.com%2Fphoto.jpg?${new URLSearchParams(GRANT)}`,
   expires_at: 1_795_771_800_000,
 });
-
-const ERROR_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
-  input_forbidden: 403,
-  input_not_found: 404,
-  input_too_large: 413,
-  input_unsupported: 415,
-  input_no_video: 415,
-  probe_failed: 415,
-  encoder_unavailable: 422,
-  encode_failed: 422,
-  out_of_memory: 422,
-  input_unreachable: 502,
-  input_changed: 502,
-  upload_failed: 503,
-  storage_full: 503,
-  worker_lost: 503,
-  timeout: 504,
-};
 
 // The account of pictures of allowed origins; no key's project can have this name.
 const ORIGINS_PROJECT = "image:origins";
@@ -188,12 +170,7 @@ export function addImageRoutes(app: Api, services: Services): void {
       const image = await images({ source: request.source, project, origins }, { options, auto });
       return await answer(c, image, { expires, varies: options.format === "auto" });
     } catch (thrown) {
-      const status = thrown instanceof MediaError ? ERROR_STATUS[thrown.kind] : undefined;
-      if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
-      const { kind, message, param } = thrown;
-      const body = { kind, message, ...(param !== undefined && { param }), request_id: c.get("request_id") };
-      if (status === 503) c.header("Retry-After", "5");
-      return c.json(body, status);
+      return answerWorkError(c, thrown);
     }
   });
 

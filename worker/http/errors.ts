@@ -54,6 +54,26 @@ export const STATUS = {
   service_unavailable: 503,
 } as const satisfies Record<RequestErrorKind, ContentfulStatusCode>;
 
+// The HTTP status of errors of work that a response waits for.
+const WORK_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
+  input_forbidden: 403,
+  input_not_found: 404,
+  input_too_large: 413,
+  input_unsupported: 415,
+  input_no_video: 415,
+  input_no_audio: 415,
+  probe_failed: 415,
+  encoder_unavailable: 422,
+  encode_failed: 422,
+  out_of_memory: 422,
+  input_unreachable: 502,
+  input_changed: 502,
+  upload_failed: 503,
+  storage_full: 503,
+  worker_lost: 503,
+  timeout: 504,
+};
+
 /** The body of every error response. */
 export const ErrorBody = z
   .object({
@@ -136,4 +156,14 @@ function challenge(kind: RequestErrorKind): string {
 function log(c: Context<ApiEnv>, thrown: unknown): void {
   const route = routePath(c, -1);
   logFault("fault", thrown, { request_id: c.get("request_id"), method: c.req.method, route });
+}
+
+/** Responds to an error of work that the response waited for, with the error's own kind; throws every other error again. */
+export function answerWorkError(c: Context<ApiEnv>, thrown: unknown): Response {
+  const status = thrown instanceof MediaError ? WORK_STATUS[thrown.kind] : undefined;
+  if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
+  const { kind, message, param } = thrown;
+  const body = { kind, message, ...(param !== undefined && { param }), request_id: c.get("request_id") };
+  if (status === 503) c.header("Retry-After", "5");
+  return c.json(body, status);
 }

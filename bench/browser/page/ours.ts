@@ -24,7 +24,19 @@ let client: LocalClient | null = null;
 let last: Blob | null = null;
 
 /** Our side of the benchmarks. */
-export const ours = { open, close, run, runAll, probe, probeRecord, taskRecord, firstProgress, save };
+export const ours = {
+  open,
+  close,
+  run,
+  runAll,
+  probe,
+  probeRecord,
+  taskRecord,
+  estimate,
+  preview,
+  firstProgress,
+  save,
+};
 
 /** Opens a client in place of the previous one. */
 async function open(options: LocalClientOptions): Promise<void> {
@@ -64,6 +76,29 @@ async function runAll(request: Request): Promise<Omit<OwnRun, "output">> {
   last = await copyOf(outputs[0]?.blob ?? new Blob());
   await Promise.all(tasks.map(({ id }) => opened().tasks.delete(id)));
   return { seconds, size: outputs.reduce((sum, { blob }) => sum + blob.size, 0) };
+}
+
+/** Estimates an output of each selected file until the estimate ends; returns the bounds and the time. */
+async function estimate(request: Request): Promise<{ low: number; high: number; seconds: number }[]> {
+  const estimates: { low: number; high: number; seconds: number }[] = [];
+  for (const input of chosenFiles()) {
+    const started = performance.now();
+    const all = await Array.fromAsync(opened().estimate({ ...request, input } as NewTask<EncodeKind>));
+    const { low = 0, high = 0 } = all.at(-1)?.bytes ?? {};
+    estimates.push({ low, high, seconds: (performance.now() - started) / 1000 });
+  }
+  return estimates;
+}
+
+/** Makes the preview of the selected file and decodes both of its pictures; returns the time in milliseconds. */
+async function preview(request: Request & { at?: number }): Promise<{ ms: number; bytes: number }> {
+  const started = performance.now();
+  const { original, output, bytes } = await opened().preview({
+    ...request,
+    input: chosenFile(),
+  } as NewTask<EncodeKind>);
+  await Promise.all([original, output].map((picture) => createImageBitmap(picture)));
+  return { ms: performance.now() - started, bytes };
 }
 
 /** Probes the selected file, or a URL; returns the time in milliseconds. */

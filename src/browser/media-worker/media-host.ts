@@ -40,6 +40,7 @@ import {
 } from "./local-files.ts";
 import { createLocalJobs } from "./local-jobs.ts";
 import { parseLocalList, parseLocalStep, parseLocalTask } from "./local-requests.ts";
+import { createLocalSamples } from "./local-samples.ts";
 import { createRunRecords, type RunRecords, type RunStores, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { createRunUploads } from "./run-upload.ts";
@@ -271,6 +272,7 @@ export function createMediaHost(
     },
     remove,
     ...jobs.api,
+    ...createLocalSamples({ ...parts, files }, rules),
     ...createCleanup({ settings, stores, storage, turns, cancel, remove, tidyJob: jobs.tidy }),
     async files(id) {
       const record = await find(id);

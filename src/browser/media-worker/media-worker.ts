@@ -101,6 +101,10 @@ const api: MediaApi = {
   listJobs: async (...args) => (await opened.promise).listJobs(...args),
   cancelJob: async (...args) => (await opened.promise).cancelJob(...args),
   removeJob: async (...args) => (await opened.promise).removeJob(...args),
+  estimate: async (...args) => (await opened.promise).estimate(...args),
+  refine: async (...args) => (await opened.promise).refine(...args),
+  preview: async (...args) => (await opened.promise).preview(...args),
+  endSample: async (...args) => (await opened.promise).endSample(...args),
   drawn: async (...args) => (await opened.promise).drawn(...args),
   signed: async (...args) => (await opened.promise).signed(...args),
 };

@@ -15,10 +15,12 @@ import type { StepTools } from "../../runs/steps/step-tools.ts";
 import { createStepWork } from "../../runs/steps/step-work.ts";
 import { destinationOf, outputStem } from "../../runs/steps/upload.ts";
 import { type HttpFile, openHttp } from "../../storage/http/reader.ts";
+import { createMemoryStorage } from "../../storage/memory.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import { createBlobReader } from "../../storage/readers.ts";
 import { openS3 } from "../../storage/s3/objects.ts";
 import { parseS3Url } from "../../storage/s3/s3-connection.ts";
+import { readAll } from "../../storage/storage.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import * as errors from "../errors.ts";
@@ -115,6 +117,73 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       return uploads.run(record, source, blobs, main, context);
     },
   };
+}
+
+/** The tools that samples share with runs. */
+export type SampleWorkTools = Omit<RunWorkTools, "uploads" | "pieces" | "shared">;
+
+/** The files of a sample. */
+export interface SampleFiles {
+  /** URL of the input. */
+  input: string;
+  /** The input when the visitor has it; null for one that must be fetched. */
+  blob: Blob | null;
+  /** The visitor's other files, by their keys. */
+  extra: ReadonlyMap<string, Blob>;
+  /** The key that encrypts the output; null for none. */
+  content_key: CryptoKey | null;
+  /** Called with an input that was fetched. */
+  onFetch(blob: Blob): void;
+}
+
+/** Creates the tools that encode samples of an input: its bytes are read in place, and everything else stays in memory. */
+export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): StepTools {
+  const { encoders, offers, inFlight, probe, font, files, urls, connections } = tools;
+  const { input, blob, extra, content_key, onFetch } = sample;
+  const memory = createMemoryStorage();
+  const storage = withOwnFiles({ ...memory, file: (key) => readFile(memory, key) }, extra);
+  const own = blob ? { url: input, blob } : null;
+  const openFrom = (from: FileStorage) => async (key: string) => {
+    const file = await from.file(key);
+    if (!file) throw errors.objectMissing({ key });
+    return createBlobReader(file);
+  };
+  const inputs = createLocalInputs({
+    ...{ own, files, urls, connections, storage: tools.storage },
+    open: openFrom(tools.storage),
+  });
+  return {
+    storage,
+    encoders,
+    offers,
+    inFlight,
+    probe,
+    font,
+    open: openFrom(storage),
+    remote: null,
+    inputs: {
+      async open(url, signal) {
+        const opened = await inputs.open(url, signal);
+        const { reader, mime, file } = opened;
+        if (url !== input || (reader && "blob" in reader)) return opened;
+        // Encoders would fetch a remote file again for each part.
+        const headers = { "Content-Type": mime ?? "" };
+        const fetched = await new Response(file.stream(), { headers }).blob();
+        onFetch(fetched);
+        return openBlob(fetched, url);
+      },
+    },
+    max_seconds: MAX_SECONDS,
+    stem: outputStem(input),
+    contentKey: async () => content_key,
+    url: async (key) => urls.of(key),
+    key: async (url) => urls.key(url),
+  };
+}
+
+async function readFile(storage: Storage, key: string): Promise<Blob | null> {
+  const stored = await storage.read(key);
+  return stored && new Blob([await readAll(stored.body)], { type: stored.mime });
 }
 
 const MAX_SECONDS = 30 * 86_400;

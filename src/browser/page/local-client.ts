@@ -2,9 +2,13 @@ import type {
   Client,
   CreateOptions,
   ListOptions,
+  NewPreview,
+  NewSample,
   NewStep,
   NewTask,
+  OutputEstimate,
   Page,
+  Preview,
   ReadOptions,
   RunRef,
   Step,
@@ -147,6 +151,49 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     return (await api.createJob(request, file, extra)) as Job;
   }
 
+  async function prepareSample({ input, kind, options }: NewSample, signal: AbortSignal | undefined) {
+    signal?.throwIfAborted();
+    const fault = closed ? clientErrors.clientClosed() : pageFault();
+    if (fault) throw fault;
+    return readInput("task", { input, kind, ...(options && { options }) });
+  }
+
+  async function* estimate(
+    sample: NewSample,
+    { signal }: ReadOptions = {},
+  ): AsyncGenerator<OutputEstimate, void> {
+    const { request, file, extra } = await prepareSample(sample, signal);
+    const id = crypto.randomUUID();
+    try {
+      await untilAborted(api.estimate(id, request, file, extra), signal);
+      for (;;) {
+        const next = await untilAborted(api.refine(id), signal);
+        if (next === null) return;
+        yield next;
+      }
+    } finally {
+      api.endSample(id).catch(() => {});
+    }
+  }
+
+  let previewing: AbortController | null = null;
+
+  async function preview({ at, ...sample }: NewPreview, { signal }: ReadOptions = {}): Promise<Preview> {
+    const own = new AbortController();
+    previewing?.abort(new DOMException("Another preview has begun.", "AbortError"));
+    previewing = own;
+    const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+    const id = crypto.randomUUID();
+    try {
+      const { request, file, extra } = await prepareSample(sample, either);
+      if (at !== undefined && !(at >= 0)) throw clientErrors.momentInvalid();
+      return await untilAborted(api.preview(id, request, at ?? null, file, extra), either);
+    } finally {
+      api.endSample(id).catch(() => {});
+      if (previewing === own) previewing = null;
+    }
+  }
+
   async function list<T>(type: RecordType | "job", { signal, ...query }: ListOptions): Promise<Page<T>> {
     signal?.throwIfAborted();
     const isPlain = Object.values(query).every((value) => value === undefined);
@@ -200,6 +247,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     },
     run: (request, options) => runTask(client, request, options),
     probe: (input, options) => probeInput(client, input, options),
+    estimate: (request, options) => estimate(request as NewSample, options),
+    preview: (request, options) => preview(request as NewPreview, options),
     on,
     watch: watchRun,
     async output(run) {

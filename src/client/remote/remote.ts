@@ -3,6 +3,7 @@ import { MediaError, toMediaError } from "../../media/errors.ts";
 import { mapExtraInputs } from "../../media/extra-inputs.ts";
 import { ImageUrl } from "../../media/signed-image-url.ts";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../runs/connection.ts";
+import { OutputEstimate as EstimateSchema } from "../../runs/estimate.ts";
 import { isId } from "../../runs/ids.ts";
 import { Job as JobSchema } from "../../runs/job.ts";
 import { ApiKey, NewApiKey } from "../../runs/key.ts";
@@ -11,7 +12,7 @@ import { Task as TaskSchema } from "../../runs/task.ts";
 import { isFinished } from "../../runs/transitions.ts";
 import type { Upload } from "../../runs/upload.ts";
 import { sleep } from "../../util/async.ts";
-import type { CreateOptions, NewStep, NewTask } from "../client.ts";
+import type { CreateOptions, NewSample, NewStep, NewTask, OutputEstimate, ReadOptions } from "../client.ts";
 import * as errors from "../errors.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
 import { readInput } from "../media-input.ts";
@@ -93,6 +94,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     request: NewTask | NewStep | NewJob,
     options: CreateOptions | undefined,
     post: (body: unknown) => Promise<T>,
+    keepsFiles = true,
   ): Promise<T> {
     closing.signal.throwIfAborted();
     const { request: body, file, extra } = await readInput(object, request);
@@ -103,6 +105,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       uploaded.push(upload);
       return upload.url;
     };
+    const discard = () => Promise.all(uploaded.map(({ id }) => uploads.delete(id).catch(() => {})));
     try {
       const urls = new Map<string, string>();
       for (const [param, each] of extra) {
@@ -115,11 +118,22 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       return await post({ ...withUrls, input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
       // After a transient failure the record may exist and use the files.
-      if (!toMediaError(thrown).retryable) {
-        await Promise.all(uploaded.map(({ id }) => uploads.delete(id).catch(() => {})));
-      }
+      if (keepsFiles && !toMediaError(thrown).retryable) await discard();
       throw thrown;
+    } finally {
+      if (!keepsFiles) await discard();
     }
+  }
+
+  async function* estimate(
+    { input, kind, options }: NewSample,
+    { signal }: ReadOptions = {},
+  ): AsyncGenerator<OutputEstimate, void> {
+    signal?.throwIfAborted();
+    const request = { input, kind, ...(options && { options }) } as NewTask;
+    const post = async (body: unknown) =>
+      (await call({ method: "POST", path: "/estimates", body, signal, repeats: true }, EstimateSchema)).value;
+    yield await create("task", request, signal && { signal }, post, false);
   }
 
   const { on, watch: watchRun, wait } = createWatchMethods(watch, updates);
@@ -189,6 +203,10 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     },
     run: (request, options) => runTask(client, request, options),
     probe: (input, options) => probeInput(client, input, options),
+    estimate: (request, options) => estimate(request as NewSample, options),
+    preview: async () => {
+      throw errors.previewLocalOnly();
+    },
     on,
     watch: watchRun,
     output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch, readError),

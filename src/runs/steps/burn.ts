@@ -7,7 +7,7 @@ import { writeAss } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import { viewOf } from "../../util/bytes.ts";
-import type { ByteReader, StepContext } from "../ports.ts";
+import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
 import { withParam } from "./extra-inputs.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
@@ -19,7 +19,7 @@ type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
 export async function extraFileKeys(
   tools: BurnTools,
   { plan, source, request }: { plan: Plan; source: Source; request: EncodeRequest },
-  context: StepContext,
+  context: WorkContext,
 ): Promise<string[]> {
   const { run_id } = context;
   const folder = `${runFolder("work", run_id)}burn/`;

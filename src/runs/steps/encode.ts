@@ -6,7 +6,7 @@ import { PLAN_VERSION } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
 import * as storageErrors from "../../storage/errors.ts";
-import type { StepContext } from "../ports.ts";
+import type { WorkContext } from "../ports.ts";
 import { extraFileKeys } from "./burn.ts";
 import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
 import * as errors from "./errors.ts";
@@ -37,7 +37,7 @@ export type Decide = (
   source: Source,
   request: EncodeRequest,
   hints: PlanHints,
-  context: StepContext,
+  context: WorkContext,
   missed?: readonly string[],
 ) => Promise<EncodeJob>;
 
@@ -64,7 +64,7 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
 }
 
 /** Decides, cuts and runs an encode, in durable pieces; reports the chosen encoder. Repeats it until it keeps within `target_size`. */
-export async function encodeInput(tools: StepTools, encode: InputEncode, context: StepContext) {
+export async function encodeInput(tools: StepTools, encode: InputEncode, context: WorkContext) {
   const { options } = encode.request;
   const limit = "target_size" in options ? options.target_size : undefined;
   if (limit === undefined) return encodeOnce(tools, encode, context, FIRST_TRIAL);
@@ -88,7 +88,7 @@ export async function encodeInput(tools: StepTools, encode: InputEncode, context
   throw errors.targetSizeMissed({ bytes: limit, leastBytes });
 }
 
-function shareOf({ number }: SizeTrial, progress: StepContext["progress"]): StepContext["progress"] {
+function shareOf({ number }: SizeTrial, progress: WorkContext["progress"]): WorkContext["progress"] {
   const left = LATER_SHARE ** (number - 1);
   return async (percent) =>
     progress(percent === null ? null : Math.floor(100 * (1 - left) + percent * left * (1 - LATER_SHARE)));
@@ -100,14 +100,14 @@ const LATER_SHARE = 0.2;
 async function encodeOnce(
   tools: StepTools,
   encode: InputEncode,
-  runContext: StepContext,
+  runContext: WorkContext,
   { number, encodes, missed, bitrate }: SizeTrial,
 ) {
   const { key, source, request, extra, decide, out, name } = encode;
   const again = number > 1 ? `-${number}` : "";
   // A run that resumes under another plan version decides again, and chunks of the earlier plan would not fit.
   const id = `${encode.id}-${PLAN_VERSION}${again}`;
-  const context: StepContext = {
+  const context: WorkContext = {
     ...runContext,
     durably: (piece, work) => runContext.durably(`${piece} ${PLAN_VERSION}${again}`, work),
   };

@@ -60,3 +60,8 @@ export const burnWithoutEncode = () => new RangeError("Subtitles are drawn into 
 export const fontLettersUnlisted = () => new RangeError("The font has no table of all its letters.");
 export const fontTableMissing = ({ name }: { name: string }) =>
   new RangeError(`The font has no table ${name}.`);
+
+export const noPreview = () =>
+  new MediaError("invalid_kind", "A waveform has no preview.", { param: "kind" });
+export const notSampled = () =>
+  new MediaError("encoder_unavailable", "The encoder of this work cannot encode a sample of it alone.");

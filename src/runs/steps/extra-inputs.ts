@@ -4,7 +4,7 @@ import { refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
-import type { ByteReader, StepContext } from "../ports.ts";
+import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
 import { reportWaiting, runIngest } from "./inputs.ts";
 import { extraInputKey } from "./media-keys.ts";
@@ -14,7 +14,7 @@ type ProbeTools = Pick<StepTools, "max_seconds" | "probe">;
 type IngestTools = ProbeTools & Pick<StepTools, "storage" | "inputs" | "open" | "url">;
 
 /** Copies the extra inputs of a request into the run's folder, and returns each as probed. */
-export type IngestExtra = (request: EncodeRequest, context: StepContext) => Promise<readonly Source[]>;
+export type IngestExtra = (request: EncodeRequest, context: WorkContext) => Promise<readonly Source[]>;
 
 /**
  * Creates the function that ingests extra inputs under the rules of the main input: each in a durable piece, once per run. It
@@ -24,7 +24,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
   const { storage, inputs } = tools;
   let pending: Promise<readonly Source[]> | null = null;
 
-  async function ingest({ role, url }: ExtraInput, at: number, context: StepContext, signal: AbortSignal) {
+  async function ingest({ role, url }: ExtraInput, at: number, context: WorkContext, signal: AbortSignal) {
     const key = extraInputKey(context.run_id, at);
     const onWait = reportWaiting(context);
     const stored = await storage.head(key);
@@ -67,7 +67,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
     return { ...source, url: await tools.url(key), filesize: info.size };
   }
 
-  async function ingestAll(request: EncodeRequest, context: StepContext): Promise<Source[]> {
+  async function ingestAll(request: EncodeRequest, context: WorkContext): Promise<Source[]> {
     const sources: Source[] = [];
     for (const [at, input] of extraInputs(request).entries()) {
       sources.push(

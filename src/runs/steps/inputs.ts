@@ -4,7 +4,7 @@ import type { HttpFile, OnBytes } from "../../storage/http/reader.ts";
 import type { Pin } from "../../storage/pinned.ts";
 import { throttle } from "../../util/async.ts";
 import { MIB } from "../../util/bytes.ts";
-import type { ByteReader, StepContext, Storage, StoredInfo } from "../ports.ts";
+import type { ByteReader, Storage, StoredInfo, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
 
 export interface Inputs {
@@ -65,7 +65,7 @@ export function reportBytes(body: ReadableStream<Uint8Array>, onBytes?: OnBytes)
 }
 
 /** Returns a function that reports, at most twice a second, that a step waits. */
-export function reportWaiting(context: StepContext): () => Promise<void> {
+export function reportWaiting(context: WorkContext): () => Promise<void> {
   return throttle(() => context.progress(null).catch(() => undefined));
 }
 
@@ -92,7 +92,7 @@ export interface SharedInput {
 export function exclusively<T>(
   shared: SharedInput | null,
   name: string,
-  context: StepContext,
+  context: WorkContext,
   work: (signal: AbortSignal, probed: Source | null) => Promise<T>,
 ): Promise<T> {
   return context.durably(name, (signal) => {

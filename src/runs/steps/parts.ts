@@ -4,7 +4,7 @@ import { createPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { readCopyJoin } from "../../mux/join-mp4.ts";
-import type { ByteReader, StepContext } from "../ports.ts";
+import type { ByteReader, WorkContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { probeExtraInput, withParam } from "./extra-inputs.ts";
 import { reportWaiting } from "./inputs.ts";
@@ -24,7 +24,7 @@ interface ProbedPart {
 export async function checkParts(
   tools: StepTools,
   { source, key, request }: { source: Source; key: string; request: EncodeRequest },
-  context: StepContext,
+  context: WorkContext,
 ): Promise<readonly Source[] | null> {
   if (request.kind !== "video" || request.options.concat === undefined) return null;
   const { options } = request;
@@ -59,7 +59,7 @@ export async function checkParts(
 async function probePart(
   tools: StepTools,
   { role, url, param }: ExtraInput,
-  context: StepContext,
+  context: WorkContext,
   signal: AbortSignal,
 ): Promise<ProbedPart | null> {
   if (role === "subtitles") return null;
@@ -99,7 +99,7 @@ interface Parts {
 export async function matchParts(
   open: (key: string) => Promise<ByteReader>,
   { key, source, request, extra }: Parts,
-  context: StepContext,
+  context: WorkContext,
 ): Promise<CopyJoin | null> {
   if (request.kind !== "video") return null;
   const { options } = request;

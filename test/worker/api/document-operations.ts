@@ -38,6 +38,7 @@ export const OPERATIONS = [
   "POST /connections/reencrypt",
   "POST /connections/{id}/sign",
   "POST /connections/{id}/test",
+  "POST /estimates",
   "POST /images",
   "POST /jobs",
   "POST /jobs/{id}/cancel",

@@ -76,6 +76,7 @@ export function createMemoryApi(
     async images() {
       throw new MediaError("input_not_found", "There are no pictures here.");
     },
+    estimates: async () => ({ bytes: { low: 1000, high: 1000 }, seconds: 1, score: null }),
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
     settings,
     now: Date.now,

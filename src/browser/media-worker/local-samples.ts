@@ -1,0 +1,81 @@
+import { nameOf, openFile } from "../../client/media-input.ts";
+import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
+import { keyIn, parseBlock } from "../../media/features/encryption.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import type { OutputEstimate } from "../../runs/estimate.ts";
+import { estimateOutput } from "../../runs/steps/estimate.ts";
+import { extraInputKey } from "../../runs/steps/media-keys.ts";
+import { previewOutput } from "../../runs/steps/preview.ts";
+import { openSample, SAMPLE } from "../../runs/steps/sample.ts";
+import * as errors from "../errors.ts";
+import type { LocalFile, MediaApi } from "../media-api.ts";
+import { fileUrl, findLocalInput, numberExtraFiles } from "./local-files.ts";
+import { type LocalRules, parseLocalTask } from "./local-requests.ts";
+import { createSampleTools, type SampleWorkTools } from "./run-work.ts";
+
+interface OpenSampling {
+  stop: AbortController;
+  /** Null for a preview. */
+  estimates: AsyncGenerator<OutputEstimate, void> | null;
+}
+
+/** The methods of the media worker that encode parts of an input without a record. */
+export type LocalSamples = Pick<MediaApi, "estimate" | "refine" | "preview" | "endSample">;
+
+/** Creates the {@link LocalSamples}; nothing that they encode is stored. */
+export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): LocalSamples {
+  const open = new Map<string, OpenSampling>();
+  let fetched: { url: string; blob: Blob } | null = null;
+
+  /** Parses a request, and returns what it asks for with a function that creates the tools of a sample of it. */
+  async function readRequest(body: unknown, file: LocalFile | null, extra: ReadonlyMap<string, LocalFile>) {
+    const { request: numbered, files: extraFiles } = numberExtraFiles(body, extra);
+    const local = await findLocalInput(numbered, file, tools.urls);
+    const url = local && (local.url ?? fileUrl(file ? nameOf(file) : ""));
+    const { input, kind, options } = parseLocalTask(numbered, url, rules);
+    const content_key = await readKey(numbered);
+    const files = new Map<string, Blob>();
+    for (const [at, each] of extraFiles) files.set(extraInputKey(SAMPLE, at), await openFile(each));
+    const own = local?.file ? await openFile(local.file) : null;
+    const blob = own ?? (fetched?.url === input ? fetched.blob : null);
+    const onFetch = (bytes: Blob) => {
+      fetched = { url: input, blob: bytes };
+    };
+    return {
+      url: input,
+      request: { kind, options } as EncodeRequest,
+      createTools: () => createSampleTools(tools, { input, blob, extra: files, content_key, onFetch }),
+    };
+  }
+
+  async function* estimates(reading: ReturnType<typeof readRequest>, signal: AbortSignal) {
+    const { createTools, ...request } = await reading;
+    yield* estimateOutput(await openSample(createTools(), request, signal));
+  }
+
+  return {
+    async estimate(id, body, file, extra) {
+      const stop = new AbortController();
+      open.set(id, { stop, estimates: estimates(readRequest(body, file, extra), stop.signal) });
+    },
+    async refine(id) {
+      const { value } = (await open.get(id)?.estimates?.next()) ?? {};
+      return value ?? null;
+    },
+    async preview(id, body, at, file, extra) {
+      const stop = new AbortController();
+      open.set(id, { stop, estimates: null });
+      const { createTools, ...request } = await readRequest(body, file, extra);
+      return previewOutput(createTools, { ...request, at: at ?? undefined }, stop.signal);
+    },
+    async endSample(id) {
+      open.get(id)?.stop.abort(errors.sampleEnded());
+      open.delete(id);
+    },
+  };
+}
+
+async function readKey(request: unknown): Promise<CryptoKey | null> {
+  const key = keyIn(request);
+  return key === null ? null : importContentKey(parseBlock(key));
+}

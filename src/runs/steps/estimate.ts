@@ -1,0 +1,420 @@
+import { secondsOf, X264_AMPLE } from "../../encoders/wasm/wasm-costs.ts";
+import { MediaError } from "../../media/errors.ts";
+import { DEFAULT_FPS } from "../../media/features/fps.ts";
+import { writeStoryboard } from "../../media/features/storyboard-graph.ts";
+import { forecast } from "../../media/forecast.ts";
+import type { EncodeRequest, OptionsOf } from "../../media/options.ts";
+import { constantFps, type Plan, soundsOf, sourceSeconds } from "../../media/plan.ts";
+import { bitsFor, CONTAINER_BYTES, sourceBits, streamBits } from "../../media/rates.ts";
+import type { Source } from "../../media/source.ts";
+import { isCopy } from "../../media/video-plan.ts";
+import { listPictures, weighFile } from "../../mux/weigh.ts";
+import { MIB } from "../../util/bytes.ts";
+import type { OutputEstimate } from "../estimate.ts";
+import type { ByteReader } from "../ports.ts";
+import { requestOfPart, type Sample } from "./sample.ts";
+
+/**
+ * Estimates the output of a sample, and refines the estimate while the caller takes more: exact at once where a copy or bitrates decide
+ * the size or where the whole is encoded within a moment; otherwise a wide range first, then one after each stretch that is encoded.
+ * Rejects with the errors of the encode.
+ */
+export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
+  const { plan, exact } = sample;
+  if (isQuick(sample) && exact) {
+    const { size, seconds } = await sample.encode();
+    yield estimate(size, size, seconds);
+    return;
+  }
+  const known = forecastBytes(sample);
+  if (known !== null) {
+    const [less, more] = isCopy(plan) ? COPY_ERROR : RATE_ERROR;
+    yield estimate(known * less, known * more, modelSeconds(sample));
+    return;
+  }
+  yield firstGuess(sample);
+  try {
+    yield* isQuick(sample) ? estimateByOther(sample) : estimateByStretches(sample);
+  } catch (thrown) {
+    // The first guess is all that is known.
+    if (exact || !(thrown instanceof MediaError) || thrown.kind !== "encoder_unavailable") throw thrown;
+  }
+}
+
+async function* estimateByOther(sample: Sample): AsyncGenerator<OutputEstimate, void> {
+  const { size } = await sample.encode();
+  yield estimate(size * (1 - OTHER_ERROR), size * (1 + OTHER_ERROR), modelSeconds(sample));
+}
+
+async function* estimateByStretches(sample: Sample): AsyncGenerator<OutputEstimate, void> {
+  const { plan, exact } = sample;
+  const total = sourceSeconds(plan);
+  if (total === null || plan.concat) return;
+  const method = methodOf(sample);
+  const measure = await measureSource(sample, total);
+  const samples: Stretch[] = [];
+  const taken: Span[] = [];
+  for (const place of PLACES) {
+    const span = measure.span(place, method.length);
+    if (taken.some(({ start }) => Math.abs(start - span.start) < method.length)) continue;
+    taken.push(span);
+    const stretch = await method.encode(span);
+    samples.push({ ...stretch, weight: method.length === 0 ? 1 : measure.weight(span) });
+    const { bytes, error } = sumUp(samples);
+    const covered = Math.min(1, (taken.length * method.length) / total);
+    const sampling = Math.max(method.error, error * Math.sqrt(1 - covered));
+    const margin = Math.min(0.95, exact ? sampling : sampling + OTHER_ERROR);
+    yield estimate(bytes * (1 - margin), bytes * (1 + margin), scaledSeconds(sample, samples));
+    if (
+      taken.length >= method.least &&
+      (sampling <= Math.max(method.error, ENOUGH_ERROR) || covered >= ENOUGH_SHARE)
+    )
+      return;
+  }
+}
+
+function estimate(low: number, high: number, seconds: number | null): OutputEstimate {
+  return { bytes: { low: Math.floor(low), high: Math.ceil(high) }, seconds, score: null };
+}
+
+// Shares of what is kept: the middle and both ends first, then between them.
+const PLACES = [0.5, 0.15, 0.85, 0.32, 0.68, 0.05, 0.95, 0.41, 0.59, 0.23, 0.77] as const;
+// Files of another encoder with the same settings.
+const OTHER_ERROR = 0.2;
+const ENOUGH_ERROR = 0.1;
+const ENOUGH_SHARE = 0.4;
+
+const QUICK_SECONDS = 1.2;
+const QUICK_COPY = 32 * MIB;
+
+/** Returns whether the whole takes no longer than a few stretches. */
+function isQuick({ plan, source, chunks, at_once }: Sample): boolean {
+  if (plan.image && !plan.image.animated) return true;
+  if (plan.waveform) return true;
+  if (isCopy(plan)) return (source.filesize ?? Number.POSITIVE_INFINITY) <= QUICK_COPY;
+  const work = secondsOf(plan, source, X264_AMPLE, "fast");
+  if (!work) return false;
+  return work.pictures / Math.min(chunks, at_once) + work.sound <= QUICK_SECONDS;
+}
+
+// A copy starts and ends at packets; encoders miss a bitrate by this much, and fall far below it where there is little to encode.
+const COPY_ERROR = [0.97, 1.03] as const;
+const RATE_ERROR = [0.9, 1.05] as const;
+
+function forecastBytes({ plan, source, request }: Sample): number | null {
+  if (plan.concat) return null;
+  const { kind, options } = request;
+  return forecast(kind, options as OptionsOf<typeof kind>, source).bytes;
+}
+
+const GUESS = { low: 0.1, high: 3 } as const;
+
+function firstGuess(sample: Sample): OutputEstimate {
+  const { plan, source } = sample;
+  const seconds = plan.duration ?? source.duration ?? 0;
+  const bytes = ((pictureBits(plan, source) + soundBits(plan, source)) * seconds) / 8;
+  const rest = CONTAINER_BYTES.video + (plan.frames ?? 0) * CONTAINER_BYTES.picture;
+  return estimate(GUESS.low * bytes, GUESS.high * bytes + rest, modelSeconds(sample));
+}
+
+const STILL_BITS = 2;
+
+function pictureBits(plan: Plan, source: Source): number {
+  const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
+  if (plan.image) {
+    const { width, height } = plan.image.geometry;
+    const { tiles = 0 } = plan.image.sheet ?? {};
+    const rate = plan.image.sheet ? tiles / Math.max(1, plan.duration ?? 1) : fps;
+    return width * height * rate * STILL_BITS;
+  }
+  if (plan.video?.mode !== "encode") return 0;
+  const outputs = plan.renditions.length > 0 ? plan.renditions : [plan.video];
+  const { codec } = plan.video;
+  return outputs.reduce((sum, { geometry: { width, height }, rate }) => {
+    if ("bitrate" in rate) return sum + rate.bitrate;
+    const size = { width, height, fps };
+    return sum + bitsFor(codec, rate.crf, { ...size, source_bits: sourceBits(source, size) });
+  }, 0);
+}
+
+const TYPICAL_SOUND = 700_000;
+
+function soundBits(plan: Plan, source: Source): number {
+  const copied = streamBits(source, "audio") ?? 0;
+  return soundsOf(plan).reduce(
+    (sum, { audio }) => sum + (audio.mode === "encode" ? (audio.bitrate ?? TYPICAL_SOUND) : copied),
+    0,
+  );
+}
+
+type Modelled = Pick<Sample, "plan" | "source" | "chunks" | "at_once">;
+
+function modelSeconds({ plan, source, chunks, at_once }: Modelled): number | null {
+  const work = secondsOf(plan, source, X264_AMPLE, "fast");
+  return work && work.pictures / Math.min(at_once, chunks) + work.sound;
+}
+
+/** An encoded stretch of the output. */
+interface Stretch {
+  plan: Plan;
+  /** Seconds that its encode took. */
+  took: number;
+  /** Bytes of the whole that do not depend on what the source shows elsewhere. */
+  fixed: number;
+  /** Bytes of each first picture of a group, and how many groups the whole has. */
+  first: number;
+  groups: number;
+  /** Bytes of all else in the whole, if all of it were like this stretch. */
+  rest: number;
+  /** Share of the source's time in the stretch divided by its share of the source's work. */
+  weight: number;
+}
+
+/** A part of the source in seconds. */
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** How to sample a kind of output. */
+interface Method {
+  /** Seconds of source per stretch. */
+  length: number;
+  /** Stretches before the estimate can be good enough. */
+  least: number;
+  /** The error that stretches make even where all are alike. */
+  error: number;
+  encode(span: Span): Promise<Omit<Stretch, "weight">>;
+}
+
+function methodOf(sample: Sample): Method {
+  const { plan } = sample;
+  if (plan.image?.sheet)
+    return { length: 0, least: 5, error: 0.1, encode: (span) => encodeTile(sample, span) };
+  if (plan.image) return { length: 1, least: 3, error: 0.15, encode: (span) => encodeMoving(sample, span) };
+  if (plan.kind === "adaptive_video" && plan.video)
+    return { length: GROUP_SECONDS, least: 3, error: 0.08, encode: (span) => encodeGroup(sample, span) };
+  if (!plan.video) return { length: 3, least: 3, error: 0.05, encode: (span) => encodeSound(sample, span) };
+  const length = STRETCH_SECONDS * (plan.speed ?? 1);
+  return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span) };
+}
+
+// A second; the last pictures are left out, because an encoder that looks ahead spends less on those that nothing follows.
+const STRETCH_SECONDS = 1;
+const TAIL_PICTURES = 10;
+const MIN_PICTURES = 5;
+const GROUP_SECONDS = 2;
+
+// Student's t for a confidence of 80 to 90 %, by the number of stretches.
+const DOUBT = [1, 0.6, 1.8, 1.4, 1.3, 1.2] as const;
+
+/** Combines stretches: those where the source has more bytes than elsewhere stand for less of it. */
+function sumUp(samples: readonly Stretch[]): { bytes: number; error: number } {
+  const count = samples.length;
+  const average = (value: (stretch: Stretch) => number) =>
+    samples.reduce((sum, each) => sum + value(each), 0) / count;
+  const weights = average(({ weight }) => weight);
+  const first = average(({ first, weight }) => first * weight) / weights;
+  const rest = average(({ rest, weight }) => rest * weight);
+  const bytes = average(({ fixed, groups }) => fixed + groups * first) + rest;
+  const doubt = DOUBT[count] ?? 1.1;
+  if (count < 2 || bytes === 0) return { bytes, error: doubt };
+  const parts = samples.map(({ groups, first, rest, weight }) => (groups * first) / weights + rest * weight);
+  const middle = parts.reduce((sum, part) => sum + part, 0) / count;
+  const squares = parts.reduce((sum, part) => sum + (part - middle) ** 2, 0);
+  return { bytes, error: (doubt * Math.sqrt(squares / (count - 1) / count)) / bytes };
+}
+
+/** Where the bytes of a source lie. */
+interface SourceMeasure {
+  /** Returns the span of so many seconds around a share of the source's work. */
+  span(place: number, length: number): Span;
+  weight(span: Span): number;
+}
+
+/**
+ * Measures what is kept of a source, half by time and half by the bytes of its pictures, so that stretches are taken where there is more
+ * to encode. By time alone where no index lists the pictures.
+ */
+async function measureSource(
+  { plan, source, reader, signal }: Sample,
+  total: number,
+): Promise<SourceMeasure> {
+  const { start: from } = plan;
+  const until = from + total;
+  const pictures = plan.video || plan.image ? await listPictures(reader, source, signal) : [];
+  const kept = pictures.filter(({ at, key }) => !key && at >= from && at < until);
+  const bytes = kept.reduce((sum, picture) => sum + picture.bytes, 0);
+  const shareUpTo = (time: number) => {
+    const even = (time - from) / total;
+    if (bytes === 0) return even;
+    const before = kept.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0);
+    return (even + before / bytes) / 2;
+  };
+  const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
+  return {
+    span(place, length) {
+      let [low, high] = [from, until];
+      for (let step = 0; step < SEARCH_STEPS; step++) {
+        const middle = (low + high) / 2;
+        if (shareUpTo(middle) < place) low = middle;
+        else high = middle;
+      }
+      const even = Math.min(Math.max(from, low - length / 2), Math.max(from, until - length));
+      const start = from + Math.round((even - from) * fps) / fps;
+      return { start: micro(start), end: micro(Math.min(start + length, until)) };
+    },
+    weight({ start, end }) {
+      const share = shareUpTo(end) - shareUpTo(start);
+      return share > 0 ? (end - start) / total / share : 1;
+    },
+  };
+}
+
+const SEARCH_STEPS = 20;
+
+function micro(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
+}
+
+async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
+  const { plan, signal } = sample;
+  const part = await sample.encode(requestOfPart(sample.request, plan, span));
+  const { pictures, sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
+  const duration = plan.duration ?? 0;
+  const fps = pictures.length / Math.max(0.001, part.plan.duration ?? 0);
+  const frames = plan.frames ?? Math.round(duration * fps);
+  const [first = 0, ...following] = pictures;
+  const others = following.slice(0, Math.max(MIN_PICTURES, following.length - TAIL_PICTURES));
+  const other = others.length > 0 ? others.reduce((sum, bytes) => sum + bytes, 0) / others.length : first;
+  const groups = groupsOf(sample, frames, fps);
+  const packets = sound_seconds > 0 ? (sound_packets / sound_seconds) * duration : 0;
+  const header = rest - pictures.length * CONTAINER_BYTES.picture - sound_packets * CONTAINER_BYTES.packet;
+  return {
+    plan: part.plan,
+    took: part.seconds,
+    fixed:
+      (sound_seconds > 0 ? (sound / sound_seconds) * duration : 0) +
+      Math.max(0, header) +
+      frames * CONTAINER_BYTES.picture +
+      packets * CONTAINER_BYTES.packet,
+    first,
+    groups,
+    rest: Math.max(0, frames - groups) * other,
+  };
+}
+
+const KEYFRAME_SECONDS = 5;
+
+/** Returns how many groups of pictures the whole has: one every five seconds of each chunk. */
+function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
+  const group = Math.max(1, Math.round(fps * KEYFRAME_SECONDS));
+  return chunks * Math.ceil(frames / chunks / group);
+}
+
+const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
+
+async function encodeSound(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
+  const { plan, signal } = sample;
+  const part = await sample.encode(requestOfPart(sample.request, plan, span));
+  const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
+  const share = sound_seconds > 0 ? (plan.duration ?? 0) / sound_seconds : 0;
+  const perPacket = Math.min(rest, sound_packets * PACKET_BYTES);
+  return {
+    ...WHOLE,
+    plan: part.plan,
+    took: part.seconds,
+    fixed: rest - perPacket,
+    rest: (sound + perPacket) * share,
+  };
+}
+
+// Of Ogg's pages.
+const PACKET_BYTES = 2;
+
+async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
+  const { plan, request } = sample;
+  const part = await sample.encode(requestOfPart(request, plan, span));
+  const fixed = STREAM_BYTES * (plan.renditions.length + soundsOf(plan).length);
+  const seconds = part.plan.duration ?? GROUP_SECONDS;
+  return {
+    plan: part.plan,
+    took: part.seconds,
+    ...WHOLE,
+    fixed,
+    rest: (Math.max(0, part.size - fixed) / seconds) * (plan.duration ?? 0),
+  };
+}
+
+/** Playlists and the start of the files of a rendition. */
+const STREAM_BYTES = 1800;
+
+async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<Stretch, "weight">> {
+  const { plan, source, request } = sample;
+  const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
+  const one = await sample.encode(requestOfPart(request, plan, { start, end: micro(start + 1 / fps) }));
+  const [ones, first] = [one.plan.frames ?? 1, one.size];
+  const part = await sample.encode(requestOfPart(request, plan, { start, end }));
+  const count = part.plan.frames ?? Math.round((end - start) * fps);
+  const other = count > ones ? Math.max(0, part.size - first) / (count - ones) : first;
+  const frames = plan.frames ?? Math.round((plan.duration ?? 0) * fps);
+  return {
+    plan: part.plan,
+    took: one.seconds + part.seconds,
+    fixed: 0,
+    first,
+    groups: 1,
+    rest: Math.max(0, frames - ones) * other,
+  };
+}
+
+async function encodeTile(sample: Sample, { start }: Span): Promise<Omit<Stretch, "weight">> {
+  const { plan, request, signal } = sample;
+  const { tiles = 1, sheets = 1 } = plan.image?.sheet ?? {};
+  const part = await sample.encode(tileRequest(request, plan, start));
+  const header = await headerBytes(part.reader, signal);
+  return {
+    ...WHOLE,
+    plan: part.plan,
+    took: part.seconds,
+    fixed: header * sheets + indexBytes(plan),
+    rest: Math.max(0, part.size - header) * tiles,
+  };
+}
+
+/** Returns the bytes of the index files of a storyboard. */
+function indexBytes(plan: Plan): number {
+  const { kind, image } = plan;
+  if (kind !== "storyboard" || !image?.sheet) return 0;
+  const { vtt, json } = writeStoryboard(plan, image, image.sheet);
+  return vtt.length + json.length;
+}
+
+const HEADER_READ = 4096;
+const START_OF_SCAN = 0xda;
+const USUAL_HEADER = 50;
+
+/** Returns the bytes before the pixels of an encoded picture, which a sheet of tiles has once. */
+async function headerBytes(reader: ByteReader, signal: AbortSignal): Promise<number> {
+  const bytes = await reader.read({ start: 0, end: HEADER_READ }, signal);
+  if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return USUAL_HEADER;
+  const at = bytes.findIndex((byte, index) => byte === 0xff && bytes[index + 1] === START_OF_SCAN);
+  return at < 0 ? USUAL_HEADER : at;
+}
+
+function tileRequest({ kind, options }: EncodeRequest, plan: Plan, start: number): EncodeRequest {
+  const { interval: _, count: __, columns: ___, rows: ____, end: _____, ...one } = Object(options);
+  const { width, height } = plan.image?.geometry ?? {};
+  const tile = kind === "storyboard" ? { format: plan.format, width, height, fit: "fill" } : {};
+  return { kind: "image", options: { ...one, ...tile, start } } as EncodeRequest;
+}
+
+/** Scales the modelled time of the whole by that of the stretches. */
+function scaledSeconds(sample: Sample, samples: readonly Stretch[]): number | null {
+  const whole = modelSeconds(sample);
+  if (whole === null) return null;
+  const modelled = samples.map(({ plan }) => modelSeconds({ ...sample, plan, chunks: 1 }) ?? 0);
+  const took = samples.reduce((sum, each) => sum + each.took, 0);
+  const expected = modelled.reduce((sum, each) => sum + each, 0);
+  return expected > 0 ? (whole * took) / expected : whole;
+}

@@ -1,0 +1,216 @@
+import type { PlanHints } from "../../media/create-plan.ts";
+import { createPlan, cutPlan } from "../../media/index.ts";
+import type { EncodeRequest } from "../../media/options.ts";
+import { type Plan, sourceEnd } from "../../media/plan.ts";
+import type { Decision } from "../../media/refusal.ts";
+import type { Source } from "../../media/source.ts";
+import { measureWhole } from "../../probe/probe.ts";
+import type { ByteReader, WorkContext } from "../ports.ts";
+import { decideEncode, type EncodeJob, encoderOf } from "./decide-encode.ts";
+import { encodeInput } from "./encode.ts";
+import * as errors from "./errors.ts";
+import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
+import { runIngest } from "./inputs.ts";
+import { sourceKey } from "./media-keys.ts";
+import { matchParts } from "./parts.ts";
+import type { StepTools } from "./step-tools.ts";
+
+/** An input that is open with a decided encode, of which parts can be encoded without a run. */
+export interface Sample {
+  readonly source: Source;
+  readonly request: EncodeRequest;
+  /** The uncut plan of the whole. */
+  readonly plan: Plan;
+  readonly decision: Decision;
+  /** Random access to the input. */
+  readonly reader: ByteReader;
+  /** Chunks into which the pictures of the whole are cut. */
+  readonly chunks: number;
+  /** Chunks that the encoder encodes at once. */
+  readonly at_once: number;
+  /** Whether the task's own encoder encodes the sample; otherwise another one of the host does, whose files differ somewhat in size. */
+  readonly exact: boolean;
+  readonly signal: AbortSignal;
+  /**
+   * Encodes the whole, or another request for the same input, as the task would. The output lasts until the next call. Rejects with
+   * the errors of the encode, and with the signal's reason.
+   */
+  encode(request?: EncodeRequest): Promise<SampleOutput>;
+}
+
+/** The output of an encode of a {@link Sample}. */
+export interface SampleOutput {
+  plan: Plan;
+  /** Storage key of the file, or of the one to open among many. */
+  key: string;
+  files: number;
+  /** Bytes of all files. */
+  size: number;
+  mime: string;
+  /** Seconds that the encode took. */
+  seconds: number;
+  reader: ByteReader;
+}
+
+/** The input of a sample and what would be done with it. */
+export interface SampleRequest {
+  url: string;
+  request: EncodeRequest;
+  /** The input when another sample has opened and probed it. */
+  opened?: OpenedInput;
+}
+
+/** An input that is open, and what its probe found. */
+export type OpenedInput = Pick<Sample, "reader" | "source">;
+
+/** The id in the keys of what a sample stores. */
+export const SAMPLE = "sample";
+
+/**
+ * Opens an input and decides its encode as its task would, without a record. `tools.storage` holds what is encoded, so it should be in
+ * memory, and its input stays open where it is until the signal aborts. Rejects as the probe, the ingest of extra inputs and the decision do.
+ */
+export async function openSample(
+  tools: StepTools,
+  { url, request, opened }: SampleRequest,
+  signal: AbortSignal,
+): Promise<Sample> {
+  const { storage } = tools;
+  const context: WorkContext = {
+    run_id: SAMPLE,
+    progress: async () => {},
+    reportChoice: async () => {},
+    async durably(_, work) {
+      signal.throwIfAborted();
+      return work(signal);
+    },
+  };
+  const key = sourceKey(SAMPLE);
+  const { reader, mime } = opened ? { ...opened, mime: null } : await openInput(tools, url, key, signal);
+  const open = (stored: string) => (stored === key ? Promise.resolve(reader) : tools.open(stored));
+  const sampleTools: StepTools = { ...tools, open };
+  const source = opened?.source ?? (await probe());
+  checkSeconds(source, tools.max_seconds);
+  const extra = await createExtraIngest(sampleTools)(request, context);
+  const copyJoin = await matchParts(open, { key, source, request, extra }, context);
+  const job = await decideEncode(tools, source, request, { extra, copyJoin });
+  const encoder = tools.encoders.find(({ name }) => name === job.decision.encoder);
+  const exact = encoder !== undefined || job.plan.chunks.length === 0;
+
+  async function probe(): Promise<Source> {
+    const probed = await tools.probe(reader, { url, ...(mime && { mime }) }, signal, () => {});
+    return probed.duration_estimated ? measureWhole(probed, reader, signal) : probed;
+  }
+
+  async function encode(part: EncodeRequest = request): Promise<SampleOutput> {
+    signal.throwIfAborted();
+    await storage.clear(SAMPLE_FOLDER);
+    const decide = async (_: Source, asked: EncodeRequest, hints: PlanHints) => {
+      if (part === request && exact) return job;
+      const own = decidePart(job, source, asked, hints);
+      const refusal = exact ? null : encoderOf(tools.encoders, own.decision.encoder).refuse(own.plan, source);
+      if (refusal) throw errors.notSampled();
+      return own;
+    };
+    const begun = performance.now();
+    const { plan, encoded } = await encodeInput(
+      sampleTools,
+      { key, source, request: part, extra, decide, id: SAMPLE, out: SAMPLE_FOLDER, name: tools.stem },
+      context,
+    );
+    signal.throwIfAborted();
+    const info = await storage.head(encoded.key);
+    return {
+      plan,
+      key: encoded.key,
+      files: encoded.files,
+      size: encoded.size,
+      mime: info?.mime ?? "application/octet-stream",
+      seconds: (performance.now() - begun) / 1000,
+      reader: await tools.open(encoded.key),
+    };
+  }
+
+  return {
+    source,
+    request,
+    plan: job.plan,
+    decision: job.decision,
+    reader,
+    chunks: countChunks(job),
+    at_once: encoder ? tools.inFlight(encoder) : 1,
+    exact,
+    signal,
+    encode,
+  };
+}
+
+function countChunks({ plan, decision: { chunk_seconds } }: EncodeJob): number {
+  const { chunks } = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
+  return Math.max(1, chunks.filter(({ track }) => track !== "audio").length);
+}
+
+/** Key prefix of what a sample encodes. */
+export const SAMPLE_FOLDER = `out/${SAMPLE}/`;
+
+// The encoder stays that of the whole; a part is too short to be cut.
+function decidePart(
+  { decision }: EncodeJob,
+  source: Source,
+  { kind, options }: EncodeRequest,
+  hints: PlanHints,
+): EncodeJob {
+  const plan = createPlan(source, kind, options, { ...hints, chunk_seconds: Number.POSITIVE_INFINITY });
+  return { plan, decision: { ...decision, chunk_seconds: null } };
+}
+
+async function openInput(tools: StepTools, url: string, key: string, signal: AbortSignal) {
+  const { file, reader, mime } = await tools.inputs.open(url, signal);
+  if (reader) {
+    signal.addEventListener("abort", () => void file.close().catch(() => {}), { once: true });
+    return { reader, mime };
+  }
+  await tools.ensureRoom?.(file.size ?? 0);
+  await runIngest({ open: async () => file, storage: tools.storage, key, signal });
+  return { reader: await tools.open(key), mime };
+}
+
+function checkSeconds(source: Source, maxSeconds: number): void {
+  const seconds = mediaSeconds(source);
+  if (seconds > maxSeconds) throw errors.inputTooLong({ seconds, maxSeconds });
+}
+
+/**
+ * Returns the request for a part of an output, from `start` to `end` in seconds of the source: with the bitrate that the whole has, and
+ * with overlays and fades where they are in the whole.
+ */
+export function requestOfPart(
+  { kind, options }: EncodeRequest,
+  plan: Plan,
+  { start, end }: { start: number; end: number },
+): EncodeRequest {
+  const { speed = 1, video } = plan;
+  const offset = (start - plan.start) / speed;
+  const part: Record<string, unknown> = { ...options, start, end };
+  if (part.target_size !== undefined && video?.mode === "encode" && "bitrate" in video.rate) {
+    delete part.target_size;
+    part.bitrate = video.rate.bitrate;
+  }
+  if (start > plan.start) delete part.fade_in;
+  if (end < (sourceEnd(plan) ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
+  if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
+  return { kind, options: part } as EncodeRequest;
+}
+
+// An overlay that is over keeps its place among the extra inputs.
+const NEVER = 1e6;
+
+function shifted<T extends { start?: number | undefined; end?: number | undefined }>(
+  overlay: T,
+  offset: number,
+): T {
+  const { start = 0, end } = overlay;
+  if (end !== undefined && end <= offset) return { ...overlay, start: NEVER, end: undefined };
+  const shown = { ...overlay, start: Math.max(0, start - offset) };
+  return end === undefined ? shown : { ...shown, end: end - offset };
+}

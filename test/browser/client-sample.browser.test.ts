@@ -1,0 +1,218 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+const SCREEN =
+  "color=white:size=640x360:rate=25,drawgrid=w=40:h=20:c=gray,drawbox=x='mod(t*40,600)':y=100:w=12:h=12:c=black:t=fill";
+const FILM = "mandelbrot=size=640x360:rate=25,noise=alls=6:allf=t";
+// Each frame shows its number.
+const PATTERN = "testsrc2=size=640x360:rate=25";
+const SOUND = "aevalsrc=0.3*sin(2*PI*(300+200*sin(t))*t)+0.05*random(0):s=48000:d=24";
+const H264 = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p -c:a aac -b:a 128k".split(" ");
+
+const film = (pictures: string) =>
+  makeClip("mp4", ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", SOUND, "-t", "24", ...H264]);
+
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+  await rig.serve(await clip("jpeg"), "photo.jpg");
+  await rig.serve(await clip("mp4"), "clip.mp4");
+  await rig.serve(await film(SCREEN), "screen.mp4");
+  await rig.serve(await film(FILM), "film.mp4");
+  await rig.serve(await film(PATTERN), "pattern.mp4");
+});
+afterAll(() => rig?.close());
+beforeEach(async () => {
+  await openKit(rig.lab.page, { name: "samples" });
+  return async () => {
+    await rig.lab.page.evaluate(() => kit.client.close());
+    expect(rig.lab.complaints.splice(0)).toEqual([]);
+  };
+});
+
+/** Estimates an output in the page, then makes it with a task. */
+async function estimateAndRun(path: string, kind: string, options: object) {
+  return rig.lab.page.evaluate(
+    async ({ path, kind, options }) => {
+      const { client } = kit;
+      const request = { input: await kit.file(path), kind, options } as Parameters<typeof client.run>[0];
+      const estimates = await Array.fromAsync(client.estimate(request));
+      const before = [
+        (await client.tasks.list()).records,
+        (await client.steps.list()).records,
+        await kit.stored(),
+      ];
+      const { task, source } = await client.run(request);
+      const { files: all } = await client.output(task);
+      const files = all.length > 1 ? all : null;
+      const sizes = files ? files.map(({ file }) => file.size) : [source.filesize ?? 0];
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      await client.clear();
+      return { estimates, before, bytes, encoder: source.encoder };
+    },
+    { path, kind, options },
+  );
+}
+
+test.each([
+  { name: "a screen", path: "/files/screen.mp4", kind: "video", options: { width: 480 }, stretches: 3 },
+  { name: "a film", path: "/files/film.mp4", kind: "video", options: { width: 480 }, stretches: 3 },
+  {
+    name: "adaptive video",
+    path: "/files/film.mp4",
+    kind: "adaptive_video",
+    options: { height: 240 },
+    stretches: 3,
+  },
+  { name: "an animation", path: "/files/film.mp4", kind: "animation", options: { width: 320 }, stretches: 3 },
+  {
+    name: "a storyboard",
+    path: "/files/film.mp4",
+    kind: "storyboard",
+    options: { interval: 1 },
+    stretches: 5,
+  },
+  { name: "sound", path: "/files/film.mp4", kind: "audio", options: { format: "flac" }, stretches: 0 },
+])("the estimate of $name has its size within its bounds", async ({ path, kind, options, stretches }) => {
+  const { estimates, before, bytes } = await estimateAndRun(path, kind, options);
+  const last = estimates.at(-1);
+  expect(last?.bytes.low).toBeLessThanOrEqual(bytes);
+  expect(last?.bytes.high).toBeGreaterThanOrEqual(bytes);
+  expect((last?.bytes.high ?? 0) / (last?.bytes.low ?? 1)).toBeLessThan(1.5);
+  expect(estimates.length).toBeGreaterThan(stretches);
+  expect(before).toEqual([[], [], []]);
+});
+
+test("the preview of a picture is the task's own file, and its original has the same size", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const input = await kit.file("/files/photo.jpg");
+    const request = { input, kind: "image", options: { format: "webp", width: 120 } } as const;
+    const preview = await client.preview(request);
+    const { blob } = await client.run(request);
+    const sizeOf = async (file: Blob) => {
+      const { width, height } = await createImageBitmap(file);
+      return [width, height];
+    };
+    const { original, output, ...facts } = preview;
+    const same = (await base64(output)) === (await base64(blob));
+    await client.clear();
+    return {
+      facts,
+      same,
+      bytes: blob.size,
+      types: [original.type, output.type],
+      sizes: [await sizeOf(original), await sizeOf(output)],
+    };
+  });
+  const { width, height } = seen.facts;
+  expect(seen.facts).toEqual({ bytes: seen.bytes, seconds: null, at: null, width: 120, height });
+  expect(seen.same).toBe(true);
+  expect(seen.types).toEqual(["image/png", "image/webp"]);
+  expect(seen.sizes).toEqual([
+    [width, height],
+    [width, height],
+  ]);
+});
+
+test.each([
+  { name: "a video", kind: "video", options: { width: 320 } },
+  {
+    name: "a cropped video of twice the speed",
+    kind: "video",
+    options: { crop: "1:1", width: 240, speed: 2 },
+  },
+  { name: "adaptive video", kind: "adaptive_video", options: { height: 180 } },
+])("the frame in the preview of $name is that of the task's output", async ({ kind, options }) => {
+  const seen = await rig.lab.page.evaluate(
+    async ({ kind, options }) => {
+      const { client, base64 } = kit;
+      const input = await kit.file("/files/pattern.mp4");
+      const part = { start: 2, end: 6, ...options };
+      const request = { input, kind, options: part } as Parameters<typeof client.run>[0];
+      const { original, output, ...facts } = await client.preview({ ...request, at: 4 });
+      const { task } = await client.run(request);
+      const whole = await client.output(task);
+      const named = (end: RegExp) => whole.files.find(({ name }) => end.test(name));
+      const parts = [named(/init_0\.mp4$/), named(/seg_00000\.m4s$/)].flatMap((file) => file?.file ?? []);
+      const video = parts.length > 0 ? new Blob(parts) : await whole.blob();
+      const start = 2 / ((options as { speed?: number }).speed ?? 1);
+      const { blob } = await client.run({ input: video, kind: "image", options: { format: "png", start } });
+      const frames = await Promise.all([original, output, blob].map(base64));
+      await client.clear();
+      return { facts, frames };
+    },
+    { kind, options },
+  );
+  expect(seen.facts).toMatchObject({ at: 4, bytes: expect.any(Number) });
+  const [original, output, whole] = await Promise.all(
+    seen.frames.map(async (frame, at) => {
+      const path = join(rig.folder, `${kind}-${at}.png`);
+      await writeFile(path, Buffer.from(frame, "base64"));
+      return path;
+    }),
+  );
+  const same = await measureLikeness(output ?? "", whole ?? "");
+  expect(same.worst).toBeGreaterThanOrEqual(0.98);
+  const like = await measureLikeness(output ?? "", original ?? "");
+  expect(like.worst).toBeGreaterThan(0.9);
+});
+
+test("the preview of sound is a few seconds of both", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client } = kit;
+    const input = await kit.file("/files/film.mp4");
+    const request = { input, kind: "audio", options: { format: "opus" }, at: 10 } as const;
+    const { original, output, ...facts } = await client.preview(request);
+    const [before, after] = [await client.probe(original), await client.probe(output)];
+    return {
+      facts,
+      size: output.size,
+      probes: [before, after].map(({ codecs, duration }) => [codecs?.audio, Math.round(duration ?? 0)]),
+    };
+  });
+  expect(seen.facts).toEqual({ bytes: seen.size, seconds: 4, at: 10, width: null, height: null });
+  expect(seen.probes).toEqual([
+    ["pcm_s16le", 4],
+    ["opus", 4],
+  ]);
+});
+
+test("the next preview ends the one before, a signal ends its own, and none is stored", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client } = kit;
+    const input = await kit.file("/files/film.mp4");
+    const request = { input, kind: "video", options: { width: 320 } } as const;
+    const outcome = (work: Promise<unknown>) =>
+      work.then(
+        () => "shown",
+        (thrown: Error) => thrown.name + (thrown.name === "Error" ? `: ${thrown.message}` : ""),
+      );
+    const first = outcome(client.preview({ ...request, at: 3 }));
+    const second = outcome(client.preview({ ...request, at: 4 }));
+    const outcomes = [await first, await second];
+    const signal = AbortSignal.abort(new Error("the visitor left"));
+    outcomes.push(await outcome(client.preview(request, { signal })));
+    outcomes.push(await outcome(client.preview({ ...request, at: -1 })));
+    outcomes.push(await outcome(client.preview({ input, kind: "waveform" })));
+    const stored = [
+      (await client.tasks.list()).records,
+      (await client.steps.list()).records,
+      await kit.stored(),
+    ];
+    return { outcomes, stored };
+  });
+  expect(seen.outcomes).toEqual([
+    "AbortError",
+    "shown",
+    "Error: the visitor left",
+    "MediaError",
+    "MediaError",
+  ]);
+  expect(seen.stored).toEqual([[], [], []]);
+});

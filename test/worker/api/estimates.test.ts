@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createMemoryApi, KEY } from "./memory-api.ts";
+
+const { app, tasks } = createMemoryApi();
+
+async function ask(body: object, headers: Record<string, string> = KEY) {
+  const response = await app.request("/estimates", {
+    method: "POST",
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, answer: await response.json() };
+}
+
+const REQUEST = { input: "https://example.com/clip.mov", kind: "video", options: { width: 640 } };
+
+test("an estimate needs a key, and answers with bounds of the size", async () => {
+  expect(await ask(REQUEST, {})).toMatchObject({ status: 401, answer: { kind: "token_missing" } });
+  expect(await ask(REQUEST)).toEqual({
+    status: 200,
+    answer: { bytes: { low: 1000, high: 1000 }, seconds: 1, score: null },
+  });
+});
+
+test.each([
+  [
+    { ...REQUEST, kind: "movie" },
+    { kind: "invalid_kind", param: "kind" },
+  ],
+  [
+    { ...REQUEST, options: { fps: 0 } },
+    { kind: "invalid_options", param: "options.fps" },
+  ],
+  [
+    { ...REQUEST, output: "s3://a/b" },
+    { kind: "request_invalid", param: "output" },
+  ],
+  [
+    { ...REQUEST, input: "http://127.0.0.1/clip.mov" },
+    { kind: "invalid_input", param: "input" },
+  ],
+  [
+    { ...REQUEST, input: "s3://bucket/clip.mov" },
+    { kind: "invalid_input", param: "input" },
+  ],
+])("refuses %j", async (body, error) => {
+  expect(await ask(body)).toMatchObject({ status: 400, answer: error });
+  expect(tasks.find("task_01kaggm8q0fzr2n5v3x7c1d9ja")).toBeNull();
+});

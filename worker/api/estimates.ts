@@ -1,0 +1,67 @@
+import { OutputEstimate } from "../../src/runs/estimate.ts";
+import { parseEstimateRequest } from "../../src/runs/requests.ts";
+import * as errors from "../errors.ts";
+import { readJson } from "../http/body.ts";
+import { type Api, baseUrl, serve } from "../http/context.ts";
+import { answerWorkError } from "../http/errors.ts";
+import { countCreation } from "../limits/limits.ts";
+import type { Services } from "../services.ts";
+import { operation, RUN_REQUEST_ERRORS } from "./openapi.ts";
+import { checkTaskAccess } from "./run-creation.ts";
+
+const INPUT = "https://example.com/clip.mov";
+const SAMPLED = OutputEstimate.parse({
+  bytes: { low: 4_310_000, high: 4_820_000 },
+  seconds: 21,
+  score: null,
+});
+const EXACT = OutputEstimate.parse({ bytes: { low: 48_212, high: 48_212 }, seconds: 0.4, score: null });
+
+/** Adds the route of estimates. */
+export function addEstimateRoutes(app: Api, services: Services): void {
+  const { estimates, limits, settings } = services;
+
+  serve(
+    app,
+    operation({
+      method: "post",
+      path: "/estimates",
+      operationId: "estimate",
+      tag: "Tasks",
+      summary: "Estimate an output",
+      description:
+        "Estimates the size of a task's output and the time that its encode takes; creates nothing. Pictures and short media are encoded to the end, so both bounds are the exact size; otherwise stretches of the input are encoded, for up to 20 seconds. Work of the native encoder is sampled on the light one, with wider bounds. It counts as a creation, and the bytes read count as fetched. The input is a URL of http or https, or a file of the service; if it fails, the response is 403, 404, 413, 415, 422, 502, 503 or 504 with the kind of its error.",
+      body: {
+        schema: "EstimateRequest",
+        examples: {
+          video: { input: INPUT, kind: "video", options: { width: 1280 } },
+          image: { input: "https://example.com/photo.jpg", kind: "image", options: { format: "webp" } },
+        },
+      },
+      answers: {
+        200: {
+          description: "The estimate.",
+          schema: "Estimate",
+          examples: { sampled: SAMPLED, exact: EXACT },
+        },
+      },
+      errors: [
+        ...RUN_REQUEST_ERRORS.filter((kind) => kind !== "invalid_output" && kind !== "connection_required"),
+        "payload_too_large",
+        "quota_exceeded",
+      ],
+    }),
+    async (c) => {
+      const request = parseEstimateRequest(await readJson(c.req.raw));
+      const project = c.get("project");
+      const need = await checkTaskAccess({ ...request, metadata: {} }, project, services);
+      if (need) throw errors.estimateOverHttp({ param: need.param });
+      countCreation(c, limits);
+      try {
+        return c.json(await estimates({ project, base: baseUrl(c, settings) }, request, c.req.raw.signal));
+      } catch (thrown) {
+        return answerWorkError(c, thrown);
+      }
+    },
+  );
+}

@@ -1,0 +1,81 @@
+import { createLightEncoder } from "../../src/encoders/light/light.ts";
+import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import type { EncodeRequest } from "../../src/media/options.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
+import type { OutputEstimate } from "../../src/runs/estimate.ts";
+import { estimateOutput } from "../../src/runs/steps/estimate.ts";
+import { openSample, SAMPLE } from "../../src/runs/steps/sample.ts";
+import type { StepTools } from "../../src/runs/steps/step-tools.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import { storageReader } from "../../src/storage/readers.ts";
+import { MIB } from "../../src/util/bytes.ts";
+import type { Env } from "../env.ts";
+import * as errors from "../errors.ts";
+import { createSigner } from "../media/signed-urls.ts";
+import type { EstimateOwner, Estimates } from "../services.ts";
+import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
+import { createInputs, createPinnedMedia } from "./storage.ts";
+
+const ENOUGH_MS = 20_000;
+const LIMIT_MS = 28_000;
+
+/** Creates {@link Estimates}, which sample on the light encoder within the request, and store nothing. */
+export function createEstimates(env: Env): Estimates {
+  return async (owner, { input, kind, options }, signal) => {
+    const late = AbortSignal.timeout(LIMIT_MS);
+    const ended = new AbortController();
+    const begun = Date.now();
+    let last: OutputEstimate | null = null;
+    try {
+      const sample = await openSample(
+        createTools(env, owner),
+        { url: input, request: { kind, options } as EncodeRequest },
+        AbortSignal.any([signal, late, ended.signal]),
+      );
+      for await (const estimate of estimateOutput(sample)) {
+        last = estimate;
+        if (Date.now() - begun > ENOUGH_MS) break;
+      }
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!late.aborted) throw thrown;
+    } finally {
+      ended.abort();
+    }
+    if (last) return last;
+    throw errors.estimateTimeout({ seconds: LIMIT_MS / 1000 });
+  };
+}
+
+function createTools(env: Env, { project, base }: EstimateOwner): StepTools {
+  const { settings } = env;
+  const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
+  const media = createPinnedMedia(env, signer);
+  const memory = createMemoryStorage();
+  const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
+  const { instances, max_in_flight } = createNatives(env, base);
+  const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN, lane: project });
+  return {
+    storage: memory,
+    stem: "output",
+    max_seconds: settings.MAX_INPUT_SECONDS,
+    inputs: createInputs(env, { project, run_id: SAMPLE, base }, media, signer),
+    // The native encoder reads and writes stored files, which a sample does not have.
+    encoders: [light],
+    offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
+    inFlight: () => 1,
+    async ensureRoom(bytes) {
+      if (bytes === 0 || bytes > MAX_COPY) throw errors.estimateNeedsRanges({ max_bytes: MAX_COPY });
+    },
+    open: (key) => storageReader(memory, key),
+    remote: null,
+    probe: (reader, hints, signal, onWait) =>
+      probeMedia(reader, hints, (input, until) => light.probe(input, until, onWait), signal),
+    font: async () => (await import("../media/burn-font.ts")).loadBurnFont(),
+    url: async (key) => key,
+    key: async () => null,
+  };
+}
+
+// An input whose server supports no ranges is copied into memory.
+const MAX_COPY = 32 * MIB;
