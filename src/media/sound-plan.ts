@@ -15,7 +15,14 @@ import { type AudioCodec, BOUNDS } from "./formats.ts";
 import type { AdaptiveVideoOptions, AudioOptions } from "./options.ts";
 import { type AudioPlan, type Plan, soundsOf } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
-import { audioBitrate, FLAC_COMPRESSION, isOwnBitrate, maxAudioBits, type RateOptions } from "./rates.ts";
+import {
+  AUDIO_BITRATE,
+  audioBitrate,
+  FLAC_COMPRESSION,
+  isOwnBitrate,
+  maxAudioBits,
+  type RateOptions,
+} from "./rates.ts";
 import type { Source } from "./source.ts";
 import { type Span, spanAtSpeed } from "./timeline.ts";
 
@@ -92,10 +99,9 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   if (fits && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
 
   const rate = audioBitrate(codec, needs);
+  const isLimited = needs.isLimited || (quality === undefined && isNoWorse(codec, source));
   const bitrate =
-    needs.isLimited && needs.bitrate === undefined && rate !== null
-      ? Math.min(rate, maxAudioBits(source))
-      : rate;
+    isLimited && needs.bitrate === undefined && rate !== null ? Math.min(rate, maxAudioBits(source)) : rate;
   const out = {
     channels: needs.channels ?? Math.max(1, Math.min(channels, max_channels)),
     sample_rate: needs.sample_rate ?? sampleRate(codec, sample_rate),
@@ -110,6 +116,18 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const [lowest, highest] = bitrateBounds(codec, fitted.channels, fitted.sample_rate);
   const clamped = Math.max(lowest, Math.min(bitrate, highest));
   return { mode: "encode", codec, bitrate: clamped, compression: null, ...fitted };
+}
+
+// At equal bitrates, a codec of a higher rank sounds no worse.
+const RANKS: Readonly<Record<string, number>> = { mp2: 0, ac3: 0, mp3: 1, aac: 2, vorbis: 2, opus: 3 };
+
+/** Returns whether a codec needs no more bits than a source's to sound as good. */
+function isNoWorse(codec: AudioCodec, source: Source): boolean {
+  const own = source.codecs?.audio ?? "";
+  const [rank, ownRank] = [RANKS[codec], RANKS[own]];
+  if (rank === undefined || ownRank === undefined || rank < ownRank) return false;
+  // Less is HE-AAC, which sounds better than AAC at that rate.
+  return own !== "aac" || codec === "opus" || maxAudioBits(source) >= AUDIO_BITRATE.aac.very_low;
 }
 
 /**

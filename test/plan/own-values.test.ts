@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { optionNames } from "../../src/media/option-groups.ts";
 import type { AudioOptions, VideoOptions } from "../../src/media/option-types.ts";
 import type { Source } from "../../src/media/source.ts";
-import { audioSource, videoSource } from "./source.ts";
+import { audioSource, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 
 const SOURCE = videoSource({
@@ -124,3 +124,45 @@ test.for(OWN_SOUND)("%o of sound that has it already is a copy", (options) => {
   expect(plan).toEqual(createPlan(SOUND, "audio", {}));
   expect(plan.audio?.mode).toBe("copy");
 });
+
+test.for([
+  { format: "aac", codec: "aac", container: "mp4" },
+  { format: "ogg", codec: "vorbis", container: "ogg" },
+  { format: "opus", codec: "opus", container: "ogg" },
+  { format: "flac", codec: "flac", container: "flac" },
+  { format: "wav", codec: "pcm_s16le", container: "wav" },
+] as const)("$format with its own values is a copy", ({ format, codec, container }) => {
+  const source = audioSource({
+    ...{ format: container, codecs: { video: null, audio: codec } },
+    audio: { channels: 2, sample_rate: 48_000 },
+    streams: [{ index: 0, kind: "audio", codec, bitrate: 128_000 }],
+  });
+  const own = { channels: 2, sample_rate: 48_000, volume: 1, speed: 1, start: 0, end: 10, track: 0 } as const;
+  for (const options of [{}, own, { bitrate: 128_000 }]) {
+    expect(createPlan(source, "audio", { format, ...options }).audio).toEqual({ mode: "copy", codec });
+  }
+});
+
+const PHOTO = imageSource();
+const MOVING = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, width: 400, height: 300 });
+const SIZES = [
+  { width: 400 },
+  { height: 300 },
+  { width: "100%" },
+  { width: 400, height: 300, fit: "cover" },
+  { rotate: 0 },
+  { crop: "4:3" },
+  { enlarge: false, width: 800 },
+] as const;
+
+test.for(SIZES)("%o of a picture that has it already changes nothing", (options) => {
+  expect(createPlan(PHOTO, "image", options)).toEqual(createPlan(PHOTO, "image", {}));
+  expect(createPlan(MOVING, "animation", options)).toEqual(createPlan(MOVING, "animation", {}));
+});
+
+test.for([{ start: 0 }, { start: 0, end: 2 }])(
+  "%o of an animation of two seconds changes nothing",
+  (options) => {
+    expect(createPlan(MOVING, "animation", options)).toEqual(createPlan(MOVING, "animation", {}));
+  },
+);
