@@ -296,7 +296,8 @@ function packetGrowth({ format: from }: Source, { kind, format: to }: Plan): num
 const ALIKE_GROWTH = 3;
 const SOUND_GROWTH = 4;
 
-function isAlike(from: string, to: string): boolean {
+/** Returns whether a copy between two containers keeps its size. */
+export function isAlike(from: string, to: string): boolean {
   const { demuxers } = containerOf({ format: from });
   const ogg = new Set(["ogg", "opus"]);
   if (from === to || (ogg.has(from) && ogg.has(to))) return true;
@@ -310,8 +311,8 @@ function soundBits(audio: NonNullable<Plan["audio"]>, source: Source): number {
   return (streamBits(source, "audio") ?? 0) + packetBits(source.audio?.sample_rate ?? DEFAULT_RATE);
 }
 
-// BITS_PER_PIXEL was measured on noise; camera footage takes this share (about 5 Mbit/s at 1080p and x264's CRF 23).
-const FOOTAGE_SHARE = 0.4;
+/** Share of the bits of noise, on which BITS_PER_PIXEL was measured, that footage takes: 5 Mbit/s at 1080p and x264's CRF 23. */
+export const FOOTAGE_SHARE = 0.4;
 
 /** Returns the quality that typical footage has at a plan's bitrate; `poor` below the lowest, null when the plan has no video bitrate. */
 export function typicalQuality(video: VideoPlan | null, source: Source): Quality | "poor" | null {

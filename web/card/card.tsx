@@ -3,6 +3,7 @@ import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
 import { type Fault, faultOf, type Item } from "../queue/item.ts";
+import { keepsOriginal } from "../queue/kept-original.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
 import { isFolder } from "../result/file-names.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
@@ -11,11 +12,13 @@ import {
   describeDropped,
   describePlace,
   describeSettings,
+  describeSmallest,
   describeSource,
   isIdle,
   stateWords,
 } from "../words/item-words.ts";
 import { bytes, clock, countDown, saving, timeLeft } from "../words/quantities.ts";
+import { originalKept } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import * as strings from "./strings.ts";
 import "./card.css";
@@ -296,6 +299,11 @@ export const Card = memo(function Card({
   const { source, size } = item;
   const isDone = state === "succeeded";
   const omissions = useMemo(() => describeDropped(item.wishes, source), [item.wishes, source]);
+  const isReady = stateOf(item) === "ready";
+  const smallest = useMemo(
+    () => (isReady ? describeSmallest(item.wishes, source) : null),
+    [isReady, item.wishes, source],
+  );
   const shown = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
   const toggle = () => {
     (isDone ? result : open).value = !shown;
@@ -330,6 +338,7 @@ export const Card = memo(function Card({
           )}
           {omissions && <p class="soft small">{omissions}</p>}
           {source && item.wishes.lowered && <p class="soft small">{item.wishes.lowered}</p>}
+          {smallest && <p class="soft small">{smallest}</p>}
           {isDone && !shown && <SavedLine item={item} />}
           {source && (
             <p class="place soft small">
@@ -354,7 +363,9 @@ export const Card = memo(function Card({
   );
 });
 
-function SavedLine({ item: { size, source, task } }: { item: Item }) {
+function SavedLine({ item }: { item: Item }) {
+  const { size, source, task } = item;
+  if (keepsOriginal(item)) return <p class="saved">{originalKept}</p>;
   const output = task?.steps.find(({ output }) => output?.encoder)?.output;
   const before = size ?? source?.filesize ?? null;
   if (output?.filesize === undefined || isFolder(output) || before === null) return null;

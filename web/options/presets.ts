@@ -1,4 +1,6 @@
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest, type Source } from "../../src/index.ts";
+import { type AudioFormat, FORMATS } from "../../src/media/formats.ts";
+import { AUDIO_BITRATE, streamBits } from "../../src/media/rates.ts";
 import type { Settings } from "../queue/item.ts";
 import { withoutMissing, withVerdict } from "./check-settings.ts";
 import type { AnyOptions } from "./choices.ts";
@@ -90,12 +92,25 @@ export function fromPreset(preset: Preset, current: Settings, source: Source): S
   const settings: Settings = {
     ...current,
     kind: preset.kind,
-    options: { ...preset.options, ...sizeOf(preset, source), ...times } as Settings["options"],
+    options: { ...withinSource(preset, source), ...sizeOf(preset, source), ...times } as Settings["options"],
     target_size: preset.target_size,
     preset: preset.id,
   };
   return withoutMissing(settings, source);
 }
+
+/** Takes back the quality of sound that has no more bits in the preset's codec: it is copied. */
+function withinSource({ kind, options }: Preset, source: Source): AnyOptions {
+  const { quality, format, ...rest } = options;
+  if (kind !== "audio" || quality === undefined || format === undefined) return options;
+  const { codec } = FORMATS.audio[format as AudioFormat];
+  const most = codec in AUDIO_BITRATE ? AUDIO_BITRATE[codec as keyof typeof AUDIO_BITRATE][quality] : 0;
+  const own = streamBits(source, "audio") ?? Number.POSITIVE_INFINITY;
+  return source.codecs?.audio === codec && own <= most * ROUNDING ? { format, ...rest } : options;
+}
+
+// Containers state the bits of their own pages too.
+const ROUNDING = 1.02;
 
 function sizeOf({ max }: Preset, { width, height }: Source): AnyOptions {
   if (!max || !width || !height) return {};

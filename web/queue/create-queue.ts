@@ -13,6 +13,7 @@ import { sleep } from "../../src/util/async.ts";
 import { type Edge, isRefusal } from "../console/edge.ts";
 import { createItem, defaultSettings, faultOf, type Item, nextId, type Pace, type Place } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
+import { keepsOriginal, originalOutput } from "./kept-original.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
 import { createSlots } from "./schedulers.ts";
 import * as strings from "./strings.ts";
@@ -196,6 +197,8 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.task || !isFinished(item.task)) {
         throw new MediaError("media_not_found", strings.notFinished);
       }
+      const original = keepsOriginal(item) ? await originalOutput(item) : null;
+      if (original) return original;
       // The URLs in an old record may have expired, so read by id.
       return needClient(item).output(item.task.id);
     },

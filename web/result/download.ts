@@ -1,5 +1,6 @@
 import { MediaError } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
+import { keepsOriginal } from "../queue/kept-original.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
 import { isFolder, outputName } from "./file-names.ts";
@@ -149,7 +150,7 @@ type Outputs = Pick<Queue, "output">;
  * visitor chose no file.
  */
 export function downloadOne(item: Item, queue: Outputs, watch: Watch): Promise<boolean> {
-  const output = item.task?.steps.at(-1)?.output;
+  const output = keepsOriginal(item) ? null : item.task?.steps.at(-1)?.output;
   const name = output ? outputName(item.name, output) : item.name;
   if (output && isFolder(output)) return download(`${name}.zip`, [item], queue, watch, asZip);
   return download(name, [item], queue, watch, ([only]) => only?.files[0]?.open() ?? new Blob().stream());

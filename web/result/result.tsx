@@ -2,11 +2,13 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import type { Output, Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
+import { keepsOriginal } from "../queue/kept-original.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { describeEncoder } from "../words/item-words.ts";
 import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock, saving } from "../words/quantities.ts";
+import { originalKept } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import { canCompare, SideBySide } from "./compare.tsx";
 import { downloadOne } from "./download.ts";
@@ -115,6 +117,7 @@ export function Result({ item }: { item: Item }) {
       </div>
       <div class="summary">
         {before !== null && after !== null && <p class="saving numbers">{saving(before, after)}</p>}
+        {keepsOriginal(item) && <p>{originalKept}</p>}
         <dl class="facts">
           {factsOf(
             source,

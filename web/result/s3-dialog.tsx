@@ -4,6 +4,7 @@ import { presignS3, type SignRequest } from "../../src/browser/index.ts";
 import type { Client, Connection, RemoteClient } from "../../src/client/index.ts";
 import { MediaError, type Output, type Step } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
+import { keepsOriginal } from "../queue/kept-original.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -108,7 +109,8 @@ async function sendToS3(
   const connection_id = isHere ? destinations.connection.id : form.connection_id;
   const client: Client = isHere || !service ? device : service;
   const options = { url, ...(connection_id !== null && { connection_id }) };
-  const step = await client.steps.create({ kind: "upload", input: source, options });
+  const input = keepsOriginal(item) && item.input !== null ? item.input : source;
+  const step = await client.steps.create({ kind: "upload", input, options });
   const done = await waitForStep(client, step, signal, onProgress);
   if (done.error) throw new MediaError(done.error.kind, done.error.message, done.error);
   return url;

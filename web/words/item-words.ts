@@ -4,9 +4,11 @@ import {
   dropped,
   FORMATS,
   forecast,
+  optionsForSize,
   type Quality,
   type Source,
 } from "../../src/index.ts";
+import { expectsLarger } from "../../src/media/expected-size.ts";
 import { concat } from "../../src/media/features/concat.ts";
 import { fps } from "../../src/media/features/fps.ts";
 import { geometry } from "../../src/media/features/geometry.ts";
@@ -15,6 +17,7 @@ import { stills } from "../../src/media/features/stills.ts";
 import { storyboard } from "../../src/media/features/storyboard.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
 import type { Item, Settings } from "../queue/item.ts";
+import { isPageChoice } from "../queue/kept-original.ts";
 import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
@@ -119,6 +122,21 @@ function codecLabel(codec: string): string {
 function describeSound({ audio }: Source): string | null {
   if (!audio) return null;
   return strings.audio({ channels: audio.channels, rate: audio.sample_rate / 1000 });
+}
+
+/**
+ * Says that a file is about as small as it gets, where a preset or the page's own options would make it larger, and no better; null
+ * otherwise.
+ */
+export function describeSmallest(wishes: Settings, source: Source | null): string | null {
+  if (!source || !isPageChoice(wishes, source)) return null;
+  const { kind, options, target_size } = wishes;
+  try {
+    const settled = target_size === null ? options : optionsForSize(kind, options, source, target_size);
+    return expectsLarger(kind, settled, source) ? strings.smallest : null;
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -54,6 +54,9 @@ export const quality = ({ quality }: { quality: string }) => `${quality} quality
 export const kilobits = ({ rate }: { rate: number }) => `${rate} kbit/s`;
 export const megabits = ({ rate }: { rate: number }) => `${rate} Mbit/s`;
 export const leavesOut = ({ parts }: { parts: readonly string[] }) => `Leaves out: ${parts.join(", ")}.`;
+export const smallest =
+  "This file is about as small as it gets. Where the result is larger, the original is kept.";
+export const originalKept = "The result was larger, so the original is kept.";
 export const furtherVideo = further("video track");
 export const furtherAudio = further("sound track");
 export const surround = "surround sound (it becomes stereo)";
