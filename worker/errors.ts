@@ -1,13 +1,9 @@
 import { MediaError } from "../src/media/errors.ts";
+import { CONNECTION_USERS } from "../src/runs/errors.ts";
 import type { Scope } from "../src/runs/key.ts";
 import type { ListType } from "../src/runs/lists.ts";
 
 type Run = "task" | "step" | "job";
-const CONNECTION_USERS = {
-  input: "An s3:// input",
-  output: "An S3 output",
-  upload: "An upload",
-} as const;
 /** The use of a connection by a run. */
 export type ConnectionUser = keyof typeof CONNECTION_USERS;
 
@@ -34,10 +30,6 @@ export const notFound = (object: ListType, { id, param }: { id?: string; param?:
     id === undefined ? `There is no ${object} with that id.` : `There is no ${object} ${id}.`,
     { param },
   );
-export const finished = (object: Run) =>
-  new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`);
-export const running = (object: Run) =>
-  new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
 export const notListed = (object: Run) =>
   new MediaError(
     "service_unavailable",

@@ -1,4 +1,5 @@
 import { type FallbackFault, MediaError } from "../media/errors.ts";
+import { CONNECTION_USERS } from "../runs/errors.ts";
 
 const DETACHED = "whose bytes were transferred elsewhere";
 
@@ -31,11 +32,6 @@ export const slowDrawing = ({ seconds }: { seconds: number }) =>
 
 type Run = "task" | "step" | "job";
 
-const CONNECTION_USERS = {
-  input: "An s3:// input",
-  output: "An S3 output",
-  upload: "An upload",
-} as const;
 /** The user of a connection: a part of a request, or the URL of a bucket. */
 export type ConnectionUser = keyof typeof CONNECTION_USERS | `s3://${string}`;
 
@@ -48,11 +44,7 @@ export const fallbackFaults: Readonly<Record<FallbackFault, string>> = {
 
 export const notFound = (object: Run) =>
   new MediaError(`${object}_not_found`, `There is no ${object} with that id.`);
-export const notCancellable = (object: Run) =>
-  new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`);
 export const finished = (object: Run) => new MediaError(`${object}_finished`, `The ${object} is finished.`);
-export const running = (object: Run) =>
-  new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
 export const stepOfTask = ({ taskId, method }: { taskId: string; method: "cancel" | "delete" }) =>
   new MediaError(
     "request_invalid",

@@ -2,6 +2,14 @@ import type { ErrorReason } from "../media/error-reason.ts";
 import { MediaError } from "../media/errors.ts";
 import type { EncodeKind } from "../media/formats.ts";
 
+/** The parts of a request that use a connection, as subjects of a sentence. */
+export const CONNECTION_USERS = {
+  input: "An s3:// input",
+  output: "An S3 output",
+  upload: "An upload",
+} as const;
+
+type RecordType = "task" | "step" | "job";
 type AfterReason = Extract<ErrorReason, { code: "after" }>;
 
 const ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
@@ -32,6 +40,10 @@ export const ofOutput = ({ index, error }: { index: number; error: MediaError })
   });
 };
 
+export const notCancellable = (object: RecordType) =>
+  new MediaError(`${object}_finished`, `The ${object} is finished and cannot be cancelled.`);
+export const running = (object: RecordType) =>
+  new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
 export const stepNotFound = ({ task, step }: { task: string; step: string }) =>
   new MediaError("step_not_found", `Task ${task} has no step ${step}.`);
 export const stepInputMissing = () => new MediaError("internal_error", "The step has no input.");

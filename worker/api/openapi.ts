@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { MediaError, RequestErrorKind } from "../../src/media/errors.ts";
+import * as runErrors from "../../src/runs/errors.ts";
 import type { IdType } from "../../src/runs/ids.ts";
 import { scopeOf } from "../auth/bearer.ts";
 import * as errors from "../errors.ts";
@@ -220,12 +221,12 @@ const ERROR_EXAMPLES = {
   event_not_found: example(errors.notFound("event")),
   media_not_found: example(errors.mediaNotFound()),
   route_not_found: example(errors.routeNotFound({ path: "/task" })),
-  task_finished: example(errors.finished("task")),
-  job_finished: example(errors.finished("job")),
-  step_finished: example(errors.finished("step")),
-  task_running: example(errors.running("task")),
-  job_running: example(errors.running("job")),
-  step_running: example(errors.running("step")),
+  task_finished: example(runErrors.notCancellable("task")),
+  job_finished: example(runErrors.notCancellable("job")),
+  step_finished: example(runErrors.notCancellable("step")),
+  task_running: example(runErrors.running("task")),
+  job_running: example(runErrors.running("job")),
+  step_running: example(runErrors.running("step")),
   connection_in_use: { message: "Running tasks use the connection." },
   endpoint_disabled: example(errors.endpointDisabled()),
   idempotency_conflict: example(errors.idempotencyConflict()),

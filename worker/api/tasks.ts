@@ -245,7 +245,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
       const project = c.get("project");
       const task = await tasks.get(project, idInPath(c, "task"));
       if (!task) throw errors.notFound("task");
-      if (!isFinished(task)) throw errors.running("task");
+      if (!isFinished(task)) throw runErrors.running("task");
       const webhook_url = await tasks.webhookUrl(project, task.id);
       const input = await inputOf(project, task);
       const request = { ...requestOf(task), input, ...(webhook_url !== null && { webhook_url }) };

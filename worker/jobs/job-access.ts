@@ -1,4 +1,5 @@
 import { toMediaError } from "../../src/media/errors.ts";
+import * as runErrors from "../../src/runs/errors.ts";
 import { isId } from "../../src/runs/ids.ts";
 import type { Job } from "../../src/runs/job.ts";
 import { describeJob } from "../../src/runs/job-status.ts";
@@ -64,13 +65,13 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
       const answer = isId("job", id) ? await env.JOB.getByName(id).cancel(project) : "unknown";
       const job = answer === "finished" ? null : await get(project, id);
       if (answer === "unknown" && !job) throw errors.notFound("job");
-      if (answer !== "cancelled" || !job) throw errors.finished("job");
+      if (answer !== "cancelled" || !job) throw runErrors.notCancellable("job");
       return job;
     },
     async delete(project, id) {
       const job = await get(project, id);
       if (!job) throw errors.notFound("job");
-      if (!job.tasks.every(isFinished)) throw errors.running("job");
+      if (!job.tasks.every(isFinished)) throw runErrors.running("job");
       // The job goes last, so that an interrupted call can be repeated.
       for (const task of job.tasks) {
         await runs.delete(project, task.id).catch((thrown) => {

@@ -1,3 +1,4 @@
+import * as runErrors from "../../src/runs/errors.ts";
 import { isId } from "../../src/runs/ids.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
@@ -41,13 +42,13 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       const answer = isId(object, id) ? await env.TASK.getByName(id).cancel(project) : "unknown";
       if (answer === "unknown" && !(await get(project, id))) throw errors.notFound(object, { id });
       if (answer === "unknown" || answer === "finished") {
-        throw errors.finished(object);
+        throw runErrors.notCancellable(object);
       }
       return JSON.parse(answer.record) as T;
     },
     async delete(project, id) {
       const answer = isId(object, id) ? await env.TASK.getByName(id).remove(project) : "unknown";
-      if (answer === "running") throw errors.running(object);
+      if (answer === "running") throw runErrors.running(object);
       if (answer === "unknown" && !(await removeArchived(env, object, project, id)))
         throw errors.notFound(object, { id });
       // A record that was archived but not yet freed is in both places.

@@ -153,7 +153,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     async cancelJob(id) {
       const { tasks } = await find(id);
       const open = tasks.filter((task) => !isFinished(task));
-      if (open.length === 0) throw errors.notCancellable("job");
+      if (open.length === 0) throw runErrors.notCancellable("job");
       const depth = ({ job }: Task): number => {
         const before = tasks.find((task) => task.id === job?.after);
         return before ? 1 + depth(before) : 0;
@@ -165,7 +165,7 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     },
     async removeJob(id) {
       const { tasks } = await find(id);
-      if (!tasks.every(isFinished)) throw errors.running("job");
+      if (!tasks.every(isFinished)) throw runErrors.running("job");
       for (const task of tasks) await ignoreErrors(["task_not_found"], tools.remove("task", task.id));
       await tidy(id);
     },

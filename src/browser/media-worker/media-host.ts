@@ -6,6 +6,7 @@ import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import type { Refusal } from "../../media/refusal.ts";
+import * as runErrors from "../../runs/errors.ts";
 import { createIds, isId } from "../../runs/ids.ts";
 import { RunOver, runStep, runTask } from "../../runs/pipeline.ts";
 import type { Durably, Report, StepWork } from "../../runs/ports.ts";
@@ -222,7 +223,7 @@ export function createMediaHost(
     await refuseInner(type, id, "cancel");
     await records.get(type, id);
     const record = await records.apply(id, { type: "cancelled" });
-    if (!record) throw errors.notCancellable(type);
+    if (!record) throw runErrors.notCancellable(type);
     const remote = (await delegation.find(id))?.remote ?? null;
     if (remote !== null) tell({ type: "unfollow", id, remote });
     if (!(await turns.hasExecutor(id))) await tidy(record);
@@ -252,7 +253,7 @@ export function createMediaHost(
     cancel,
     async retry(id) {
       const before = (await records.get("task", id)) as Task;
-      if (!isFinished(before)) throw errors.running("task");
+      if (!isFinished(before)) throw runErrors.running("task");
       const request = { ...requestOf(before), input: await jobs.inputOf(before) };
       const input_id = inputIdOf(before);
       const local = (await files.has(input_id)) || isOpfsPath(request.input);

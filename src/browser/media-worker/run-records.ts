@@ -3,6 +3,7 @@ import type { UploadProgress } from "../../client/update.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../../media/errors.ts";
 import { FORMATS } from "../../media/formats.ts";
 import type { EncoderChoice } from "../../media/refusal.ts";
+import * as runErrors from "../../runs/errors.ts";
 import type { ListQuery } from "../../runs/lists.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import type { InputStore, JobStore, PieceStore } from "../../stores/indexeddb.ts";
@@ -131,7 +132,7 @@ export function createRunRecords(
     async remove(type, id, clear) {
       await withLock(id, async () => {
         const record = await get(type, id);
-        if (!isFinished(record)) throw errors.running(type);
+        if (!isFinished(record)) throw runErrors.running(type);
         await clear();
         await stores.delete(record);
         const steps = record.object === "task" ? record.steps : [];
