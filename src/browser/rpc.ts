@@ -168,10 +168,10 @@ export interface LazyWorker extends Port {
 export function createLazyWorker(create: () => Worker, onStart: (worker: Worker) => void): LazyWorker {
   const listeners: ((event: { data: unknown }) => void)[] = [];
   let worker: Worker | null = null;
-  let ended = false;
+  let isClosed = false;
 
   function start(): void {
-    if (worker || ended) return;
+    if (worker || isClosed) return;
     worker = create();
     for (const listener of listeners) worker.addEventListener("message", listener);
     onStart(worker);
@@ -179,7 +179,7 @@ export function createLazyWorker(create: () => Worker, onStart: (worker: Worker)
 
   return {
     get waits() {
-      return !worker && !ended;
+      return !worker && !isClosed;
     },
     start,
     postMessage(message) {
@@ -188,7 +188,7 @@ export function createLazyWorker(create: () => Worker, onStart: (worker: Worker)
     },
     addEventListener: (_, listener) => void listeners.push(listener),
     terminate() {
-      ended = true;
+      isClosed = true;
       worker?.terminate();
     },
   };

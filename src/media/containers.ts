@@ -164,9 +164,9 @@ export interface ContainedSource {
 
 /** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */
 export function containerOf({ format, edited, restarted }: ContainedSource): Container {
-  const known = Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
-  if (restarted) return { ...known, ...RESTARTED };
-  return edited ? { ...known, ...EDITED } : known;
+  const container = Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
+  if (restarted) return { ...container, ...RESTARTED };
+  return edited ? { ...container, ...EDITED } : container;
 }
 
 /** Returns the names of the containers for which a predicate holds. */

@@ -54,8 +54,8 @@ export function nextTrial(plan: Plan, tried: readonly TriedImage[]): ImageTrial 
 /** Returns the best trial within the limit; undefined when none is. */
 export function bestTrial<T extends TriedImage>(plan: Plan, tried: readonly T[]): T | undefined {
   const max_bytes = plan.image?.max_bytes ?? Number.POSITIVE_INFINITY;
-  const fits = tried.filter(({ bytes }) => bytes <= max_bytes);
-  return fits.toSorted((a, b) => b.scale - a.scale || b.bytes - a.bytes)[0];
+  const candidates = tried.filter(({ bytes }) => bytes <= max_bytes);
+  return candidates.toSorted((a, b) => b.scale - a.scale || b.bytes - a.bytes)[0];
 }
 
 /** Returns the plan of a trial. */

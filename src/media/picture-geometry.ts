@@ -102,9 +102,14 @@ export function targetSize(displayed: Size, options: GeometryOptions, rules: Siz
   );
   const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);
   const size = { width: snap(width, rules.even), height: snap(height, rules.even) };
-  const fits = { width: inBounds(width, size.width, max), height: inBounds(height, size.height, max) };
-  if (fits.width && fits.height) return size;
-  const sides = (["width", "height"] as const).toSorted((a, b) => Number(fits[a]) - Number(fits[b]));
+  const withinBounds = {
+    width: inBounds(width, size.width, max),
+    height: inBounds(height, size.height, max),
+  };
+  if (withinBounds.width && withinBounds.height) return size;
+  const sides = (["width", "height"] as const).toSorted(
+    (a, b) => Number(withinBounds[a]) - Number(withinBounds[b]),
+  );
   const side = sides.find((each) => options[each] !== undefined) ?? "width";
   throw errors.sizeOutOfBounds({ side, width: Math.round(width), height: Math.round(height), max });
 }

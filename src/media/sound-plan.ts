@@ -95,8 +95,8 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const changes = needs.trimmed || quality !== undefined || !sameBitrate || shape !== null;
   const sameLayout =
     (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
-  const fits = source.codecs?.audio === codec && channels <= max_channels && sameLayout;
-  if (fits && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
+  const canCopy = source.codecs?.audio === codec && channels <= max_channels && sameLayout;
+  if (canCopy && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
 
   const rate = audioBitrate(codec, needs);
   const isLimited = needs.isLimited || (quality === undefined && isNoWorse(codec, source));

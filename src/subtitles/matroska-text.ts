@@ -77,8 +77,8 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
     if (media.has(number)) first = Math.min(first, clock + offset);
     const entry = entries.get(number);
     if (!entry) continue;
-    const fits = end - element.data <= MAX_BLOCK;
-    const cue = fits && readBlock(await window.read(element.start, end));
+    const isReadable = end - element.data <= MAX_BLOCK;
+    const cue = isReadable && readBlock(await window.read(element.start, end));
     if (cue) {
       const start = ms(clock + offset);
       await addCue(
@@ -87,7 +87,7 @@ export const readMatroskaCues: CueReader = async (reader, streams, { signal, onW
         cue,
       );
     }
-    if (!fits || !entry.list.whole) entries.delete(number);
+    if (!isReadable || !entry.list.whole) entries.delete(number);
   }
   const shift = origin();
   const moved = (cue: Cue) => ({ ...cue, start: cue.start - shift, end: cue.end - shift });

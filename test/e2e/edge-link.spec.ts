@@ -10,14 +10,14 @@ test("the link of npm run dev signs the page in, and its key leaves the address 
   served,
   complaints: _,
 }) => {
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(request.url(), request.headers().referer ?? ""));
+  const urls: string[] = [];
+  page.on("request", (request) => urls.push(request.url(), request.headers().referer ?? ""));
   await page.goto("about:blank");
   await page.goto(`${served.url}/#key=${served.console_key}`);
   await expect(headOf(page, served.url)).toBeVisible();
   expect(page.url()).toBe(`${served.url}/#/edge`);
   await expectNowhere(page, served.console_key);
-  expect(asked.filter((text) => text.includes(served.console_key))).toEqual([]);
+  expect(urls.filter((text) => text.includes(served.console_key))).toEqual([]);
   expect(await stored(page)).toContain(served.console_key);
 
   // Nothing of it is in the history of the tab: a step back leaves the page.

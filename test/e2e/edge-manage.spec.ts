@@ -87,9 +87,9 @@ test("an endpoint gets a task's event, signed with the secret shown once; replay
 
   const input = origin.serve("/tone.wav", { file: sound, mime: "audio/wav" });
   const { value: task } = await ask<Task>(served, "POST", "/tasks", { input, kind: "audio" });
-  const got = () => receiver.requests("/hook").filter(({ event }) => event.data.id === task.id);
-  await expect.poll(() => got().length).toBe(1);
-  const [first] = got();
+  const webhookCalls = () => receiver.requests("/hook").filter(({ event }) => event.data.id === task.id);
+  await expect.poll(() => webhookCalls().length).toBe(1);
+  const [first] = webhookCalls();
   const event = verifyWebhook(first?.body ?? "", first?.headers ?? {}, secret);
   expect(event).toMatchObject({ kind: "task.succeeded", data: { id: task.id, status: "succeeded" } });
   const deliveries = page.getByRole("region", { name: "Deliveries" });
@@ -102,10 +102,10 @@ test("an endpoint gets a task's event, signed with the secret shown once; replay
   await expect(deliveries).toContainText(event.id);
   await expect(page.getByRole("region", { name: "Events" })).toContainText(task.id);
 
-  const before = got().length;
+  const before = webhookCalls().length;
   await row.getByRole("button", { name: /Replay/ }).click();
-  await expect.poll(() => got().length).toBeGreaterThan(before);
-  expect(got().at(-1)?.headers["webhook-id"]).toBe(event.id);
+  await expect.poll(() => webhookCalls().length).toBeGreaterThan(before);
+  expect(webhookCalls().at(-1)?.headers["webhook-id"]).toBe(event.id);
   await expect(row).toContainText("2 · 200");
 
   const endpoint = page.getByRole("region", { name: "Endpoints" }).getByRole("row").filter({ hasText: hook });

@@ -27,8 +27,8 @@ test("connects to a service only with a valid key, and keeps it in this browser 
   origin,
   complaints,
 }) => {
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(request.url()));
+  const urls: string[] = [];
+  page.on("request", (request) => urls.push(request.url()));
   await page.goto(served.url);
   await page.getByRole("link", { name: "Edge" }).click();
   const [address, key] = [page.getByLabel("Address"), page.getByLabel("Key", { exact: true })];
@@ -66,7 +66,7 @@ test("connects to a service only with a valid key, and keeps it in this browser 
   await page.reload();
   await expect(head).toBeVisible();
   await expectNowhere(page, served.console_key);
-  expect(asked.filter((url) => url.includes(served.console_key))).toEqual([]);
+  expect(urls.filter((url) => url.includes(served.console_key))).toEqual([]);
 
   await page.getByRole("button", { name: "Disconnect" }).click();
   await expect(connect).toBeVisible();
@@ -151,7 +151,7 @@ test("creates a task from a URL, watches it live, plays and downloads its output
 test("creates a task of every kind that it offers", async ({ page, served, origin }) => {
   const url = origin.serve("/every%20kind.mp4", { file: await movingClip(), mime: "video/mp4" });
   await openConsole(page, served, "tasks");
-  const made: string[] = [];
+  const creations: string[] = [];
   for (const kind of ["Video", "Audio", "Image", "Animation", "Storyboard", "Waveform", "Stream"]) {
     await page.getByRole("button", { name: "New task" }).click();
     const dialog = page.getByRole("dialog", { name: "New task" });
@@ -166,10 +166,10 @@ test("creates a task of every kind that it offers", async ({ page, served, origi
       object: "task",
       kind: kind === "Stream" ? "adaptive_video" : kind.toLowerCase(),
     });
-    made.push(task.id);
+    creations.push(task.id);
     await expect(dialog).toBeHidden();
   }
-  for (const id of made) {
+  for (const id of creations) {
     await expect
       .poll(async () => (await ask<Task>(served, "GET", `/tasks/${id}`)).value.status, { timeout: 60_000 })
       .toBe("succeeded");

@@ -77,8 +77,8 @@ test("minimal.html shrinks a video in less than thirty lines", async ({ page, fo
   await page.getByLabel("Choose a video").setInputFiles(clip);
   const video = page.getByLabel("Result");
   await expect(video).toHaveAttribute("src", /^blob:/);
-  const made = await judge(page, (await video.getAttribute("src")) ?? "", folder);
-  expect(made).toMatchObject({ codec: "h264", width: 320, height: 180 });
+  const output = await judge(page, (await video.getAttribute("src")) ?? "", folder);
+  expect(output).toMatchObject({ codec: "h264", width: 320, height: 180 });
   await expect(page.getByLabel("Progress")).toHaveJSProperty("value", 100);
   await expect(video).toHaveJSProperty("videoWidth", 320);
   await picture(page, "minimal");
@@ -98,8 +98,8 @@ test("fallback.html falls back to the edge for a codec that the page cannot enco
   await page.getByRole("button", { name: "Convert" }).click();
   await expect(page.getByRole("status")).toContainText("Encoded by native");
   const link = page.getByRole("link", { name: "Download" });
-  const made = await judge(page, (await link.getAttribute("href")) ?? "", folder);
-  expect(made).toMatchObject({ codec: "hevc", width: 640, height: 360 });
+  const output = await judge(page, (await link.getAttribute("href")) ?? "", folder);
+  expect(output).toMatchObject({ codec: "hevc", width: 640, height: 360 });
   await picture(page, "fallback");
 });
 
@@ -126,8 +126,8 @@ test("upload.html uploads a video with signed URLs, and never sends the service'
     await page.getByLabel("Choose a video").setInputFiles(clip);
     await expect(page.getByRole("status")).toHaveText("Done.");
     const link = page.getByRole("link", { name: "Download" });
-    const made = await judge(page, (await link.getAttribute("href")) ?? "", folder);
-    expect(made).toMatchObject({ codec: "h264", width: 320, height: 180 });
+    const output = await judge(page, (await link.getAttribute("href")) ?? "", folder);
+    expect(output).toMatchObject({ codec: "h264", width: 320, height: 180 });
     expect(keys).toEqual([]);
     await picture(page, "upload");
   } finally {

@@ -28,8 +28,8 @@ for (const place of [undefined, "Edge"] as const) {
     if (place) await connect(page, served);
     const clip = await named(await movingClip(), folder, "in/stream.mp4");
     const card = place ? await convert(page, clip, "HLS for my site", place) : await convertBoth(page, clip);
-    const seen = await playToEnd(card);
-    expect(seen).toMatchObject({ at: expect.closeTo(2, 0), duration: expect.closeTo(2, 0), error: null });
+    const playback = await playToEnd(card);
+    expect(playback).toMatchObject({ at: expect.closeTo(2, 0), duration: expect.closeTo(2, 0), error: null });
     // Played by hls.js, not natively.
     expect(await card.locator("video").evaluate((video: HTMLVideoElement) => video.src)).toMatch(/^blob:/);
 
@@ -59,8 +59,8 @@ test("a stream of sound alone asks for nothing of pictures, and plays to its end
   await expect(card.getByText("x264")).toHaveCount(0);
   await expect(card.getByLabel("Loudness").getByRole("option", { name: "No sound" })).toHaveCount(0);
   await card.getByRole("button", { name: "Convert this file" }).click();
-  const seen = await playToEnd(card);
-  expect(seen).toEqual({ at: expect.closeTo(3, 1), duration: expect.closeTo(3, 1), error: null });
+  const playback = await playToEnd(card);
+  expect(playback).toEqual({ at: expect.closeTo(3, 1), duration: expect.closeTo(3, 1), error: null });
   await expect(card.locator("media-fullscreen-button")).toHaveCount(0);
   const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);
   await unpackZip(zip, folder);

@@ -98,7 +98,7 @@ test("installs a new version completely, activates it on request, and keeps the 
   await expect(other.getByRole("heading").first()).toBeVisible();
   expect(await versionOf(other)).toBe(first);
   expect(await cachesOf(page)).toContain(`framewright-page ${first}`);
-  expect(site.asked.filter(({ path, status }) => path.startsWith("/app/") && status !== 200)).toEqual([]);
+  expect(site.requests.filter(({ path, status }) => path.startsWith("/app/") && status !== 200)).toEqual([]);
 
   await other.close();
   await page.reload();

@@ -35,9 +35,9 @@ test("resizes a picture to half its width, cropped from a corner, as WebP", { ta
   await choose(card, "Quality", "Highest");
 
   await expect(card.locator(".outcome")).toContainText("WebP · 200 × 200");
-  const shown = card.locator(".preview img");
-  await expect(shown).toHaveCSS("object-fit", "cover");
-  await expect(shown).toHaveCSS("object-position", "0% 0%");
+  const preview = card.locator(".preview img");
+  await expect(preview).toHaveCSS("object-fit", "cover");
+  await expect(preview).toHaveCSS("object-position", "0% 0%");
   const { width = 0, height = 1 } = (await card.locator(".preview .box").boundingBox()) ?? {};
   expect(width / height).toBeCloseTo(1, 1);
 

@@ -17,9 +17,9 @@ const rowsOf = (page: Page, name: string, store: string) =>
         opened.onerror = () => reject(opened.error);
         opened.onsuccess = () => {
           const db = opened.result;
-          const asked = db.transaction(store).objectStore(store).getAll();
-          asked.onsuccess = () => resolve(asked.result);
-          asked.onerror = () => reject(asked.error);
+          const query = db.transaction(store).objectStore(store).getAll();
+          query.onsuccess = () => resolve(query.result);
+          query.onerror = () => reject(query.error);
           db.close();
         };
       }),
@@ -113,8 +113,8 @@ test("an encode resumes by itself after a reload, and its file is stored only on
 
   await card.getByRole("button", { name: "Convert again" }).click();
   await expect(card).toHaveCount(2);
-  const made = (await stat(output)).size;
-  await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [made] });
+  const outputSize = (await stat(output)).size;
+  await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [outputSize] });
   await card.first().getByRole("button", { name: "Remove long.mp4" }).click();
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [] });
   await workbench.reload();
@@ -239,11 +239,11 @@ test("sends what this browser cannot do to the edge only after the visitor agree
   await addFiles(workbench, photo);
   const card = cardOf(workbench, "photo.avif");
   await chooseFormat(card, "webp");
-  const sent: string[] = [];
-  workbench.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
+  const uploads: string[] = [];
+  workbench.on("request", (request) => request.method() !== "GET" && uploads.push(request.url()));
   await card.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(card).toContainText("This browser can't do that.");
-  expect(sent).toEqual([]);
+  expect(uploads).toEqual([]);
   await card.getByRole("button", { name: "Send to the edge" }).click();
   await expect(card).toContainText("Done");
   await expect(card).toContainText(`Made on the edge (${new URL(served.url).host})`);

@@ -91,8 +91,10 @@ test("sends an output to a bucket without keeping the keys in web storage; error
   const { picture, sound, duration } = await readFacts(await download("films/sent film.mp4", folder));
   expect([picture?.codec, picture?.width, sound?.codec]).toEqual(["h264", 320, "aac"]);
   expect(duration).toBeCloseTo(2, 1);
-  const kept = await workbench.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-  expect(kept).not.toContain(secret_access_key);
+  const storedValues = await workbench.evaluate(() =>
+    JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
+  );
+  expect(storedValues).not.toContain(secret_access_key);
   // Chromium logs failed requests itself.
   complaints.splice(
     0,
@@ -145,8 +147,8 @@ test("a connection created and tested in the console receives a task's output, a
   await expect(row).toContainText("Done");
   await row.getByRole("button", { name: /^Details/ }).click();
   await expect(workbench.getByText("s3://page-open/made/by task.webp")).toBeVisible();
-  const made = (await readFacts(await download("made/by task.webp", folder))).picture;
-  expect(made).toMatchObject({ codec: "webp", width: 64, height: 36 });
+  const output = (await readFacts(await download("made/by task.webp", folder))).picture;
+  expect(output).toMatchObject({ codec: "webp", width: 64, height: 36 });
 
   await workbench.getByRole("link", { name: "Workbench" }).click();
   const clip = await named(await movingClip(), folder, "in/sent stream.mp4");

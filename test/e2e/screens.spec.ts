@@ -107,20 +107,20 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
     ["result-sound", sound],
     ["result-stream", film, "HLS for my site"],
   ] as const) {
-    const made = await convert(page, path, preset);
+    const output = await convert(page, path, preset);
     await show(page, name);
     if (name === "result-picture") {
-      await made.getByRole("button", { name: "Compare with the original" }).click();
-      await expect(made.locator(".compare").getByRole("slider")).toBeVisible();
+      await output.getByRole("button", { name: "Compare with the original" }).click();
+      await expect(output.locator(".compare").getByRole("slider")).toBeVisible();
       await show(page, "compare");
       for (const dialog of ["Copy as code", "Send to S3"]) {
-        await made.getByRole("button", { name: dialog }).click();
+        await output.getByRole("button", { name: dialog }).click();
         await expect(page.getByRole("dialog")).toBeVisible();
         await show(page, dialog.toLowerCase().replaceAll(" ", "-"));
         await page.keyboard.press("Escape");
       }
     }
-    await made.getByRole("button", { name: /^Remove/ }).click();
+    await output.getByRole("button", { name: /^Remove/ }).click();
   }
 });
 

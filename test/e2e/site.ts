@@ -17,7 +17,7 @@ const MIMES: Readonly<Record<string, string>> = {
 export interface Site {
   url: string;
   /** Requested paths and the status of the answers. */
-  asked: { path: string; status: number }[];
+  requests: { path: string; status: number }[];
   /** Serves another folder from now on. */
   turnTo(folder: string): void;
   /** Stops the server, as if the network were gone. */
@@ -27,7 +27,7 @@ export interface Site {
 /** Serves the built page of a folder on a free port. */
 export async function openSite(first: string): Promise<Site> {
   let folder = first;
-  const asked: Site["asked"] = [];
+  const requests: Site["requests"] = [];
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? "/", "http://host").pathname;
     const file = join(folder, path === "/" ? "index.html" : path);
@@ -38,12 +38,12 @@ export async function openSite(first: string): Promise<Site> {
     for (const [name, value] of headersFor(path, rules)) response.setHeader(name, value);
     response.setHeader("Content-Type", MIMES[extname(file)] ?? "application/octet-stream");
     response.writeHead(bytes ? 200 : 404).end(bytes ?? "");
-    asked.push({ path, status: response.statusCode });
+    requests.push({ path, status: response.statusCode });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    asked,
+    requests,
     turnTo(next) {
       folder = next;
     },
@@ -55,17 +55,17 @@ export async function openSite(first: string): Promise<Site> {
 }
 
 function headersFor(path: string, rules: string): [string, string][] {
-  const found: [string, string][] = [];
+  const headers: [string, string][] = [];
   for (const block of rules.split(/\n(?=\/)/)) {
     const [pattern = "", ...lines] = block.trim().split("\n");
-    const fits = pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
-    if (!fits) continue;
+    const isMatch = pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+    if (!isMatch) continue;
     for (const line of lines) {
       const [, name = "", value = ""] = /^\s+([^:]+): (.*)$/.exec(line) ?? [];
-      if (name) found.push([name, value]);
+      if (name) headers.push([name, value]);
     }
   }
-  return found;
+  return headers;
 }
 
 /** Copies the page's files from an assets folder, with a stand-in of a few bytes for each core; one that has not been built stays empty. */

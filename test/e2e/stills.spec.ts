@@ -46,9 +46,9 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   await expect(other.getByLabel("Number of pictures")).toHaveAccessibleDescription(/must be a whole number/);
   await other.getByLabel("Number of pictures").fill("3");
   await other.getByRole("button", { name: "Convert this file" }).click();
-  const shown = other.getByRole("list", { name: "Pictures of stills.mp4" }).getByRole("img");
-  await expect(shown).toHaveCount(3);
-  await expect(shown.nth(1)).toHaveAccessibleName("At 0:02.00");
+  const thumbnails = other.getByRole("list", { name: "Pictures of stills.mp4" }).getByRole("img");
+  await expect(thumbnails).toHaveCount(3);
+  await expect(thumbnails.nth(1)).toHaveAccessibleName("At 0:02.00");
   const zip = await downloadBy(page, other.getByRole("button", { name: "Download as zip" }), folder);
   const stills = await unpackZip(zip, folder);
   expect(stills).toEqual([1, 2, 3].map((number) => `stills/still_000${number}.jpg`));

@@ -75,7 +75,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
     await trim.getByRole("textbox", { name: label }).fill(text);
     await workbench.keyboard.press("Enter");
   };
-  const shown = () => trim.locator("video").evaluate((video: HTMLVideoElement) => video.currentTime);
+  const currentTime = () => trim.locator("video").evaluate((video: HTMLVideoElement) => video.currentTime);
 
   // The frames on the strip are in order.
   await expect.poll(async () => (await greysOf(trim)).at(-1)).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   await trim.getByRole("button", { name: "One frame forward" }).click();
   await expect(trim).toContainText("First frame: 27");
   // Players round the edges of frames either way, so the page seeks to the middle of the frame.
-  await expect.poll(shown).toBeCloseTo(27.5 / 25, 2);
+  await expect.poll(currentTime).toBeCloseTo(27.5 / 25, 2);
 
   await type("End", "1");
   await expect(trim).toContainText("The end must be after the start, which is at 0:01.08.");
@@ -100,25 +100,25 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   await type("End", "2,04 s");
   await trim.getByRole("button", { name: "One frame back" }).click();
   await expect(trim).toContainText("Last frame: 49");
-  await expect.poll(shown).toBeCloseTo(49.5 / 25, 2);
+  await expect.poll(currentTime).toBeCloseTo(49.5 / 25, 2);
 
   // The frame that the player shows becomes the last one.
   await workbench.mouse.click(...(await pointAt(trim, 40.5 / 75)));
-  await expect.poll(shown).toBeCloseTo(40.5 / 25, 1);
+  await expect.poll(currentTime).toBeCloseTo(40.5 / 25, 1);
   await trim.getByRole("button", { name: "Use current position: end" }).click();
-  const last = Math.floor((await shown()) * 25);
+  const last = Math.floor((await currentTime()) * 25);
   await expect(trim).toContainText(`Last frame: ${last}`);
   const playing = await trim.locator("video").evaluateHandle((video: HTMLVideoElement) => ({
     ended: new Promise((resolve) => video.addEventListener("pause", resolve, { once: true })),
   }));
   await trim.getByRole("button", { name: "Play this part" }).click();
   await playing.evaluate(({ ended }) => ended.then(() => undefined));
-  expect(await shown()).toBeCloseTo((last + 1) / 25, 1);
+  expect(await currentTime()).toBeCloseTo((last + 1) / 25, 1);
   await expect(trim.getByRole("button", { name: "Play this part" })).toBeVisible();
 
   const output = await convert(card, folder);
-  const wanted = Array.from({ length: last - 27 + 1 }, (_, index) => 27 + index);
-  expect(await numbersOf(output)).toEqual(wanted);
+  const frames = Array.from({ length: last - 27 + 1 }, (_, index) => 27 + index);
+  expect(await numbersOf(output)).toEqual(frames);
 });
 
 test("makes a picture of the video frame chosen on the timeline", { tag: "@smoke" }, async ({

@@ -58,8 +58,8 @@ async function until(left: () => Promise<unknown[]>): Promise<void> {
 export async function logsWith(rig: Rig, text: string): Promise<string[]> {
   const logs = join(rig.folder, "logs");
   const names = (await readdir(logs, { recursive: true })).filter((name) => name.endsWith(".log"));
-  const found = await Promise.all(
+  const results = await Promise.all(
     names.map(async (name) => ((await readFile(join(logs, name), "utf8")).includes(text) ? name : null)),
   );
-  return found.filter((name) => name !== null);
+  return results.filter((name) => name !== null);
 }

@@ -46,17 +46,17 @@ const writes = () => until(async () => (await rig.left()).some((path) => path.in
 
 async function expectCancelled(task: Task, place: number): Promise<void> {
   const cancelled = await rig.door.request<Task>("POST", `/tasks/${task.id}/cancel`);
-  const asked = performance.now();
+  const cancelTime = performance.now();
   expect(cancelled).toMatchObject({ status: 200, body: { status: "cancelled", error: null } });
   const statuses = cancelled.body.steps.map(({ status }) => status);
   expect(statuses).toEqual(Array(4).fill("succeeded").fill("cancelled", place));
-  const gone = async () => {
-    const left = [rig.ffmpegs(), await rig.left()];
-    return left.every((list) => list.length === 0) || performance.now() - asked > GONE_MS;
+  const isClear = async () => {
+    const leftovers = [rig.ffmpegs(), await rig.left()];
+    return leftovers.every((list) => list.length === 0) || performance.now() - cancelTime > GONE_MS;
   };
-  await until(gone);
+  await until(isClear);
   expect([rig.ffmpegs(), await rig.left()]).toEqual([[], []]);
-  await until(() => rig.stored(task.id).length === 0 || performance.now() - asked > CLEARED_MS);
+  await until(() => rig.stored(task.id).length === 0 || performance.now() - cancelTime > CLEARED_MS);
   expect(rig.stored(task.id)).toEqual([]);
   // Nothing may have been on its way a moment later.
   const log = rig.gate.log.length;

@@ -76,9 +76,9 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
   const native: Native = {
     url,
     async kill() {
-      const gone = once(child, "exit");
+      const exit = once(child, "exit");
       child.kill("SIGKILL");
-      await gone;
+      await exit;
     },
     async restart() {
       await start(new URL(url).port);
@@ -91,9 +91,9 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
     },
     async close() {
       if (child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, "exit");
+        const exit = once(child, "exit");
         child.disconnect();
-        await gone;
+        await exit;
       }
       await rm(home, { recursive: true, force: true });
     },

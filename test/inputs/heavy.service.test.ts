@@ -172,12 +172,12 @@ test("ends and replaces a stalled ffmpeg", async () => {
 
 test("another encoder replaces one that dies after its start", async () => {
   const task = await start(LONG);
-  const gone = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
-  await gone.kill();
+  const encoder = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
+  await encoder.kill();
   // The job's ffmpeg does not outlive the job.
-  await until(() => gone.ffmpegs().length === 0);
+  await until(() => encoder.ffmpegs().length === 0);
   await expectWhole(await rig.finish(task.id), LONG.seconds);
-  await gone.restart();
+  await encoder.restart();
 });
 
 test("losing every encoder is worker_lost; once back they work, and nothing is left", async () => {

@@ -47,8 +47,8 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   const state = await run(job);
   expect(performance.now() - started).toBeLessThan(SECONDS * 1000);
   ends.set(file.name, state);
-  const taken = await rig.sink.files();
-  const own = taken.filter((path) => path.startsWith(job.id));
+  const names = await rig.sink.files();
+  const own = names.filter((path) => path.startsWith(job.id));
   if (state.state === "done") {
     expect(own).toEqual([`${job.id}/${job.name}`]);
     // Encoded tracks must decode without errors; copied sound is only as good as its source.

@@ -139,15 +139,15 @@ test.concurrent("resumes a broken connection where ranges allow it", LIMIT, asyn
   const path = await clip("mp4", { seconds: 1 });
   // No more of either kind than a single read survives, whichever meets them; if each cost an attempt, they
   // would be too many. Without an ETag, the file is copied.
-  const left = { range: 3, stream: 3 };
+  const remaining = { range: 3, stream: 3 };
   const input = rig.origin.serve("/breaking.mp4", (_, range) => {
     const way = range?.endsWith("-") ? "stream" : "range";
-    const breaks = left[way]-- > 0 && { cut_after: 1000 };
+    const breaks = remaining[way]-- > 0 && { cut_after: 1000 };
     return { file: path, etag: null, headers: { "Last-Modified": MODIFIED }, ...breaks };
   });
   const { task, ...output } = await rig.door.encode({ input, kind: "video", options: { width: 80 } });
   expect(task.status).toBe("succeeded");
-  expect(Math.max(left.range, left.stream)).toBeLessThan(0);
+  expect(Math.max(remaining.range, remaining.stream)).toBeLessThan(0);
   expect((await readFacts(output.path)).picture?.times).toHaveLength(25);
 });
 

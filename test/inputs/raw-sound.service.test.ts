@@ -28,9 +28,9 @@ test("raw sound can be trimmed to its very end", async () => {
   const path = await unevenClip();
   const end = Math.round(FRAMES * FRAME * 1e6) / 1e6;
   const options = { format: "flac", start: end - 2 };
-  const made = await rig.door.encode({ input: rig.serve(path), kind: "audio", options });
-  expect(made.task.steps[0]?.output).toMatchObject({ format: "aac", duration: end });
-  const [got, all] = await Promise.all([readSound(made.path, PLAIN), readSound(path, PLAIN)]);
+  const output = await rig.door.encode({ input: rig.serve(path), kind: "audio", options });
+  expect(output.task.steps[0]?.output).toMatchObject({ format: "aac", duration: end });
+  const [got, all] = await Promise.all([readSound(output.path, PLAIN), readSound(path, PLAIN)]);
   expect(got.duration).toBeCloseTo(2, 3);
   const tail = all.channels.map((samples) => samples.subarray(-got.sample_rate * 2));
   for (const { correlation, lag } of compareSound(got, { ...all, channels: tail })) {
@@ -61,11 +61,11 @@ test("layer I of MPEG audio is no MP3, and is decoded", async () => {
     frame.writeUInt32BE(0xffffc400);
     await writeFile(path, Buffer.concat(Array(100).fill(frame)));
   });
-  const made = await rig.door.encode({
+  const output = await rig.door.encode({
     input: rig.serve(silence),
     kind: "audio",
     options: { format: "wav" },
   });
-  expect(made.task.steps[0]?.output).toMatchObject({ codecs: { audio: "mp1" } });
-  expect((await readSound(made.path, { channels: 2, sample_rate: 48_000 })).duration).toBeCloseTo(0.8, 3);
+  expect(output.task.steps[0]?.output).toMatchObject({ codecs: { audio: "mp1" } });
+  expect((await readSound(output.path, { channels: 2, sample_rate: 48_000 })).duration).toBeCloseTo(0.8, 3);
 });

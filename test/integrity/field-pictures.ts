@@ -23,10 +23,10 @@ export function fieldPictures(frames: number, intra: number): Buffer[] {
   const units: Buffer[] = [];
   let before: number[] = [];
   for (let frame = 0; frame < frames; frame++) {
-    const shown = brightness(frame);
+    const level = brightness(frame);
     const entry = frame % intra === 0;
-    const changed = shown.map((value, block) => (entry || value !== before[block] ? value : null));
-    const same = shown.map(() => null);
+    const changed = level.map((value, block) => (entry || value !== before[block] ? value : null));
+    const same = level.map(() => null);
     units.push(
       Buffer.concat([
         ...(entry ? [parameters(), frame > 0 ? recoveryPoint() : Buffer.alloc(0)] : []),
@@ -34,7 +34,7 @@ export function fieldPictures(frames: number, intra: number): Buffer[] {
         field(frame, false, true, same),
       ]),
     );
-    before = shown;
+    before = level;
   }
   return units;
 }

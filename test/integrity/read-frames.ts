@@ -91,7 +91,7 @@ const LATE = 1 / PICTURE.fps + 0.0021;
 /** Compares the pictures of an output with the expected ones. */
 export function findFaults(frames: readonly Frame[], wanted: WantedFrames): FrameFaults {
   const originals = new Map(wanted.frames.map((frame) => [frame.number, frame]));
-  const seen = new Set<number>();
+  const numbers = new Set<number>();
   const doubled: number[] = [];
   const misplaced: number[] = [];
   const unreadable: number[] = [];
@@ -103,9 +103,9 @@ export function findFaults(frames: readonly Frame[], wanted: WantedFrames): Fram
     if (number === null) unreadable.push(place);
     else if (!original) misplaced.push(number);
     else {
-      if (seen.has(number)) doubled.push(number);
+      if (numbers.has(number)) doubled.push(number);
       else if (number < latest) misplaced.push(number);
-      seen.add(number);
+      numbers.add(number);
       latest = Math.max(latest, number);
       if (difference(rest, original.rest) > DAMAGED) damaged.push(number);
       // Negated, so that a time of NaN counts as a fault.
@@ -113,12 +113,12 @@ export function findFaults(frames: readonly Frame[], wanted: WantedFrames): Fram
     }
   }
   const missing = wanted.frames.flatMap(({ number }) =>
-    number === null || seen.has(number) ? [] : [number],
+    number === null || numbers.has(number) ? [] : [number],
   );
-  const found = { missing, doubled, misplaced, unreadable, damaged, untimely };
+  const faults = { missing, doubled, misplaced, unreadable, damaged, untimely };
   return {
     ...FAULTLESS,
-    ...Object.fromEntries(Object.entries(found).map(([name, numbers]) => [name, toRanges(numbers)])),
+    ...Object.fromEntries(Object.entries(faults).map(([name, numbers]) => [name, toRanges(numbers)])),
   };
 }
 

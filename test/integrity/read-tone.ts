@@ -23,13 +23,13 @@ export async function readTone(path: string, after: readonly string[] = []): Pro
   const { channels, duration } = await readSound(path, { channels: 1, sample_rate: SAMPLE_RATE, after });
   const [samples = new Float32Array(0)] = channels;
   const count = Math.max(0, Math.floor((duration - FIRST - WINDOW) / STEP) + 1);
-  const heard = Array.from({ length: count }, (_, index) => {
+  const tones = Array.from({ length: count }, (_, index) => {
     const from = FIRST + index * STEP;
     const window = samples.subarray(from * SAMPLE_RATE, (from + WINDOW) * SAMPLE_RATE);
     const source = (frequencyOf(window) - TONE.start_hz) / TONE.hz_per_second;
     return { at: from + WINDOW / 2, source };
   });
-  return { seconds: duration, heard };
+  return { seconds: duration, heard: tones };
 }
 
 // From the upward zero crossings.

@@ -104,6 +104,6 @@ test("the judge reports every kind of fault", async () => {
     ...{ untimely: "110-209 209-349", sound_off: expect.closeTo(-4, 1) },
     wrong_sound: expect.arrayContaining([0.3, 9.3]),
   });
-  const cut = await judgeOutput(path, original, { start: 3.17, end: 9.61 });
-  expect(cut).toMatchObject({ misplaced: "0-78 241-349", missing: "" });
+  const excerpt = await judgeOutput(path, original, { start: 3.17, end: 9.61 });
+  expect(excerpt).toMatchObject({ misplaced: "0-78 241-349", missing: "" });
 });

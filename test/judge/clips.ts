@@ -14,7 +14,7 @@ const box = (color: string | undefined, x: number, y: number) =>
 const quadrants = [
   ...["-f", "lavfi", "-i", `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=0.2,format=rgb24`],
 ];
-const drawn = [box(TR, WIDTH / 2, 0), box(BL, 0, HEIGHT / 2), box(BR, WIDTH / 2, HEIGHT / 2)].join(",");
+const boxes = [box(TR, WIDTH / 2, 0), box(BL, 0, HEIGHT / 2), box(BR, WIDTH / 2, HEIGHT / 2)].join(",");
 // Converts with a tagged matrix, so that no decoder has to guess it.
 const YUV =
   "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709";
@@ -22,7 +22,7 @@ const H264 = "-c:v libx264 -preset veryfast -qp 8 -colorspace bt709 -color_prima
 
 /** A clip of 5 frames, 160x96, of four colored quadrants; `turned` adds a display matrix with clockwise degrees. */
 export function quadrantClip(turned: 0 | 90 | 180 | 270 = 0): Promise<string> {
-  const make = [...quadrants, "-vf", `${drawn},${YUV},format=yuv420p`, ...H264.split(" ")];
+  const make = [...quadrants, "-vf", `${boxes},${YUV},format=yuv420p`, ...H264.split(" ")];
   if (turned === 0) return makeClip("mp4", make);
   // ffmpeg's tag counts counterclockwise.
   return makeClip("mp4", make, ["-i", "{in}", "-c", "copy", "-metadata:s:v", `rotate=${360 - turned}`]);
@@ -32,14 +32,14 @@ export function quadrantClip(turned: 0 | 90 | 180 | 270 = 0): Promise<string> {
 export function wideQuadrantClip(): Promise<string> {
   return makeClip("mp4", [
     ...quadrants,
-    ...["-vf", `${drawn},${YUV},format=yuv420p,setsar=4/3`],
+    ...["-vf", `${boxes},${YUV},format=yuv420p,setsar=4/3`],
     ...H264.split(" "),
   ]);
 }
 
 /** The quadrants as a lossless still. */
 export function quadrantPng(): Promise<string> {
-  return makeClip("png", [...quadrants, "-vf", drawn, "-bitexact", "-frames:v", "1"]);
+  return makeClip("png", [...quadrants, "-vf", boxes, "-bitexact", "-frames:v", "1"]);
 }
 
 /** What players do to a photo of each EXIF orientation, by ffmpeg's filters. */
@@ -80,7 +80,7 @@ export function hdrQuadrantClip(): Promise<string> {
   const tags = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv";
   return makeClip("mp4", [
     ...quadrants,
-    ...["-vf", `${drawn},${YUV},${pq}`, ...codec.split(" "), ...tags.split(" ")],
+    ...["-vf", `${boxes},${YUV},${pq}`, ...codec.split(" "), ...tags.split(" ")],
   ]);
 }
 
@@ -194,7 +194,7 @@ export function monoSound(sample_rate: number): Promise<string> {
 // The quadrants blended with a moving pattern, so that placing, timing and likeness all show; `busy` adds noise that takes many
 // bits.
 const marked = (seconds: number, busy = false) => {
-  const base = `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24,${drawn}`;
+  const base = `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24,${boxes}`;
   const pattern = `testsrc2=size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24`;
   const noisy = busy ? ",noise=alls=24:allf=t" : "";
   return `${base}[q];${pattern}[t];[q][t]blend=all_mode=normal:all_opacity=0.8${noisy}`;

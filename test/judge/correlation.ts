@@ -67,7 +67,7 @@ function transform(real: Float64Array, imaginary: Float64Array): void {
 }
 
 function swap(values: Float64Array, one: number, other: number): void {
-  const kept = values[one] as number;
+  const value = values[one] as number;
   values[one] = values[other] as number;
-  values[other] = kept;
+  values[other] = value;
 }

@@ -19,8 +19,8 @@ export async function readCues(path: string, track: number): Promise<string[]> {
   const args = ["-v", "error", "-copyts", "-i", path, "-map", `0:s:${track}`, "-f", "srt", "-"];
   const { stdout } = await run("ffmpeg", args);
   // Adding 0 takes the sign from one that is rounded to it.
-  const shown = (time: number) => (Math.round((time - first) * 1000) / 1000 + 0).toFixed(3);
-  return parseCues(stdout).map(({ start, end, text }) => `${shown(start)} ${shown(end)} ${text}`);
+  const textOf = (time: number) => (Math.round((time - first) * 1000) / 1000 + 0).toFixed(3);
+  return parseCues(stdout).map(({ start, end, text }) => `${textOf(start)} ${textOf(end)} ${text}`);
 }
 
 function parseCues(text: string): { start: number; end: number; text: string }[] {

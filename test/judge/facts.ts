@@ -157,10 +157,10 @@ export async function readFacts(path: string, tracks: Tracks = {}, seconds?: num
 
 /** Sums the packet bytes of a stream such as `a:0`, without the container's overhead. */
 export async function countPacketBytes(path: string, stream: string): Promise<number> {
-  const shown = ["-select_streams", stream, "-show_entries", "packet=size"];
+  const selection = ["-select_streams", stream, "-show_entries", "packet=size"];
   const { packets } = z
     .object({ packets: z.array(z.object({ size: count })) })
-    .parse(await runFfprobe(path, ["-show_packets", ...shown]));
+    .parse(await runFfprobe(path, ["-show_packets", ...selection]));
   return packets.reduce((sum, packet) => sum + packet.size, 0);
 }
 

@@ -28,11 +28,11 @@ export async function judgeHeif(row: HeifRow, path: string): Promise<HeifVerdict
     });
     return { size, like: mean };
   }
-  const wanted = await readPicture(await clearPicture());
+  const reference = await readPicture(await clearPicture());
   let error = 0;
   for (let x = 8; x < width; x += 24) {
     for (let y = 8; y < height; y += 16) {
-      const [seen, right] = [at(x, y), wanted.at(x, y)];
+      const [seen, right] = [at(x, y), reference.at(x, y)];
       error = Math.max(error, Math.abs(seen[3] - right[3]));
       // Colors that hardly show are rounded.
       if (right[3] > 90) error = Math.max(error, colorDistance(seen, right));

@@ -32,11 +32,11 @@ function version1(): Buffer {
 }
 
 function unsynchronise(bytes: Buffer): Buffer {
-  const put = [...bytes].flatMap((byte, at) => {
+  const unsynchronized = [...bytes].flatMap((byte, at) => {
     const next = bytes[at + 1] ?? 0;
     return byte === 0xff && (next === 0 || next >= 0xe0) ? [byte, 0] : [byte];
   });
-  return Buffer.from(put);
+  return Buffer.from(unsynchronized);
 }
 
 // In ID3v2.4 a frame's size counts the bytes after unsynchronisation.

@@ -63,6 +63,6 @@ export async function thumbhashError(
 /** Returns the greatest difference of a color from that of the pictures, in red, green or blue. */
 export function colorError(color: string): number {
   const parts = (text: string) => [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16));
-  const wanted = parts(PLACEHOLDER_COLOR);
-  return Math.max(...parts(color).map((value, at) => Math.abs(value - (wanted[at] ?? 0))));
+  const expectedParts = parts(PLACEHOLDER_COLOR);
+  return Math.max(...parts(color).map((value, at) => Math.abs(value - (expectedParts[at] ?? 0))));
 }

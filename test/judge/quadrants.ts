@@ -36,10 +36,10 @@ export function wrongPoints(picture: Picture, placing: Placing, tolerance: numbe
   const wrong: WrongPoint[] = [];
   for (let y = 2; y < picture.height; y += 3) {
     for (let x = 2; x < picture.width; x += 3) {
-      const wanted = colorAt(placing, x + 0.5, y + 0.5);
-      if (!wanted) continue;
-      const got = picture.at(x, y);
-      if (colorDistance(got, wanted) > tolerance) wrong.push({ x, y, wanted, got });
+      const expected = colorAt(placing, x + 0.5, y + 0.5);
+      if (!expected) continue;
+      const actual = picture.at(x, y);
+      if (colorDistance(actual, expected) > tolerance) wrong.push({ x, y, wanted: expected, got: actual });
     }
   }
   return wrong;

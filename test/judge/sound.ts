@@ -62,8 +62,8 @@ export function levelOf(samples: Float32Array): number {
 export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[] {
   const furthest = Math.round(reach * original.sample_rate);
   return original.channels.map((wanted, index) => {
-    const got = output.channels[index] ?? new Float32Array(0);
-    const correlate = createCorrelation(got, wanted, furthest);
+    const channel = output.channels[index] ?? new Float32Array(0);
+    const correlate = createCorrelation(channel, wanted, furthest);
     let best = { lag: 0, correlation: -1 };
     // Nearest delays first, so that a periodic sound matches at the nearest of equal delays.
     for (let step = 0; step <= furthest; step++) {
@@ -75,7 +75,7 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
     return {
       lag: best.lag / original.sample_rate,
       correlation: best.correlation,
-      gain: levelOf(got) - levelOf(wanted),
+      gain: levelOf(channel) - levelOf(wanted),
     };
   });
 }

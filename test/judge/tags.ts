@@ -44,8 +44,13 @@ export async function readCreationTime(path: string): Promise<string | undefined
 
 async function allTags(path: string): Promise<[name: string, value: string][]> {
   const { format, streams } = await probe(path);
-  const heard = streams.filter(({ codec_type }) => codec_type === "audio" && format.format_name === "ogg");
-  const all = [...heard.flatMap((stream) => Object.entries(stream.tags)), ...Object.entries(format.tags)];
+  const audioStreams = streams.filter(
+    ({ codec_type }) => codec_type === "audio" && format.format_name === "ogg",
+  );
+  const all = [
+    ...audioStreams.flatMap((stream) => Object.entries(stream.tags)),
+    ...Object.entries(format.tags),
+  ];
   return all.map(([name, value]) => [name.toLowerCase(), value]);
 }
 

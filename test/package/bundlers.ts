@@ -88,8 +88,8 @@ export function testBundlers(rig: () => BundlerRig): void {
   const run = async ({ url, ...server }: { url: string; close(): void }) => {
     const opened = await rig().open(url);
     const { streams } = await judge(opened, project.folder);
-    const found = streams.map(({ codec_name, width }) => [codec_name, width]);
-    expect(found).toEqual([
+    const codecs = streams.map(({ codec_name, width }) => [codec_name, width]);
+    expect(codecs).toEqual([
       ["h264", 640],
       ["aac", undefined],
     ]);

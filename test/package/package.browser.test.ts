@@ -110,10 +110,10 @@ test("every import in the package resolves to one of its files or dependencies; 
     for (const name of importsOf({ path, text })) {
       const types = path.endsWith(".d.ts") ? name.replace(/\.js$/, ".d.ts") : name;
       const [scope = "", rest] = name.split("/");
-      const known = (scope.startsWith("@") ? `${scope}/${rest}` : scope) in packages;
+      const isListed = (scope.startsWith("@") ? `${scope}/${rest}` : scope) in packages;
       const isThere = name.startsWith(".")
         ? existsSync(join(root, path, "..", types))
-        : path.startsWith("dist/lib/") && (known || name.startsWith("cloudflare:"));
+        : path.startsWith("dist/lib/") && (isListed || name.startsWith("cloudflare:"));
       if (!isThere) wrong.push(`${path}: ${name}`);
     }
     for (const [, name = ""] of text.matchAll(/new URL\(\s*["'`]([^"'`]+)["'`],\s*import\.meta\.url/g)) {

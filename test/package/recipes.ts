@@ -92,11 +92,11 @@ export function testRecipes(rig: () => RecipeRig): void {
     const page = await open(`${server.url}recipes.html`);
     await page.waitForFunction(() => "cook" in globalThis);
     for (const [index, [heading, expected]] of Object.entries(PAGE_RECIPES).entries()) {
-      const found = await page.evaluate(
+      const result = await page.evaluate(
         (name) => (globalThis as unknown as { cook(name: string): Promise<Cooked> }).cook(name),
         `recipe-${index}.js`,
       );
-      await judgeRecipe(heading, found, expected, folder);
+      await judgeRecipe(heading, result, expected, folder);
     }
     expect(complaints()).toEqual([]);
     await page.context().close();

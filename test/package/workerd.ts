@@ -33,15 +33,15 @@ export async function checkWorkerd(
   try {
     const response = await fetch(workerd.url, { method: "POST", body: JSON.stringify(call) });
     if (!response.ok) throw new Error(`${await response.text()}\n${workerd.output()}`);
-    const seen = (await response.json()) as { size: number };
-    expect(seen).toEqual({
+    const body = (await response.json()) as { size: number };
+    expect(body).toEqual({
       ...{ status: "succeeded", type: "image/png", size: expect.any(Number) },
       refusal: {
         ...{ name: "MediaError", kind: "service_unavailable" },
         message: expect.stringMatching(/^The local client runs in a page, .* or use createRemoteClient /),
       },
     });
-    expect(seen.size).toBeGreaterThan(100);
+    expect(body.size).toBeGreaterThan(100);
     expect(workerd.output()).not.toMatch(/Uncaught|Unhandled/i);
   } finally {
     await workerd.stop();

@@ -117,14 +117,14 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
   const webhook_url = receiver.serve("/ends", (request) => (request % 5 === 0 ? 503 : 200));
   const serve = async (name: "png" | "wav") => origin.serve(`/${name}`, { file: await clip(name) });
   const [png, wav] = await Promise.all([serve("png"), serve("wav")]);
-  const wishes = [
+  const requests = [
     { input: png, kind: "image", options: { format: "jpeg", width: 32 } },
     { input: wav, kind: "audio", options: { format: "flac" } },
     { input: png, kind: "image", options: { format: "avif", width: 32 } },
     { input: `${origin.url}/none.png`, kind: "image" },
   ];
   const creating = Array.from({ length: COUNT }, (_, index) =>
-    create({ ...wishes[index % wishes.length], webhook_url }),
+    create({ ...requests[index % requests.length], webhook_url }),
   );
   const outputs = ["png", "webp", "jpeg"].map((format, index) => ({
     ...{ kind: "image", options: { format, width: 16 }, ...(index > 0 && { after: index - 1 }) },
@@ -137,13 +137,13 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
   const [created, jobs] = await Promise.all([Promise.all(creating), Promise.all(starting)]);
   const open = async () => (await listAll()).filter(({ finished_at }) => finished_at === null).length;
   await expect.poll(open, { timeout: 300_000, interval: 500 }).toBe(0);
-  const ended = await listAll();
+  const records = await listAll();
   // All tasks of each job, and none of one that was refused meanwhile.
   const all = [...created, ...jobs.flatMap(({ tasks }) => tasks)];
-  expect(ended.map(({ id }) => id).toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+  expect(records.map(({ id }) => id).toSorted()).toEqual(all.map(({ id }) => id).toSorted());
   for (const { id } of jobs) expect((await ask<Job>(`/jobs/${id}`)).status).toBe("succeeded");
   for (const [index, { id }] of created.entries()) {
-    const task = ended.find((each) => each.id === id);
+    const task = records.find((each) => each.id === id);
     if (index % 4 === 3) expect(task).toMatchObject({ status: "failed", error: { kind: "input_not_found" } });
     else expect([task?.error, task?.status]).toEqual([null, "succeeded"]);
   }
@@ -155,7 +155,7 @@ test("100 tasks and 3 jobs survive rolling failures of KV, R2, the objects, the 
   const reported = () => new Set(ends().map(({ event }) => event.data.id));
   await expect.poll(() => reported().size, { timeout: 300_000, interval: 200 }).toBe(all.length);
   for (const { event } of ends()) {
-    const task = ended.find(({ id }) => id === event.data.id);
+    const task = records.find(({ id }) => id === event.data.id);
     expect([event.kind, event.data]).toEqual([`task.${task?.status}`, task]);
   }
 }, 900_000);

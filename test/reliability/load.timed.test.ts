@@ -55,7 +55,7 @@ test("200 concurrent tasks all end as expected", async () => {
   const [png, wav] = await Promise.all([clip("png"), clip("wav")]);
   const png_url = origin.serve("/a.png", { file: png });
   const wav_url = origin.serve("/a.wav", { file: wav });
-  const wishes = [
+  const requests = [
     { body: { input: png_url, kind: "image", options: { format: "jpeg", width: 32 } }, error: null },
     { body: { input: wav_url, kind: "audio", options: { format: "flac" } }, error: null },
     { body: { input: png_url, kind: "image", options: { format: "webp" } }, error: null },
@@ -63,7 +63,7 @@ test("200 concurrent tasks all end as expected", async () => {
   ] as const;
   const created = await Promise.all(
     Array.from({ length: 200 }, (_, index) => {
-      return lab.door.request<Task>("POST", "/tasks", wishes[index % 4]?.body);
+      return lab.door.request<Task>("POST", "/tasks", requests[index % 4]?.body);
     }),
   );
   expect(created.map(({ status }) => status)).toEqual(Array(200).fill(201));
@@ -76,13 +76,13 @@ test("200 concurrent tasks all end as expected", async () => {
     { timeout: 170_000, interval: 1000 },
   );
 
-  const ended = new Map(
+  const results = new Map(
     [...(await list("succeeded")), ...(await list("failed"))].map((task) => [task.id, task]),
   );
-  const errors = ids.map((id) => ended.get(id)?.error?.kind ?? ended.get(id)?.status);
-  expect(errors).toEqual(ids.map((_, index) => wishes[index % 4]?.error ?? "succeeded"));
+  const errors = ids.map((id) => results.get(id)?.error?.kind ?? results.get(id)?.status);
+  expect(errors).toEqual(ids.map((_, index) => requests[index % 4]?.error ?? "succeeded"));
   // Each has its own output, and nothing else is left.
-  const outputs = ids.flatMap((id) => ended.get(id)?.output ?? []);
+  const outputs = ids.flatMap((id) => results.get(id)?.output ?? []);
   expect(new Set(outputs).size).toBe(150);
   const sizes = await Promise.all(outputs.map(async (url) => (await (await fetch(url)).bytes()).length));
   expect(Math.min(...sizes)).toBeGreaterThan(100);

@@ -78,7 +78,8 @@ export async function look(door: FrontDoor, url: string): Promise<string> {
     return `${variants.map(({ resolution }) => resolution)}, ${Object.keys(audio).length} audio`;
   }
   const { picture, sound, duration } = await readFacts(path);
-  const shown = picture && `${picture.codec} ${picture.width}x${picture.height}, ${picture.times.length}`;
-  const heard = sound && `${sound.codec}, ${Math.round(duration)} s`;
-  return [shown, heard].filter(Boolean).join("; ");
+  const pictureText =
+    picture && `${picture.codec} ${picture.width}x${picture.height}, ${picture.times.length}`;
+  const soundText = sound && `${sound.codec}, ${Math.round(duration)} s`;
+  return [pictureText, soundText].filter(Boolean).join("; ");
 }

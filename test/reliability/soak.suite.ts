@@ -99,9 +99,9 @@ async function createUntil(end: number): Promise<Made[]> {
     while (Date.now() < end) {
       const wish = wishes[next++ % wishes.length];
       if (!wish) return;
-      const made = await create(wish);
-      all.push(made);
-      await vi.waitUntil(async () => (await ask<Task | Job>("GET", made.path)).finished_at !== null, {
+      const task = await create(wish);
+      all.push(task);
+      await vi.waitUntil(async () => (await ask<Task | Job>("GET", task.path)).finished_at !== null, {
         timeout: 20 * MINUTE,
         interval: 250,
       });
@@ -202,26 +202,28 @@ test(
       const spared = task.error?.kind === "input_unreachable" ? 1 : 0;
       return task.error?.retryable === true && killed(task) >= ATTEMPTS - spared;
     };
-    const ended = tasks.filter((task) => !isWornOut(task));
-    const strange = ended.filter(({ id, error }) => {
+    const finishedTasks = tasks.filter((task) => !isWornOut(task));
+    const strange = finishedTasks.filter(({ id, error }) => {
       const end = outputs.get(id)?.end;
       return (error?.kind ?? null) !== (typeof end === "object" ? end.error : null);
     });
     // With its error, its attempts and the kills that it met.
     expect(strange.map((task) => ({ task, kills: killed(task) }))).toEqual([]);
-    expect(ended.filter(({ status, error }) => status !== (error ? "failed" : "succeeded"))).toEqual([]);
+    expect(finishedTasks.filter(({ status, error }) => status !== (error ? "failed" : "succeeded"))).toEqual(
+      [],
+    );
     // The output of each kind that survived most kills, whole.
-    const hardest = ended.toSorted((one, other) => killed(other) - killed(one));
-    const found = wishes
+    const hardest = finishedTasks.toSorted((one, other) => killed(other) - killed(one));
+    const results = wishes
       .flatMap((wish) => wish.outputs)
       .filter(({ end }) => typeof end === "string")
       .map((output) => ({ output, task: hardest.find(({ id }) => outputs.get(id) === output) }))
       .filter(({ task }) => task !== undefined);
-    const seen = found.map(async ({ output, task }) => ({
+    const checks = results.map(async ({ output, task }) => ({
       ...output,
       end: await look(lab.door, task?.output ?? ""),
     }));
-    expect(await Promise.all(seen)).toEqual(found.map(({ output }) => output));
+    expect(await Promise.all(checks)).toEqual(results.map(({ output }) => output));
     report("each kind of output is whole");
     // The start and the end of each task, and the end of each job as its final record, are one event each; it may be delivered twice.
     const due = [

@@ -7,13 +7,13 @@ import type { SourceFile } from "./source-files.ts";
  * that import one another, directly or indirectly.
  */
 export function findCycles(files: readonly SourceFile[]): string[][] {
-  const known = new Set(files.map(({ path }) => path));
+  const paths = new Set(files.map(({ path }) => path));
   const imports = new Map(
     files.map((file) => [
       file.path,
       importsOf(file)
         .map((name) => posix.join(posix.dirname(file.path), name))
-        .filter((path) => known.has(path)),
+        .filter((path) => paths.has(path)),
     ]),
   );
   const order = new Map<string, number>();

@@ -11,13 +11,13 @@ export type PublicNames = ReadonlyMap<string, ReadonlySet<string>>;
  */
 export function findPublicNames(entries: readonly string[], files: readonly SourceFile[]): PublicNames {
   const programs = new Map(files.map((file) => [file.path, parse(file).program]));
-  const found = new Map<string, Set<string>>();
+  const publicNames = new Map<string, Set<string>>();
 
   function follow(path: string, wanted: string | null): void {
     const program = programs.get(path);
     if (!program) throw new Error(`${path} is exported, but not read.`);
-    const names = found.get(path) ?? new Set();
-    found.set(path, names);
+    const names = publicNames.get(path) ?? new Set();
+    publicNames.set(path, names);
     const from = (source: string) => posix.join(posix.dirname(path), source);
     const imported = new Map(program.body.flatMap(importsOf));
     for (const node of program.body) {
@@ -40,7 +40,7 @@ export function findPublicNames(entries: readonly string[], files: readonly Sour
   }
 
   for (const entry of entries) follow(entry, null);
-  return found;
+  return publicNames;
 }
 
 /** Lists a file's public symbols without a doc comment directly above, each as `file: name`. */

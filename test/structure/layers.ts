@@ -103,8 +103,8 @@ function isAllowed(path: string, name: string): boolean {
 // A folder that the table does not list is a layer without rules, which may import nothing.
 function layerOf(path: string): string {
   if (path.endsWith(".test.ts")) return "test";
-  const known = Object.keys(LAYERS).filter((layer) => path === layer || path.startsWith(`${layer}/`));
-  return known.sort((a, b) => b.length - a.length)[0] ?? posix.dirname(path);
+  const layers = Object.keys(LAYERS).filter((layer) => path === layer || path.startsWith(`${layer}/`));
+  return layers.sort((a, b) => b.length - a.length)[0] ?? posix.dirname(path);
 }
 
 // "@scope/name", "name", or all of "node:…" and "cloudflare:…".

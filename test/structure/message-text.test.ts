@@ -13,12 +13,12 @@ const ALLOWED: Readonly<Record<string, string>> = {
 };
 
 test("nothing branches on the text of a message or rewrites it", () => {
-  const found = readSources("src", "worker", "web")
+  const places = readSources("src", "worker", "web")
     .filter(({ path }) => !path.endsWith(".test.ts"))
     .flatMap(findMessageText);
-  expect(found.filter((each) => !(each.slice(0, each.indexOf(":")) in ALLOWED))).toEqual([]);
+  expect(places.filter((each) => !(each.slice(0, each.indexOf(":")) in ALLOWED))).toEqual([]);
   // No exception outlives its need.
-  const needed = new Set(found.map((each) => each.slice(0, each.indexOf(":"))));
+  const needed = new Set(places.map((each) => each.slice(0, each.indexOf(":"))));
   expect([...needed].sort()).toEqual(Object.keys(ALLOWED));
 });
 

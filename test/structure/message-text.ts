@@ -14,9 +14,9 @@ const THROWN = /^(thrown|error|cause|err|e|fault|reason)$/;
 
 /** Lists where a file branches on or rewrites the text of an error's message, each as `file: the expression`. */
 export function findMessageText({ path, text }: SourceFile): string[] {
-  const found: string[] = [];
+  const places: string[] = [];
   const { program } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
-  const report = (node: ESTree.Node) => found.push(`${path}: ${text.slice(node.start, node.end)}`);
+  const report = (node: ESTree.Node) => places.push(`${path}: ${text.slice(node.start, node.end)}`);
   new Visitor({
     CallExpression(node) {
       const { callee } = node;
@@ -33,7 +33,7 @@ export function findMessageText({ path, text }: SourceFile): string[] {
       if (isErrorMessage(node.discriminant)) report(node.discriminant);
     },
   }).visit(program);
-  return found;
+  return places;
 }
 
 // A comparison with a literal text, not with another message.

@@ -38,9 +38,9 @@ function tierOf(modules: ReadonlySet<string>): Tier {
 }
 
 function reachableFrom(path: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
-  const seen = new Set([path]);
-  for (const each of seen) for (const next of imports.get(each) ?? []) seen.add(next);
-  return seen;
+  const visited = new Set([path]);
+  for (const each of visited) for (const next of imports.get(each) ?? []) visited.add(next);
+  return visited;
 }
 
 // Without imports of types, which are erased.

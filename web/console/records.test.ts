@@ -42,12 +42,12 @@ test("a pending answer does not undo later puts and drops", async () => {
   const gate = Promise.withResolvers<void>();
   const all = [{ id: "0003", updated_at: 1 }, { id: "0002" }, { id: "0001" }];
   const list = listOf(all, () => gate.promise);
-  const asked = list.refresh();
+  const refresh = list.refresh();
   list.put({ id: "0004" });
   list.put({ id: "0003", updated_at: 2 });
   list.drop("0002");
   gate.resolve();
-  await asked;
+  await refresh;
   expect(list.records.value).toEqual([{ id: "0004" }, { id: "0003", updated_at: 2 }, { id: "0001" }]);
   // Nothing was put since, so the service's records win again.
   await list.refresh();

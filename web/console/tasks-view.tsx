@@ -168,10 +168,12 @@ function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
   const [news, setNews] = useState("");
   const unfinished = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    const ended = tasks?.filter((task) => isFinished(task) && unfinished.current.has(task.id)) ?? [];
+    const finishedTasks = tasks?.filter((task) => isFinished(task) && unfinished.current.has(task.id)) ?? [];
     unfinished.current = new Set(tasks?.filter((task) => !isFinished(task)).map(({ id }) => id));
-    if (ended.length > 0)
-      setNews(ended.map(({ input, status }) => `${placeOf(input).name}: ${wordOf(status)}`).join(", "));
+    if (finishedTasks.length > 0)
+      setNews(
+        finishedTasks.map(({ input, status }) => `${placeOf(input).name}: ${wordOf(status)}`).join(", "),
+      );
   }, [tasks]);
   return (
     <p class="visually-hidden" role="status">

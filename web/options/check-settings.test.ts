@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loweredWords } from "./check-settings.ts";
 
-const made = { width: 426, height: 240 };
+const outputSize = { width: 426, height: 240 };
 const film = { codecs: { video: "h264", audio: "aac" } };
 
 test.for([
@@ -19,10 +19,10 @@ test.for([
       "To stay below 20 MB, the picture shrinks to 426 × 240, motion drops to 15 frames per second and the sound gets the lowest quality.",
   },
 ] as const)("from $asked to $settled: $words", ({ asked, settled, words }) => {
-  expect(loweredWords(asked, settled, made, film, 20e6)).toBe(words);
+  expect(loweredWords(asked, settled, outputSize, film, 20e6)).toBe(words);
 });
 
 test("does not mention sound where there is none", () => {
   const silent = { codecs: { video: "h264", audio: null } };
-  expect(loweredWords({}, { quality: "very_low" }, made, silent, 20e6)).toBeNull();
+  expect(loweredWords({}, { quality: "very_low" }, outputSize, silent, 20e6)).toBeNull();
 });

@@ -43,9 +43,10 @@ test.for([
     // Long enough for 20 MB to constrain the bitrate.
     const lasting = source.duration ? { ...source, duration: 60 } : source;
     for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
-      const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
-      const wishes = fromPreset(preset, defaultSettings(source), known);
-      expect(checkSettings(wishes, known).fault).toBeNull();
+      const withDuration =
+        preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
+      const wishes = fromPreset(preset, defaultSettings(source), withDuration);
+      expect(checkSettings(wishes, withDuration).fault).toBeNull();
       expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
     }
   },

@@ -16,7 +16,7 @@ const encoding = {
 /** Follows a task of a service whose updates name no encoder; each event stream opened reports the next choice. */
 function followThere(choices: (EncoderChoice | null | undefined)[]) {
   let item: Item = { ...createItem(request.input), task: queued };
-  let asked = 0;
+  let requests = 0;
   let listener = (_: Update<Task>) => {};
   const client = {
     on(_run: string, event: "update" | "error", added: typeof listener) {
@@ -24,7 +24,7 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
       return () => {};
     },
     async *watch(record: Task) {
-      yield { record, progress: 10, speed: null, eta: null, error: null, choice: choices[asked++] };
+      yield { record, progress: 10, speed: null, eta: null, error: null, choice: choices[requests++] };
       throw new Error("Only the first event is read.");
     },
   };
@@ -45,7 +45,7 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
     async tell(record: Task) {
       listener({ record, progress: 10, speed: null, eta: null, error: null, choice: null });
       await new Promise((resolve) => setTimeout(resolve));
-      return [item.pace?.choice, asked];
+      return [item.pace?.choice, requests];
     },
   };
 }

@@ -68,13 +68,13 @@ test("renders many changes over several frames, in order, each item in its lates
     shown.changed(item.id);
   };
   const names = () => shown.items.value.map(({ name }) => name);
-  const made = Array.from({ length: 30 }, (_, n) => createItem(`https://a.example/${n}`));
-  for (const item of made) put(item);
+  const items = Array.from({ length: 30 }, (_, n) => createItem(`https://a.example/${n}`));
+  for (const item of items) put(item);
   expect([names().length, frames.length]).toEqual([0, 1]);
   frames.shift()?.();
-  expect(names()).toEqual(made.slice(0, 8).map(({ name }) => name));
+  expect(names()).toEqual(items.slice(0, 8).map(({ name }) => name));
 
-  const [first, second, , last = second] = [made[0], made[1], made[2], made[29]];
+  const [first, second, , last = second] = [items[0], items[1], items[2], items[29]];
   if (!first || !second || !last) throw new Error("There are no items.");
   current.delete(first.id);
   shown.changed(first.id);
@@ -83,7 +83,7 @@ test("renders many changes over several frames, in order, each item in its lates
   shown.show(second.id);
   expect(names().slice(0, 3)).toEqual(["0", "second", "2"]);
   while (frames.length > 0) frames.shift()?.();
-  expect(names()).toEqual(["second", ...made.slice(2, 29).map(({ name }) => name), "last"]);
+  expect(names()).toEqual(["second", ...items.slice(2, 29).map(({ name }) => name), "last"]);
 });
 
 test("another output of a file stands beside the first, also when that is gone", () => {

@@ -76,14 +76,14 @@ export function totalsOf(items: readonly Item[]): Totals {
   const count = (state: string) => states.filter((each) => each === state).length;
   const over = items.filter(isOver);
   const began = Math.min(...running.map(({ task }) => task?.created_at ?? Number.POSITIVE_INFINITY));
-  const ended = over.filter(({ task }) => (task?.finished_at ?? 0) >= began).length;
-  const done = running.reduce((sum, { pace }) => sum + (pace?.progress ?? 0), 100 * ended);
+  const finishedCount = over.filter(({ task }) => (task?.finished_at ?? 0) >= began).length;
+  const done = running.reduce((sum, { pace }) => sum + (pace?.progress ?? 0), 100 * finishedCount);
   return {
     ready: items.filter(isStartable).length,
     running: running.length,
     succeeded: count("succeeded"),
     over: over.length,
-    percent: running.length === 0 ? null : Math.floor(done / (running.length + ended)),
+    percent: running.length === 0 ? null : Math.floor(done / (running.length + finishedCount)),
   };
 }
 

@@ -36,9 +36,9 @@ export function s3Options(
 /** Throws `forbidden` for a request that no rule of the connection allows to sign. */
 export function checkSigning({ signing }: Connection, request: SignRequest): void {
   const need = needOf(request);
-  const fits = ({ bucket, prefix = "", methods }: SigningRule) =>
+  const covers = ({ bucket, prefix = "", methods }: SigningRule) =>
     bucket === request.bucket && request.key.startsWith(prefix) && methods.includes(need);
-  if (signing.some(fits)) return;
+  if (signing.some(covers)) return;
   throw errors.signingForbidden({ method: need });
 }
 

@@ -103,13 +103,13 @@ async function begin<Order extends { port: number }>(
   let timer: NodeJS.Timeout | undefined;
   const failed = new Promise<never>((_, reject) => {
     const fail = (why: string) => reject(new Error(why));
-    const ended = (code: number | null, signal: NodeJS.Signals | null) =>
+    const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
       fail(`it ended with ${signal ?? `code ${code}`}`);
     timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
-    child.once("exit", ended);
+    child.once("exit", onExit);
     child.once("error", (error) => fail(error.message));
     // The process may have exited before the listeners were added.
-    if (child.exitCode !== null || child.signalCode !== null) ended(child.exitCode, child.signalCode);
+    if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode);
   });
   try {
     return await Promise.race([program.begin(child, order), failed]);

@@ -268,7 +268,7 @@ function createDiskFiles(disk: DiskService): DiskFiles {
 function countBytes(body: DiskBody): { body: DiskBody; size(): number | null } {
   if (!(body instanceof ReadableStream)) return { body, size: () => body.byteLength };
   let passed = 0;
-  let ended = false;
+  let isClosed = false;
   const counted = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(bytes, controller) {
@@ -276,11 +276,11 @@ function countBytes(body: DiskBody): { body: DiskBody; size(): number | null } {
         controller.enqueue(bytes);
       },
       flush() {
-        ended = true;
+        isClosed = true;
       },
     }),
   );
-  return { body: counted, size: () => (ended ? passed : null) };
+  return { body: counted, size: () => (isClosed ? passed : null) };
 }
 
 // Names that are safe on any file system; a leading dot would hide the file.

@@ -88,10 +88,17 @@ function observeStep({ kind, status, output, started_at, finished_at }: Step): O
   if (started_at === null) return [];
   const encoder = encoderOf({ kind, output });
   const value = secondsBetween(started_at, finished_at);
-  const ended: Observation = { metric: "framewright_step_seconds", labels: [kind, status, encoder], value };
+  const observation: Observation = {
+    metric: "framewright_step_seconds",
+    labels: [kind, status, encoder],
+    value,
+  };
   const media = encoder === "" ? 0 : (output?.duration ?? 0);
-  if (media === 0) return [ended];
-  return [ended, { metric: "framewright_encoded_media_seconds_total", labels: [encoder], value: media }];
+  if (media === 0) return [observation];
+  return [
+    observation,
+    { metric: "framewright_encoded_media_seconds_total", labels: [encoder], value: media },
+  ];
 }
 
 /** Returns the name of the encoder that made a step's output; empty when none did. */

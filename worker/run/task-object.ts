@@ -386,14 +386,14 @@ async function watchRun(
   if (verdict === "well") return;
   if (verdict === "stalled") return fail(errors.runStalled());
   const status = await instanceStatus(env, row.record.id);
-  const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
+  const isOver = status === null || status === "errored" || status === "terminated" || status === "complete";
   const current = rows.get();
   if (!current || isFinished(current.record)) return;
   const now = Date.now();
   // The engine crashed before it stored the new instance, which is created again.
   const never_created = status === null && current.record.status === "queued" && verdict !== "lost";
   if (never_created) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
-  if (ended || verdict === "lost") return fail(errors.runLost());
+  if (isOver || verdict === "lost") return fail(errors.runLost());
   // An instance that Workflows has queued cannot report yet.
   const waits = status === "queued";
   if (!waits && status !== UNKNOWN) await wakeInstance(env, row.record.id, status);

@@ -54,7 +54,7 @@ function createDurably(
     const retries = { limit: ATTEMPTS - 1, delay: "2 seconds", backoff: "exponential" } as const;
     const text = await step.do(name, { retries, timeout: STEP_TIMEOUT }, async ({ attempt }) => {
       const controller = new AbortController();
-      const ended = listen(controller);
+      const stopListening = listen(controller);
       try {
         return JSON.stringify({ value: await work(controller.signal) } satisfies Outcome<T>);
       } catch (thrown) {
@@ -64,7 +64,7 @@ function createDurably(
         if (error.retryable && attempt < ATTEMPTS) throw error;
         return JSON.stringify({ error: runErrorOf(error) } satisfies Outcome<T>);
       } finally {
-        ended();
+        stopListening();
       }
     });
     const outcome: Outcome<T> = JSON.parse(text);

@@ -66,8 +66,8 @@ export function refuseLight(
  * Returns the best x264 level that fits `memory` bytes; the same for all chunks of a plan, because they are stitched.
  */
 export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
-  const fits = (level: X264Level) => memoryOf(plan, source, level) <= memory;
-  return X264_LEVELS.find(fits) ?? LOWEST_LEVEL;
+  const fitsMemory = (level: X264Level) => memoryOf(plan, source, level) <= memory;
+  return X264_LEVELS.find(fitsMemory) ?? LOWEST_LEVEL;
 }
 
 /**

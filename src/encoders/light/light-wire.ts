@@ -55,7 +55,7 @@ export async function readPages(frames: FrameReader, ranges: readonly ByteRange[
 function parseRequest(json: unknown): LightRequest {
   const { job, ranges } = (json ?? {}) as Partial<LightRequest>;
   const size = job ? wholeSize(job) : -1;
-  const fits = ({ start, end }: ByteRange) =>
+  const isValidRange = ({ start, end }: ByteRange) =>
     Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= size;
   const isJob = job?.kind === "probe" || (job?.kind === "encode" && job.plan && job.chunk && job.source);
   if (
@@ -64,7 +64,7 @@ function parseRequest(json: unknown): LightRequest {
     !Number.isSafeInteger(size) ||
     size < 0 ||
     !Array.isArray(ranges) ||
-    !ranges.every(fits)
+    !ranges.every(isValidRange)
   ) {
     throw errors.notLightJob();
   }

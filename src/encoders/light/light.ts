@@ -109,9 +109,9 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   }
 
   async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {
-    const ended = new AbortController();
+    const completion = new AbortController();
     const silence = limitTime(limits.silenceSeconds * 1000, {
-      signal: AbortSignal.any([signal, ended.signal]),
+      signal: AbortSignal.any([signal, completion.signal]),
     });
     const deadline = silence.signal;
     // fetch hides errors of the body stream behind its own.
@@ -141,7 +141,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         onWait();
       });
     } catch (thrown) {
-      ended.abort();
+      completion.abort();
       if (signal.aborted) throw signal.reason;
       if (fault) throw fault;
       throw thrown instanceof MediaError ? thrown : errors.lightLost({ cause: thrown });
@@ -196,8 +196,8 @@ async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]
   const { end } = firstRange(job);
   if (end === job.size) return [];
   const index = await findMovieIndex(input).catch(() => null);
-  const fits = index && index.start >= end && index.end - index.start <= MAX_TABLE_BYTES;
-  return fits ? [index] : [];
+  const isReadable = index && index.start >= end && index.end - index.start <= MAX_TABLE_BYTES;
+  return isReadable ? [index] : [];
 }
 
 function needsCover({ cover }: Pick<Plan, "cover">, { track }: Chunk): boolean {

@@ -253,17 +253,17 @@ export async function callForBytes(
 ): Promise<{ status: number; bytes: Uint8Array<ArrayBuffer> }> {
   signal?.throwIfAborted();
   const limit = limitTime(ms, { signal, reason: errors.nativeLate({ seconds: ms / 1000 }) });
-  const ended = limit.signal;
+  const deadline = limit.signal;
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => {});
-  const end = () => reject(ended.reason);
-  ended.addEventListener("abort", end, { once: true });
+  const end = () => reject(deadline.reason);
+  deadline.addEventListener("abort", end, { once: true });
   try {
-    const sent = instance.fetch(path, { ...init, redirect: "manual", signal: ended });
+    const sent = instance.fetch(path, { ...init, redirect: "manual", signal: deadline });
     // A late response must release its connection.
     sent.then(
       (response) => {
-        if (ended.aborted) response.body?.cancel().catch(() => {});
+        if (deadline.aborted) response.body?.cancel().catch(() => {});
       },
       () => {},
     );
@@ -271,7 +271,7 @@ export async function callForBytes(
     return { status: response.status, bytes: await readBytes(response, bytes, over) };
   } finally {
     limit.clear();
-    ended.removeEventListener("abort", end);
+    deadline.removeEventListener("abort", end);
   }
 }
 

@@ -100,13 +100,13 @@ export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>
         for (let retries = TRIES - 1; ; retries--) {
           const worker = takeWorker(job.core, core);
           const { silenceSeconds, onSeconds } = job;
-          const ended = await worker.run(job.work, files, { signal, silenceSeconds, onSeconds });
-          if ("done" in ended) {
-            if (ended.done.heap > MAX_REUSED_HEAP) worker.close();
+          const result = await worker.run(job.work, files, { signal, silenceSeconds, onSeconds });
+          if ("done" in result) {
+            if (result.done.heap > MAX_REUSED_HEAP) worker.close();
             else idle.push({ core: job.core, worker });
-            return ended.done;
+            return result.done;
           }
-          if (retries === 0 || !ended.retry) throw ended.fault;
+          if (retries === 0 || !result.retry) throw result.fault;
         }
       } finally {
         end();

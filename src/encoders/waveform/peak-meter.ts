@@ -93,9 +93,10 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
   const { zoom, picture } = plan;
   const samples_per_pixel = samplesPerPixel(zoom, sample_rate);
   const rows = plan.split ? channels : 1;
-  const fits = "points" in zoom;
+  const hasPointCount = "points" in zoom;
   // A duration may be a little short, so the last point takes the samples beyond it; a zoomed picture ends at its edge.
-  const maxPoints = (fits ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
+  const maxPoints =
+    (hasPointCount ? zoom.points : (picture?.width ?? Number.POSITIVE_INFINITY)) - points_before;
   let values = new Int16Array(FIRST_VALUES);
   let samples = 0;
   let length = 0;
@@ -115,7 +116,7 @@ function createScanner(plan: WaveformPlan, { channels, sample_rate }: WaveFormat
       values[at + 2 * row + 1] = -32_768;
     }
     count = 0;
-    room = fits && length === maxPoints - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
+    room = hasPointCount && length === maxPoints - 1 ? Number.POSITIVE_INFINITY : samples_per_pixel;
   }
 
   function close(): void {

@@ -172,8 +172,8 @@ const STRINGS: Readonly<Record<VideoCodec, (level: string) => string>> = {
 export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: number): CodecConfig {
   const units = codec === "h264" ? Math.ceil(width / 16) * Math.ceil(height / 16) : width * height;
   const levels: readonly Level[] = LEVELS[codec];
-  const fits = levels.find(({ picture, second }) => units <= picture && units * fps <= second);
-  const { name } = fits ?? levels[levels.length - 1] ?? { name: "" };
+  const lowest = levels.find(({ picture, second }) => units <= picture && units * fps <= second);
+  const { name } = lowest ?? levels[levels.length - 1] ?? { name: "" };
   return {
     codec: STRINGS[codec](name),
     width,

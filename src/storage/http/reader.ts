@@ -266,8 +266,8 @@ function checkAnswer(response: Response, { start, end }: OpenRange, facts: HttpF
   if (facts.version !== null && version !== null && version !== facts.version) throw errors.changed(facts);
   if (!facts.ranges) return;
   const range = parseContentRange(headers.get("content-range"));
-  const fits = range?.start === start && (end === undefined || range.end === end);
-  if (status === 206 && fits && range.total === facts.size) return;
+  const isRequestedRange = range?.start === start && (end === undefined || range.end === end);
+  if (status === 206 && isRequestedRange && range.total === facts.size) return;
   throw errors.rangeNotSent(facts);
 }
 
