@@ -7,10 +7,10 @@ export type Engine = "native" | "stock" | "fast" | "webcodecs" | "canvas" | "avi
 
 /**
  * The stages of a picture's or a sound's filters, in this order. `retime` and `clean` precede the frame rate and the geometry
- * (rotate, crop, scale, pad), which are not stages, because everything else depends on them. `tone` follows scaling and is for
- * opaque pictures. Filters of finished pictures have no stage: see `over`.
+ * (rotate, crop, scale, pad), which are not stages, because everything else depends on them. `profile` and `tone` follow scaling;
+ * `profile` precedes the background of pictures that become opaque, and `tone` is for opaque pictures. Filters of finished pictures have no stage: see `over`.
  */
-export const STAGES = ["retime", "clean", "tone"] as const;
+export const STAGES = ["retime", "clean", "profile", "tone"] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** The facts that a filter may depend on besides its own part of the plan. */
@@ -20,6 +20,8 @@ export interface FilterContext {
   lacks?: readonly string[];
   /** The source's color tags, under ffmpeg's names. */
   color: { primaries: string | null; transfer: string | null; matrix: string | null };
+  /** Whether it stores RGB in 16 bits. */
+  deep: boolean;
 }
 
 /** A filter of one picture, or of two: the pictures so far, and those of `second`, a chain that starts at another input. */

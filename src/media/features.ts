@@ -13,6 +13,7 @@ import {
   STAGES,
   type Stage,
 } from "./feature.ts";
+import { color_profile } from "./features/color-profile.ts";
 import { concat } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
@@ -29,6 +30,7 @@ export const FEATURES = {
   speed,
   deinterlace,
   denoise,
+  color_profile,
   tone_map,
   transparency,
   overlay,

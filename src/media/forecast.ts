@@ -1,5 +1,6 @@
 import { createPlan } from "./create-plan.ts";
 import { losesDepth } from "./features/audio-format.ts";
+import { carriesProfile } from "./features/color-profile.ts";
 import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
 import type { EncodeKind, Quality } from "./formats.ts";
@@ -171,6 +172,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     ...lostDepth(plan, source),
     ...lostColors(plan, source),
     ...lostAlpha(plan, source),
+    ...lostProfile(plan, source),
     ...lostChapters(plan, source, metadata),
     ...lostTags(plan, source, metadata),
   ];
@@ -284,6 +286,18 @@ const ALPHA_FORMATS: Partial<Record<EncodeKind, readonly string[]>> = {
   animation: ["gif", "webp", "avif"],
   storyboard: ["webp"],
 };
+
+function lostProfile({ format, video, image }: Plan, { color_profile, gain_map }: Source): Dropped[] {
+  if (!image && video?.mode !== "encode") return [];
+  const isLost = color_profile && !color_profile.to_srgb && !carriesProfile(format, color_profile);
+  const reason = GAIN_MAP_FORMATS.has(format) ? "not_supported" : "no_place_in_format";
+  return [
+    ...(isLost ? [{ kind: "color_profile" as const, reason: "not_supported" as const }] : []),
+    ...(gain_map ? [{ kind: "gain_map" as const, reason } as const] : []),
+  ];
+}
+
+const GAIN_MAP_FORMATS: ReadonlySet<string> = new Set(["jpeg", "avif"]);
 
 function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
   if (!source.chapters) return [];

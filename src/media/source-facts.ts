@@ -13,6 +13,35 @@ const color = z
   })
   .meta({ id: "Color" });
 
+const part = z.number().min(-1000).max(1000);
+
+/** A curve from stored values to light, both from 0 to 1: parametric (ICC.1:2022, function type 4), or of points from dark to bright. */
+export const ToneCurve = z.union([
+  z.strictObject({ g: part, a: part, b: part, c: part, d: part, e: part, f: part }),
+  z.strictObject({ points: z.array(z.array(part).length(2)).min(2).max(64) }),
+]);
+
+/**
+ * How the colors of a profile become sRGB: the curves of red, green and blue, then a matrix of their light, row by row; or a table of 16
+ * values of each, red fastest, as base64 of three 16-bit numbers a color, which mean light from -0.25 to 1.25.
+ */
+export const ToSrgb = z.union([
+  z.strictObject({ curves: z.array(ToneCurve).length(3), matrix: z.array(part).length(9) }),
+  z.strictObject({ table: z.string().regex(/^[A-Za-z0-9+/]{32768}$/) }),
+]);
+
+const color_profile = z
+  .object({
+    name: z.string().optional().meta({ description: "As the profile calls itself.", example: "Display P3" }),
+    space: z.string().optional().meta({
+      description: "The colors that an ICC profile describes: RGB, GRAY, CMYK and others.",
+    }),
+    to_srgb: ToSrgb.optional().meta({
+      description: "How its colors become sRGB; absent for a profile that is not converted.",
+    }),
+  })
+  .meta({ id: "ColorProfile" });
+
 const stream = z
   .object({
     index: z.int(),
@@ -159,6 +188,13 @@ export const SourceFacts = z.object({
     .meta({ description: "Width to height of one stored pixel.", example: "1:1" }),
   audio: audio.optional(),
   color: color.optional(),
+  color_profile: color_profile.optional().meta({
+    description:
+      "The color profile of a picture, embedded or stated by its header; absent for sRGB, and for a damaged one, which viewers ignore.",
+  }),
+  gain_map: z.literal(true).optional().meta({
+    description: "True for a photo with a gain map, from which viewers compute HDR; else absent.",
+  }),
   streams: z.array(stream).optional(),
   video_track: z.int().min(0).optional().meta({
     description:
@@ -189,5 +225,11 @@ export const SourceFacts = z.object({
 export type SourceFacts = z.infer<typeof SourceFacts>;
 /** One stream of a source. */
 export type SourceStream = z.infer<typeof stream>;
+/** A curve from stored values to light. */
+export type ToneCurve = z.infer<typeof ToneCurve>;
+/** How the colors of a profile become sRGB. */
+export type ToSrgb = z.infer<typeof ToSrgb>;
+/** The color profile of a picture. */
+export type ColorProfile = z.infer<typeof color_profile>;
 /** Color properties of a source. */
 export type SourceColor = z.infer<typeof color>;

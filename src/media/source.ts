@@ -48,6 +48,8 @@ const dropped = z
       "alpha",
       "bit_depth",
       "hdr",
+      "color_profile",
+      "gain_map",
     ]),
     index: z.int().min(0).optional().meta({ description: "Index of the source's stream." }),
     part: z.int().min(1).optional().meta({

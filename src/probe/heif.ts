@@ -363,6 +363,53 @@ function readCodePoints(view: DataView, at: number): ColorFacts {
   return Object.fromEntries(named.filter(([, name]) => name !== undefined));
 }
 
+/** The colors of a HEIF picture as its boxes state them, and whether a gain map goes with it. */
+export interface HeifProfile {
+  /** Its ICC profile, which precedes the code points. */
+  profile: Uint8Array | null;
+  /** Primaries and transfer (Rec. ITU-T H.273). */
+  codePoints: readonly [primaries: number, transfer: number] | null;
+  hasGainMap: boolean;
+}
+
+const GAIN_MAP = /^urn:com:(apple:photo:2020|photo):aux:hdrgainmap/;
+
+/** Reads the color profile of an AVIF or HEIC, whose bytes `upTo` returns from the start to an offset; null for any other file. */
+export async function readHeifProfile(
+  upTo: (end: number) => Promise<Uint8Array>,
+): Promise<HeifProfile | null> {
+  let bytes = await upTo(0);
+  const meta = findBox(viewOf(bytes), { kind: "file", start: 0, end: bytes.length }, "meta");
+  if (!meta) return null;
+  bytes = await upTo(meta.start - 8 + viewOf(bytes).getUint32(meta.start - 8));
+  const items = readItems(viewOf(bytes));
+  if (!items) return null;
+  const { view, properties, primary } = items;
+  const own = primary === null ? [] : items.propertiesOf(primary);
+  const found: HeifProfile = { profile: null, codePoints: null, hasGainMap: holdsGainMap(items) };
+  for (const { kind, start, end } of own.length > 0 ? own : properties) {
+    if (kind !== "colr") continue;
+    const type = view.getUint32(start);
+    if (type === NCLX) found.codePoints ??= [view.getUint16(start + 4), view.getUint16(start + 6)];
+    else if (type === PROF || type === RICC) found.profile ??= bytes.subarray(start + 4, end);
+  }
+  return found;
+}
+
+// ISO/IEC 23008-12: an item of its own (tmap), or an auxiliary picture.
+function holdsGainMap({ view, meta, properties }: HeifItems): boolean {
+  const isAuxiliary = properties.some(
+    ({ kind, start, end }) => kind === "auxC" && GAIN_MAP.test(latinText(view, start + 4, end - start - 4)),
+  );
+  const iinf = findBox(view, meta, "iinf");
+  if (isAuxiliary || !iinf) return isAuxiliary;
+  const entries = listBoxes(view, iinf.start + (view.getUint8(iinf.start) > 0 ? 8 : 6), iinf.end);
+  return entries.some(({ kind, start }) => {
+    const version = view.getUint8(start);
+    return kind === "infe" && version >= 2 && latinText(view, start + (version > 2 ? 10 : 8), 4) === "tmap";
+  });
+}
+
 // X and Y of red and green under D50 in profiles of these primaries.
 const COLORANTS = {
   smpte432: [0.515, 0.241, 0.292, 0.692],

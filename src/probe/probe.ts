@@ -6,6 +6,7 @@ import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 import { readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
+import { readColors } from "./color-profile.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { boundDurations, microseconds, type PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
@@ -76,16 +77,28 @@ export async function probeMedia(
   const isCmyk = reported.format === "jpeg" && reported.pixel_format === "yuva444p";
   const unmarked = isCmyk && (await isUnmarkedCmyk(readable, signal));
   const transparency = await readTransparency(reported, readable, signal);
+  const colors = reported.kind === "image" ? await colorsOf(reported, readable, signal) : {};
   const source: Source = {
     ...reported,
     ...(fragmented && { fragmented }),
     ...(edited && { edited }),
     ...(tiff?.premultiplied && { premultiplied: true as const }),
+    ...colors,
     ...transparency,
     ...(unmarked && { pixel_format: "cmyk" }),
   };
   checkFrames(source, report);
   return withExactDuration(checkSource(source), reader, signal);
+}
+
+// The profile of HDR belongs to other viewers: its pictures are tone-mapped by their transfer.
+async function colorsOf({ pixel_format = "", color }: Source, reader: ByteReader, signal: AbortSignal) {
+  const isGray = /^(gray|ya|mono)/.test(pixel_format);
+  const { color_profile, gain_map } = await readColors(reader, { isGray }, signal);
+  return {
+    ...(color_profile && color?.hdr !== true && { color_profile }),
+    ...(gain_map && { gain_map }),
+  };
 }
 
 // ffmpeg (5.1) reads neither the orientation of a PNG or TIFF nor that of a WebP whose EXIF data has a prefix.

@@ -63,6 +63,8 @@ export const surround = "surround sound (it becomes stereo)";
 export const alpha = "transparency";
 export const bitDepth = "part of the bit depth";
 export const hdr = "high dynamic range";
+export const colorProfile = "its color profile";
+export const gainMap = "the gain map of its HDR";
 export const subtitles = ({ languages }: Lost) => `subtitles${inParentheses(languages)}`;
 export const chapters = "chapters";
 export const data = "attached data";

@@ -172,11 +172,21 @@ function isAnimatedAvif({ kind, format, animated, color }: Source): boolean {
 }
 
 function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {
-  const upright = decodedPlan(plan, source);
+  const upright = inSrgb(decodedPlan(plan, source));
   const drawn = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
   const decoded = decodedSource({ ...source, ...drawn.size }, decodedFormat(source));
   const { premultiplied: _, ...straight } = decoded;
   return { plan: drawn.plan, source: { ...straight, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
+}
+
+// A browser converts the colors of a profile while it decodes.
+function inSrgb({ image, video, ...plan }: Plan): Plan {
+  const converted = <T extends object>({ to_srgb: _, ...rest }: T & { to_srgb?: unknown }) => rest;
+  return {
+    ...plan,
+    image: image && converted(image),
+    video: video?.mode === "encode" ? converted(video) : video,
+  };
 }
 
 function isVector({ format }: Source): boolean {

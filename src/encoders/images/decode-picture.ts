@@ -1,3 +1,4 @@
+import { convertPixels } from "../../media/color-conversion.ts";
 import type { DecodedFormat } from "../../media/decoded-pictures.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Source } from "../../media/source.ts";
@@ -143,9 +144,10 @@ async function drawByLibheif(blob: Blob, source: Source): Promise<Drawn | null> 
   if (!decoded) return null;
   const { data, width, height } = decoded;
   if (readLayers(file)?.premultiplied) unpremultiply(data);
-  const colorSpace = source.color?.primaries === "smpte432" ? "display-p3" : "srgb";
+  const { to_srgb } = source.color_profile ?? {};
+  if (to_srgb) convertPixels(data, to_srgb);
   const context = openCanvas(width, height);
-  context.putImageData(new ImageData(data, width, height, { colorSpace }), 0, 0);
+  context.putImageData(new ImageData(data, width, height), 0, 0);
   return context;
 }
 

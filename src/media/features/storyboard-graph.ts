@@ -23,11 +23,13 @@ export function storyboardArgs(
   folder: string,
   toolset: Toolset,
 ): string[] {
+  const context = filterContext(source, toolset.engine);
+  const profile = pictureFilters("profile", image, context);
   const filters = [
     ...cut.video,
-    ...pictureFilters("clean", image, filterContext(source, toolset.engine)),
+    ...pictureFilters("clean", image, context),
     ...pickFilters(sprite, chunk.keyframes_only === true),
-    ...cleanupFilters({ ...image, clean: [], fps: null, length: null, ...image.geometry }),
+    ...cleanupFilters({ ...image, clean: [], profile, fps: null, length: null, ...image.geometry }),
     ...imageScaling(plan, source, image, toolset),
     ...(plan.kind === "storyboard" ? [`tile=${sprite.columns}x${sprite.rows}`] : []),
   ];

@@ -88,7 +88,7 @@ export function assumedColor({ height }: Pick<Size, "height">): ColorTags {
 /** Returns the colors of a video output: the source's; BT.709 after tone mapping; for RGB, those that players assume for its height. */
 export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "encode" }>): ColorTags {
   if (video.tone_map) return BT709;
-  if (isRgb(source)) return assumedColor(video.geometry);
+  if (isRgb(source) || video.to_srgb) return assumedColor(video.geometry);
   return sourceColor(source);
 }
 
@@ -129,5 +129,5 @@ export function colorArgs(color: ColorTags): string[] {
 
 /** Returns the facts on which the filters of features depend. */
 export function filterContext(source: Source, engine: Engine): FilterContext {
-  return { engine, color: sourceColor(source) };
+  return { engine, color: sourceColor(source), deep: isRgb(source) && source.color?.bit_depth === 16 };
 }

@@ -1,12 +1,13 @@
 import type { Filter } from "../feature.ts";
 import { paletteFilter } from "../features/animation-graph.ts";
+import { carriesProfile, REMOVE_PROFILE } from "../features/color-profile.ts";
 import { overFilters, pictureFilters } from "../features.ts";
 import type { ImageFormat } from "../formats.ts";
 import { videoStream } from "../main-tracks.ts";
 import { storedPicture } from "../picture-geometry.ts";
 import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { filterContext, isRgb, sourceColor } from "./color.ts";
+import { filterContext } from "./color.ts";
 import * as errors from "./errors.ts";
 import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./picture-graph.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
@@ -24,17 +25,19 @@ export function imageGraph(
   trim: Trim,
   toolset: Toolset,
 ): string {
+  const context = filterContext(source, toolset.engine);
   const cleaned = [
     ...(source.pixel_format === "cmyk" ? FROM_CMYK : []),
     ...trim.video,
     ...cleanupFilters({
       ...image,
-      clean: pictureFilters("clean", image, filterContext(source, toolset.engine)),
+      clean: pictureFilters("clean", image, context),
+      profile: pictureFilters("profile", image, context),
       fps: image.motion?.fps ?? null,
       length: trim.length,
       ...image.geometry,
     }),
-    ...gamutFilters(source, image),
+    ...staleFilters(plan, source, image),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
   return `[${videoStream(source)}]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
@@ -44,23 +47,20 @@ export function imageGraph(
 // which black darkens.
 const FROM_CMYK = ["mergeplanes=0x01020003:gbrap", "premultiply=inplace=1", "format=gbrp"];
 
-// Viewers assume sRGB for an image without a profile.
-const WIDE: ReadonlySet<string | null> = new Set(["smpte432", "bt2020"]);
-
-function gamutFilters(source: Source, { tone_map, alpha }: ImagePlan): string[] {
-  const { primaries } = sourceColor(source);
-  if (tone_map || !isRgb(source) || !WIDE.has(primaries)) return [];
-  const input = `pin=${primaries}:tin=iec61966-2-1:min=gbr:rin=full`;
-  const canvas = alpha && source.has_alpha ? "gbrap" : "gbrp";
-  return [`format=${canvas}`, `zscale=${input}:p=bt709:t=iec61966-2-1:m=gbr:r=full`];
+// Decoded inks are RGB, which a profile of inks does not describe.
+function staleFilters({ format }: Plan, { color_profile }: Source, { to_srgb }: ImagePlan): string[] {
+  const isStale = color_profile?.space && !to_srgb && !carriesProfile(format, color_profile);
+  return isStale ? [REMOVE_PROFILE] : [];
 }
 
 /** Returns the filters that scale the pictures of an image and draw its overlay. */
 export function imageScaling(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {
   const { geometry } = image;
+  const context = filterContext(source, toolset.engine);
   const scaling: Scaling = {
     geometry,
-    tone: pictureFilters("tone", image, filterContext(source, toolset.engine)),
+    tone: pictureFilters("tone", image, context),
+    profile: image.matte === null ? pictureFilters("profile", image, context) : [],
     alpha: image.alpha && source.has_alpha === true,
     flags: `${toolset.scaler}+${FULL_COLOR}`,
     ...pixelsOf(plan.format as ImageFormat, image),

@@ -23,6 +23,8 @@ import type { Trim } from "./trim.ts";
 export interface Cleanup {
   /** Filters that need neighboring frames, such as a deinterlacer; they come first. */
   clean: readonly string[];
+  /** Filters that convert the colors of a profile; they matter here only for pictures that become opaque. */
+  profile: readonly string[];
   /** Frames per second; null keeps the timing. */
   fps: number | null;
   /** Length of the output span in seconds; null for up to the end. */
@@ -37,6 +39,8 @@ export interface Scaling {
   geometry: Geometry;
   /** Tone-mapping filters, applied after scaling; empty keeps the colors. */
   tone: readonly string[];
+  /** Filters that convert the colors of a profile, likewise. */
+  profile: readonly string[];
   /** ffmpeg pixel format of the output. */
   pixels: string;
   /** ffmpeg pixel format in which padding is drawn. */
@@ -57,35 +61,44 @@ export function cleanupFilters(cleanup: Cleanup): string[] {
   if (cleanup.fps !== null) filters.push(...fpsFilters(cleanup.fps, cleanup.length));
   filters.push(...TURNS[cleanup.rotate]);
   if (cleanup.mirror) filters.push("hflip");
-  if (cleanup.matte !== null) filters.push(matteFilter(cleanup.matte));
+  if (cleanup.matte !== null) {
+    if (cleanup.profile.length > 0) filters.push(`format=${DEEP.alpha}`, ...cleanup.profile);
+    filters.push(matteFilter(cleanup.matte));
+  }
   return filters;
 }
+
+// A profile's colors are converted in 16 bits, because its light is uneven.
+const DEEP = { alpha: "gbrap16", opaque: "gbrp16" } as const;
 
 /** Returns the filters that crop, scale, tone-map and pad pictures to their output size and pixel format. */
 export function scalingFilters(source: Source, scaling: Scaling): string[] {
   const { crop, scale } = scaling.geometry;
   const filters = crop ? [`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`] : [];
-  if (scaling.tone.length > 0) {
+  const { profile, alpha } = scaling;
+  if (profile.length > 0) {
+    const deep = `format=${alpha ? DEEP.alpha : DEEP.opaque}`;
+    const scaled = alpha && scale ? premultiplied(scaling, scale) : [scaleFilter(scaling, scale)];
+    filters.push(...scaled, deep, ...profile, ...outputFilters(scaling, null));
+  } else if (scaling.tone.length > 0) {
     filters.push(
       ...(scale ? [scaleFilter(scaling, scale)] : []),
       ...scaling.tone,
       ...outputFilters(scaling, null),
     );
-  } else if (scale && scaling.alpha) {
-    // Premultiplying keeps the colors of transparent pixels from bleeding into edges.
-    const scaled = [
-      "format=gbrap",
-      "premultiply=inplace=1",
-      scaleFilter(scaling, scale),
-      "unpremultiply=inplace=1",
-    ];
-    filters.push(...scaled, ...outputFilters(scaling, null));
+  } else if (scale && alpha) {
+    filters.push(...premultiplied(scaling, scale), ...outputFilters(scaling, null));
   } else {
     const plain = !isRgb(source) && source.color?.range !== "full" && scaling.matrix === null;
     if (plain && !scale && !scaling.geometry.pad) filters.push(`format=${scaling.pixels}`);
     else filters.push(...outputFilters(scaling, scale));
   }
   return [...filters, "setsar=1"];
+}
+
+// Premultiplying keeps the colors of transparent pixels from bleeding into edges.
+function premultiplied(scaling: Scaling, size: Size): string[] {
+  return ["format=gbrap", "premultiply=inplace=1", scaleFilter(scaling, size), "unpremultiply=inplace=1"];
 }
 
 /** Returns the filters that convert scaled pictures to the colors and the pixel format of the output. */
@@ -208,10 +221,11 @@ export function videoCleanup(source: Source, video: VideoEncode, trim: Trim, { e
   const { rotate, mirror } = autorotates(source) ? uprightGeometry(video.geometry, source) : video.geometry;
   const length = trim.length === null ? null : trim.length / trim.speed;
   const clean = pictureFilters("clean", video, context);
+  const profile = pictureFilters("profile", video, context);
   return [
     ...trim.video,
     ...pictureFilters("retime", trim, context),
-    ...cleanupFilters({ ...video, clean, length, rotate, mirror }),
+    ...cleanupFilters({ ...video, clean, profile, length, rotate, mirror }),
   ];
 }
 
@@ -224,11 +238,15 @@ export function videoScaling(
   const alpha = video.transparent === true;
   const pixels = alpha ? "yuva420p" : video.depth === 10 ? "yuv420p10le" : "yuv420p";
   const { matrix } = videoColor(source, video);
-  const rgb = isRgb(source) || video.matte !== null || (alpha && geometry.scale !== null);
+  const context = filterContext(source, toolset.engine);
+  const profile = video.matte === null ? pictureFilters("profile", video, context) : [];
+  const rgb =
+    isRgb(source) || video.matte !== null || profile.length > 0 || (alpha && geometry.scale !== null);
   const gray = geometry.pad ? isGray(geometry.pad.color) : true;
   return scalingFilters(source, {
     geometry,
-    tone: pictureFilters("tone", video, filterContext(source, toolset.engine)),
+    tone: pictureFilters("tone", video, context),
+    profile,
     pixels,
     // The pad filter assumes BT.601 in YUV; black, white and gray are the same in all matrices.
     canvas: gray ? pixels : alpha ? "gbrap" : pixels.replace("yuv420p", "gbrp"),

@@ -1,0 +1,125 @@
+import { fromPrimaries, TABLE_RANGE } from "../color-conversion.ts";
+import { feature } from "../feature.ts";
+import { type ColorProfile, type SourceFacts, type ToneCurve, ToSrgb } from "../source-facts.ts";
+
+/** Converts pictures with a color profile to sRGB, which viewers assume where a file has none. */
+export const color_profile = feature({
+  options: {},
+  fields: { to_srgb: ToSrgb.exactOptional() },
+  part: "pictures",
+  plan(_, source, codec) {
+    const to_srgb = conversionOf(source, codec);
+    return to_srgb ? { to_srgb } : {};
+  },
+  needed: ({ pictures }) => pictures.to_srgb !== undefined,
+  doneBy: { native: true, stock: true, canvas: true, avif: true },
+  refusal: { code: "color_profile", clause: () => "it cannot convert a color profile to sRGB" },
+  stage: "profile",
+  pictures: ({ to_srgb }, { deep }) => (to_srgb ? [...filters(to_srgb, deep ? MAX : WHITE), ...TAGS] : []),
+  cost: () => ({
+    native: { seconds: 0.04, memory: 24 },
+    stock: { seconds: 0.2, memory: 24 },
+  }),
+});
+
+// A video tells players its colors; a picture of it cannot.
+function conversionOf(source: SourceFacts, codec: string | null): ToSrgb | null {
+  const { kind, color, color_profile: profile } = source;
+  if (color?.hdr) return null;
+  if (kind === "image") return profile?.to_srgb ?? null;
+  return codec === null ? fromPrimaries(color?.primaries) : null;
+}
+
+// Formats into which ffmpeg (5.1) writes the profile of its input.
+const CARRIERS: ReadonlySet<string> = new Set(["jpeg", "png"]);
+
+/** Returns whether an output in a format carries a profile that is not converted. */
+export function carriesProfile(format: string, { space }: ColorProfile): boolean {
+  return space === "RGB" && CARRIERS.has(format);
+}
+
+/** Removes an ICC profile, which ffmpeg would write into the output. */
+export const REMOVE_PROFILE = "sidedata=mode=delete:type=ICC_PROFILE";
+
+const MAX = 65_535;
+// ffmpeg converts 255 to 65,280 and back.
+const WHITE = 65_280;
+// The limit of colorchannelmixer's coefficients.
+const MAX_COEFFICIENT = 2;
+const ROWS = ["r", "g", "b"] as const;
+
+/**
+ * Returns the filters that convert RGB to sRGB in 16 bits. Light is divided by `share` where the
+ * matrix would exceed its filter's limit; `white` is the highest value of the source in 16 bits.
+ */
+function filters(conversion: ToSrgb, white: number): string[] {
+  if ("table" in conversion) return tableFilters(conversion.table, white);
+  const { curves, matrix } = conversion;
+  const share = Math.max(1, ...matrix.map((value) => Math.abs(value) / MAX_COEFFICIENT));
+  const light = ROWS.map((name, at) => `${name}='${MAX}*${lightText(curves[at], white)}'`);
+  const mixed = matrix.map((value, at) => {
+    const name = `${ROWS[Math.floor(at / 3)]}${ROWS[at % 3]}`;
+    return `${name}=${(value / share).toFixed(8)}`;
+  });
+  const stored = ROWS.map(
+    (name) => `${name}='st(0,min(1,val*${(share / MAX).toFixed(10)}));${WHITE}*(${SRGB})'`,
+  );
+  return [
+    `lutrgb=${light.join(":")}`,
+    `colorchannelmixer=${mixed.join(":")}`,
+    `lutrgb=${[...stored, ALPHA].join(":")}`,
+  ];
+}
+
+const TAGS = [REMOVE_PROFILE, "setparams=color_primaries=bt709:color_trc=iec61966-2-1"];
+
+// The header of a picture of 64 × 64 colors, which haldclut takes for 16 of each part; its 15 bytes need no padding in base64.
+const HALD = btoa("P6\n64 64\n65535\n");
+
+function tableFilters(table: string, white: number): string[] {
+  const stretch = ROWS.map((name) => `${name}='val*${MAX}/${white}'`);
+  const { from, span } = TABLE_RANGE;
+  const shown = [
+    ...ROWS.map((name) => `${name}='st(0,max(0,val*${span / MAX}+${from}));${WHITE}*(${SRGB})'`),
+    ALPHA,
+  ];
+  const file = `data\\:image/x-portable-pixmap;base64,${HALD}${table}`;
+  return [
+    // In planar RGB, haldclut (5.1) exchanges the parts.
+    `format=rgba64,lutrgb=${stretch.join(":")}[picture];movie=filename='${file}'[table];[picture][table]haldclut=interp=tetrahedral`,
+    `lutrgb=${shown.join(":")}`,
+  ];
+}
+
+const SRGB = "if(lte(ld(0),0.0031308),12.92*ld(0),1.055*pow(ld(0),1/2.4)-0.055)";
+
+// Rounding would add one to half of all values.
+const ALPHA = "a='bitand(val,65280)'";
+
+function lightText(curve: ToneCurve | undefined, white: number): string {
+  const value = `min(1,val/${white})`;
+  if (!curve) return value;
+  if ("points" in curve) return `(st(0,${value});${segmentText(curve.points, 0, curve.points.length - 1)})`;
+  const { a, b, c, d, e, f, g } = curve;
+  const [scale, start, offset] = [a, b, e].map(numberText);
+  const power = `pow(max(0,${scale}*ld(0)+${start}),${numberText(g)})+${offset}`;
+  return `(st(0,${value});if(gte(ld(0),${numberText(d)}),${power},${numberText(c)}*ld(0)+${numberText(f)}))`;
+}
+
+// A search by halves, because the filter evaluates it for 65,536 values.
+function segmentText(points: readonly (readonly number[])[], first: number, last: number): string {
+  if (last - first > 1) {
+    const middle = (first + last) >> 1;
+    const [x = 0] = points[middle] ?? [];
+    const [under, over] = [segmentText(points, first, middle), segmentText(points, middle, last)];
+    return `if(lte(ld(0),${numberText(x)}),${under},${over})`;
+  }
+  const [x0 = 0, y0 = 0] = points[first] ?? [];
+  const [x1 = 1, y1 = 1] = points[last] ?? [];
+  const slope = x1 > x0 ? (y1 - y0) / (x1 - x0) : 0;
+  return `${numberText(y0)}+${numberText(slope)}*(ld(0)-${numberText(x0)})`;
+}
+
+function numberText(value: number): string {
+  return `(${value.toFixed(8)})`;
+}

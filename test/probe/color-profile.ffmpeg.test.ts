@@ -1,0 +1,152 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { afterAll, describe, expect, test } from "vitest";
+import { dropped } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { pngChunk } from "../inputs/png.ts";
+import {
+  iccOf,
+  jpegInParts,
+  PROFILES,
+  pngWithCodePoints,
+  SRGB_PROFILES,
+  tableProfile,
+  writePatches,
+} from "../judge/color-profiles.ts";
+import { bytesReader, nativeFfprobe } from "./probe-file.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "framewright-color-profile-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const signal = new AbortController().signal;
+let files = 0;
+async function probe(bytes: Buffer): Promise<Source> {
+  const path = join(folder, `input-${files++}`);
+  await writeFile(path, bytes);
+  return probeMedia(bytesReader(bytes), { url: "file:picture" }, nativeFfprobe(path), signal);
+}
+
+const P3 = PROFILES["Display P3"];
+
+/** A JPEG with segments behind its start. */
+async function jpegWith(...segments: { marker: number; body: Buffer }[]): Promise<Buffer> {
+  const jpeg = await readFile(
+    await makeClip("jpg", ["-f", "lavfi", "-i", "color=red:s=32x32", "-frames:v", "1"]),
+  );
+  const inserted = segments.map(({ marker, body }) => {
+    const head = Buffer.from([0xff, marker, 0, 0]);
+    head.writeUInt16BE(body.length + 2, 2);
+    return Buffer.concat([head, body]);
+  });
+  return Buffer.concat([jpeg.subarray(0, 2), ...inserted, jpeg.subarray(2)]);
+}
+const icc = (body: Buffer, part = 1, count = 1) => ({
+  marker: 0xe2,
+  body: Buffer.concat([Buffer.from(`ICC_PROFILE\0${String.fromCharCode(part, count)}`, "latin1"), body]),
+});
+
+describe("says nothing of a profile that changes nothing", () => {
+  test.for(SRGB_PROFILES.map((profile, at) => ({ profile, at })))("sRGB $at", async ({ profile }) => {
+    expect((await probe(await writePatches("jpeg", profile))).color_profile).toBeUndefined();
+  });
+  test("gamma without primaries", async () => {
+    const png = await writePatches("png", P3);
+    const at = png.indexOf("iCCP") - 4;
+    const rest = png.subarray(at + 12 + png.readUInt32BE(at));
+    const bare = Buffer.concat([png.subarray(0, at), pngChunk("gAMA", Buffer.from([0, 0, 177, 143])), rest]);
+    expect((await probe(bare)).color_profile).toBeUndefined();
+  });
+});
+
+test("names the colors and their conversion", async () => {
+  const { color_profile } = await probe(await writePatches("png", P3));
+  expect(color_profile?.space).toBe("RGB");
+  const matrix = [1.225, -0.225, 0, -0.042, 1.042, 0, -0.02, -0.079, 1.098];
+  const { to_srgb } = color_profile ?? {};
+  const own = to_srgb && "matrix" in to_srgb ? to_srgb.matrix : [];
+  for (const [at, value] of matrix.entries()) expect(own[at]).toBeCloseTo(value, 2);
+  expect((await probe(await pngWithCodePoints())).color_profile?.name).toBe("Display P3");
+});
+
+test("prefers code points to an ICC profile in a PNG", async () => {
+  const png = await writePatches("png", PROFILES.ProPhoto);
+  const coded = Buffer.concat([
+    png.subarray(0, 33),
+    pngChunk("cICP", Buffer.from([1, 13, 0, 1])),
+    png.subarray(33),
+  ]);
+  expect((await probe(coded)).color_profile).toBeUndefined();
+});
+
+describe("ignores, as viewers do,", () => {
+  const ignored = {
+    "a truncated profile": async () => jpegWith(icc(P3.subarray(0, 200))),
+    "a profile that lacks a segment": async () => {
+      const jpeg = await jpegInParts(P3);
+      const second = jpeg.indexOf(Buffer.from("ICC_PROFILE\0\x02", "latin1"));
+      return Buffer.concat([jpeg.subarray(0, second - 4), jpeg.subarray(second + 14 + 200)]);
+    },
+    "a truncated lookup table": async () => jpegWith(icc(tableProfile().subarray(0, 20_000))),
+    "a profile without curves": async () => jpegWith(icc(iccOf("RGB ", {}))),
+    noise: async () => jpegWith(icc(Buffer.alloc(500, 0x5a))),
+    "a profile of gray for colors": async () =>
+      jpegWith(icc(iccOf("GRAY", { kTRC: Buffer.from("curv\0\0\0\0\0\0\0\0") }))),
+    "compressed data without end": async () => {
+      const png = await writePatches("png", SRGB_PROFILES[1] as Buffer);
+      const body = Buffer.concat([Buffer.from("x\0\0", "latin1"), deflateSync(Buffer.alloc(64_000_000))]);
+      const at = png.indexOf("iCCP") - 4;
+      const own = at < 0 ? 0 : png.readUInt32BE(at) + 12;
+      const start = at < 0 ? 33 : at;
+      return Buffer.concat([png.subarray(0, start), pngChunk("iCCP", body), png.subarray(start + own)]);
+    },
+  } as const;
+  test.for(Object.keys(ignored) as (keyof typeof ignored)[])("%s", async (name) => {
+    const source = await probe(await ignored[name]());
+    expect(source.width).toBeGreaterThan(0);
+    expect(source.color_profile).toBeUndefined();
+  });
+});
+
+describe("says which colors an output does not have", () => {
+  const table = iccOf("RGB ", { A2B0: Buffer.from("mpet\0\0\0\0\x03\x03\x02\0") }, "Lab ");
+  const inks = iccOf("CMYK", { A2B0: Buffer.from("mft1\0\0\0\0\x04\x03\x02\0") }, "Lab ");
+  const lost = { kind: "color_profile", reason: "not_supported" };
+
+  test("a profile with a table of another kind", async () => {
+    const source = await probe(await jpegWith(icc(table)));
+    expect(source.color_profile).toEqual({ space: "RGB" });
+    expect(dropped("image", { format: "webp" }, source)).toEqual([lost]);
+    expect(dropped("image", { format: "png" }, source)).toEqual([]);
+  });
+  test("a profile of inks", async () => {
+    const source = await probe(await jpegWith(icc(inks)));
+    expect(dropped("image", { format: "png" }, source)).toEqual([lost]);
+  });
+  test("a profile of 300,000 bytes", async () => {
+    const part = (at: number) =>
+      icc(at === 1 ? Buffer.concat([table, Buffer.alloc(50_000)]) : Buffer.alloc(50_000), at, 6);
+    const source = await probe(await jpegWith(...[1, 2, 3, 4, 5, 6].map(part)));
+    expect(dropped("image", { format: "webp" }, source)).toEqual([lost]);
+  });
+  test.for([
+    {
+      name: "XMP",
+      body: 'http://ns.adobe.com/xap/1.0/\0<x xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"/>',
+      marker: 0xe1,
+    },
+    { name: "ISO 21496-1", body: "urn:iso:std:iso:ts:21496:-1\0\0\0\0\0", marker: 0xe2 },
+  ])("a gain map by $name", async ({ body, marker }) => {
+    const source = await probe(await jpegWith({ marker, body: Buffer.from(body, "latin1") }));
+    expect(source.gain_map).toBe(true);
+    expect(dropped("image", { format: "jpeg" }, source)).toEqual([
+      { kind: "gain_map", reason: "not_supported" },
+    ]);
+    expect(dropped("image", { format: "webp" }, source)).toEqual([
+      { kind: "gain_map", reason: "no_place_in_format" },
+    ]);
+  });
+});
