@@ -5,6 +5,7 @@ import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../src/media/decoded-pictures.ts";
 import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
+import type { Source } from "../../src/media/source.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import * as errors from "./errors.ts";
 import { runProgram, type Watchdog, watch } from "./ffmpeg-process.ts";
@@ -35,7 +36,13 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
   if (heif === null) throw errors.decoderMissing({ format: "HEIC", package_name: "libheif-examples" });
   await store(input, join(run.folder, STORED), run.signal);
   await runDecoder(heif, [STORED, DECODED], run);
-  return { job: decoded, path: join(run.folder, await primaryOf(heif, run)) };
+  return { job: withRange(decoded, source), path: join(run.folder, await primaryOf(heif, run)) };
+}
+
+// libheif writes black and white as it is stored, of limited range too.
+function withRange(job: NativeJob, { pixel_format = "", color }: Source): NativeJob {
+  if (!pixel_format.startsWith("gray") || color?.range !== "limited") return job;
+  return { ...job, source: { ...job.source, color: { hdr: false, ...job.source.color, range: "limited" } } };
 }
 
 async function store(input: NativeJob["input"], path: string, signal: AbortSignal): Promise<void> {

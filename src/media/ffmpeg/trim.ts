@@ -97,6 +97,12 @@ function clampedTime(lead: number): string {
   return `'max(0,${sinceStart(lead)})'`;
 }
 
+// Of a PNG that a decoder wrote in limited range: ffmpeg's scale takes all RGB for full.
+const FULL_RANGE = [
+  "format=rgba",
+  `lutrgb=${["r", "g", "b"].map((part) => `${part}='clip((val-16)*255/219,0,255)'`).join(":")}`,
+];
+
 function pixelFilters(source: Source): string[] {
   const { format, animated, has_alpha, premultiplied, transparent_color, pixel_format = "" } = source;
   return [
@@ -104,6 +110,7 @@ function pixelFilters(source: Source): string[] {
     ...(/^mono[bw]$/.test(pixel_format) && !transparent_color ? ["format=gray"] : []),
     ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
+    ...(format === "png" && source.color?.range === "limited" ? FULL_RANGE : []),
     // The smallest similarity that colorkey accepts; the source's grays are at least 1/15 apart.
     ...(transparent_color ? ["format=rgba", `colorkey=${transparent_color}:0.01:0`] : []),
   ];
