@@ -59,16 +59,26 @@ async function judgePicture(path: string, { source, output }: Success): Promise<
   const kind = source?.format === "svg" ? "svg" : "image";
   const got = await decodeWithSharp(output);
   const decodeFrame = () => decodePicture(path, "null", `0:V:${source?.video_track ?? 0}`);
+  const { pixel_format = "", color } = source ?? {};
+  const isGrayHeif = HEIF.test(path) && pixel_format.startsWith("gray") && color?.range === "limited";
   // Each judge has its gaps, such as profiles of color or orientations.
   let wrong: string[] | null = null;
   for (const pictures of [decodeWithSharp, decodeFrame, decodeHeif]) {
     for (const wanted of [await pictures(path).catch(() => [])].flat()) {
-      const differs = await differences(got, wanted, kind);
+      const differs = await differences(got, isGrayHeif ? stretched(wanted) : wanted, kind);
       if (differs.length === 0) return [];
       wrong ??= differs;
     }
   }
   return wrong ?? [];
+}
+
+const HEIF = /\.(hei[cf]|hif|avifs?)$/i;
+
+// libheif, which sharp uses too, leaves black and white in limited range.
+function stretched({ pixels, ...size }: Decoded): Decoded {
+  const full = (value: number, at: number) => (at % 4 === 3 ? value : ((value - 16) * 255) / 219);
+  return { ...size, pixels: Buffer.from(Uint8ClampedArray.from(pixels, full)) };
 }
 
 const GRID = 16;
@@ -110,7 +120,7 @@ async function decodeWithSharp(path: string): Promise<Decoded> {
 
 // All pictures of a file, of which libheif does not say which is the primary one.
 async function decodeHeif(path: string): Promise<Decoded[]> {
-  if (!/\.(hei[cf]|hif|avifs?)$/i.test(path)) return [];
+  if (!HEIF.test(path)) return [];
   const folder = await mkdtemp(join(tmpdir(), "framewright-heif-"));
   try {
     await run("heif-convert", ["--quiet", path, join(folder, "picture.png")], { timeout: 20_000 });
