@@ -41,7 +41,8 @@ const Probed = z.object({
   frames: z
     .array(
       z.object({
-        stream_index: count,
+        // Absent of subtitles.
+        stream_index: count.optional(),
         best_effort_timestamp_time: seconds,
         pkt_duration_time: seconds,
         interlaced_frame: z.number().optional(),
