@@ -37,6 +37,21 @@ const mp4WithSize = async (width: number) => {
   return bytes;
 };
 
+// An Apple icon of two pictures in JPEG 2000.
+const icon = async () => {
+  const still = "-f lavfi -i testsrc2=size=64x64 -frames:v 1 -c:v jpeg2000 -format j2k -f rawvideo".split(
+    " ",
+  );
+  const picture = await readFile(await makeClip("j2k", still));
+  const part = (name: string, body: Buffer) => {
+    const head = Buffer.alloc(8);
+    head.write(name, "latin1");
+    head.writeUInt32BE(8 + body.length, 4);
+    return Buffer.concat([head, body]);
+  };
+  return part("icns", Buffer.concat([part("icp6", picture), part("ic12", picture)]));
+};
+
 const tone = "-f lavfi -i sine=duration=0.1".split(" ");
 const crowd = async () => {
   const text = join(CLIP_FOLDER, "crowd.srt");
@@ -88,6 +103,7 @@ const BAD: readonly { name: string; bytes: () => Promise<Uint8Array> | Uint8Arra
     bytes: () => encode("ffconcat version 1.0\nfile /etc/passwd\n"),
     message: /text/,
   },
+  { name: "an Apple icon", bytes: icon, message: /no readable/ },
   { name: "random bytes", bytes: () => random(200_000, 1), message: /not media/ },
   {
     name: "random bytes behind the start of an MP4",

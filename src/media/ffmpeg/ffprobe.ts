@@ -415,8 +415,9 @@ const BRANDS: Readonly<Record<string, FormatName>> = {
   mif1: { format: "heic", image: true },
 };
 
-// Demuxers that open other files, and those that draw text as pictures.
+// Demuxers that open other files, those that draw text as pictures, and one that takes the pictures of an Apple icon for a video.
 const REFUSED: ReadonlySet<string> = new Set([
+  "mjpeg_2000",
   "tty",
   "bin",
   "xbin",
