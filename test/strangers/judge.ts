@@ -226,8 +226,8 @@ function judgeTags(got: Facts, wanted: Facts, announced = false): string[] {
   if (announced) return [];
   return TAGS.flatMap((name) => {
     const [is, was] = [got.tags[name]?.trim(), wanted.tags[name]?.trim()];
-    // ffmpeg reads the first of several values.
-    return !was || is === was || is?.split(";").includes(was)
+    // ffmpeg reads the first of several values, and no total of Vorbis comments.
+    return !was || is === was || is?.split(/[;/]/).includes(was)
       ? []
       : [`tag ${name}: ${JSON.stringify(is ?? null)} of ${JSON.stringify(was)}`];
   });
