@@ -21,6 +21,8 @@ export interface Container {
   transport: boolean;
   /** Whether its times may restart midway (AVFMT_TS_DISCONT). */
   restarts: boolean;
+  /** Whether it lists its packets in advance, so that a file that is cut off is refused unless the option `partial` takes the rest. */
+  whole: boolean;
   /** Whether frames are evenly spaced, so that the visible one began less than a frame ago. */
   even: boolean;
   /** Seconds to decode before a time when no entry point can be looked up. */
@@ -42,6 +44,7 @@ const PLAIN = {
   entries: null,
   transport: false,
   restarts: false,
+  whole: false,
   even: false,
   lead: 5,
   tick: () => 0,
@@ -57,9 +60,10 @@ const ISOBMFF = {
   entries: /./,
   mediabunny: "copies",
   fast: true,
+  whole: true,
   demuxers: "mov",
 } as const satisfies Partial<Container>;
-const MATROSKA = { ...ISOBMFF, demuxers: "matroska", clock: 1000 } as const;
+const MATROSKA = { ...ISOBMFF, whole: false, demuxers: "matroska", clock: 1000 } as const;
 const SOUND = { seeks: "sound", fast: true } as const;
 
 /** The containers of sources, by Framewright's names. */

@@ -3,10 +3,12 @@ import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
+import { SOUND_KINDS } from "./features/audio-format.ts";
 import { type CopyJoin, checkCopyJoin, joinsByCopy, joinVideos } from "./features/concat-plan.ts";
 import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
+import { needsPartial } from "./features/partial.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
@@ -104,13 +106,29 @@ export function createPlan<K extends EncodeKind>(
   hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
-  const plan = PLANS[kind](source, options, hints);
+  const isPartial = needsPartial(source) && PARTIAL_KINDS.has(kind);
+  if (isPartial && !("partial" in options && options.partial)) {
+    throw errors.cutOff({ seconds: Number((source.duration ?? 0).toFixed(3)) });
+  }
+  const planned = PLANS[kind](source, isPartial ? endingWhole(source, options) : options, hints);
+  const plan = isPartial ? { ...planned, partial: true as const } : planned;
   const sources = [source, ...(plan.concat ?? []).map((part) => part.source)];
   const plain = sources.every(
     ({ video_track, sound_track }) => video_track === undefined && sound_track === undefined,
   );
   return plain ? plan : { ...plan, main_tracks: true };
 }
+
+// The packet at the end of what is left may be cut.
+function endingWhole<O extends object>(source: Source, options: O): O {
+  if (source.duration === undefined || ("concat" in options && options.concat)) return options;
+  const asked = "end" in options && typeof options.end === "number" ? options.end : Number.POSITIVE_INFINITY;
+  return { ...options, end: Math.min(asked, source.duration - CUT_EDGE) };
+}
+
+const CUT_EDGE = 0.001;
+
+const PARTIAL_KINDS: ReadonlySet<EncodeKind> = new Set(SOUND_KINDS);
 
 const PLANS: {
   readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: PlanHints) => Plan;

@@ -18,6 +18,11 @@ export const ErrorReason = z
           "What the decoder cannot read, or would show in black or in other colors: samples of more than 16 bits, with signs or as floating-point numbers; an unusual compression; colors such as CIE L*a*b*; pixels in tiles; CMYK in planes or in 16 bits; samples beside the colors, such as infra-red, that are not transparency.",
       }),
     }),
+    reason("cut_off", {
+      seconds: z
+        .number()
+        .meta({ description: "How far the file is whole; the option partial converts that." }),
+    }),
     reason("no_sound", {}),
     reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),
     reason("still_image", {}),

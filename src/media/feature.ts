@@ -164,6 +164,7 @@ export interface Planned {
   speed?: number | undefined;
   concat?: unknown;
   main_tracks?: true | undefined;
+  partial?: true | undefined;
   audio: { mode: string } | null;
   /** The pictures that are encoded; empty for none. */
   pictures: Readonly<Record<string, unknown>>;

@@ -19,6 +19,7 @@ import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
 import { main_tracks } from "./features/main-tracks.ts";
 import { overlay } from "./features/overlay.ts";
+import { partial } from "./features/partial.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
@@ -37,6 +38,7 @@ export const FEATURES = {
   burn,
   concat,
   main_tracks,
+  partial,
 } as const;
 
 type Features = typeof FEATURES;

@@ -168,6 +168,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
       const { kind, index, language } = stream;
       return reason === null ? [] : [{ kind, index, ...(language && { language }), reason }];
     }),
+    ...missingEnds(plan, source),
     ...mixedChannels(plan, source),
     ...lostDepth(plan, source),
     ...lostColors(plan, source),
@@ -209,6 +210,21 @@ function reasonOf(
     default:
       return unsupported(plan);
   }
+}
+
+function missingEnds(plan: Plan, source: Source): Dropped[] {
+  const { streams = [], truncated } = source;
+  if (!truncated || isAlone(plan)) return [];
+  const sounds = streams.filter(({ kind }) => kind === "audio");
+  const used = [
+    ...(plan.video ? [mainStream(source, "video")] : []),
+    ...soundsOf(plan).map(({ track }) => sounds[track]),
+  ];
+  return used.flatMap((stream): Dropped[] => {
+    if (!stream) return [];
+    const { kind, index, language } = stream;
+    return [{ kind, index, ...(language && { language }), reason: "cut_off" }];
+  });
 }
 
 function unsupported(plan: Plan): Dropped["reason"] {

@@ -199,6 +199,12 @@ export type VideoOptions = (
    */
   overlay?: OverlayOption | undefined;
   /**
+   * Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
+  /**
    * Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.
    */
   concat?: ConcatOption[] | undefined;
@@ -296,6 +302,12 @@ export type AudioOptions = {
    * @default 1
    */
   speed?: number | undefined;
+  /**
+   * Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
   /**
    * Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.
    *
@@ -708,6 +720,12 @@ export type AdaptiveVideoOptions = {
    * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
   /**
    * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
    */

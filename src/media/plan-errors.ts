@@ -127,6 +127,12 @@ export const copyPicturesUntimed = ({ format }: { format: string }) =>
   copy(`${format} does not say when its pictures are shown`);
 export const copySoundUntimed = ({ format }: { format: string }) =>
   copy(`${format} does not say when its sound plays`);
+export const cutOff = ({ seconds }: { seconds: number }) =>
+  new MediaError(
+    "input_unsupported",
+    `The file is cut off after ${seconds} s; options.partial converts it as far as that.`,
+    { reason: { code: "cut_off", seconds } },
+  );
 export const copyEdited = () => copy("its edit list shows several parts, which only an encode can follow");
 export const copyCutAtStart = ({ format }: { format: string }) =>
   copy(`${format} can only be cut at its end`);

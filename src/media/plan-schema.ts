@@ -6,6 +6,7 @@ import { concatFields } from "./features/concat.ts";
 import { EncryptionPlan } from "./features/encryption.ts";
 import { main_tracks } from "./features/main-tracks.ts";
 import { METADATA_FIELDS } from "./features/metadata.ts";
+import { partial } from "./features/partial.ts";
 import { speed } from "./features/speed.ts";
 import { Sprite } from "./features/storyboard.ts";
 import { SUBTITLE_FIELDS } from "./features/subtitles.ts";
@@ -163,6 +164,7 @@ export const Plan = z.strictObject({
     .regex(/^[a-z]{3}$/)
     .exactOptional(),
   ...main_tracks.fields,
+  ...partial.fields,
   sounds: z
     .array(z.strictObject({ track: index, audio: AudioPlan }))
     .max(100)

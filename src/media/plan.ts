@@ -71,11 +71,12 @@ export function hasManyFiles({ kind, image }: Pick<Plan, "kind" | "image">): boo
 }
 
 /** Returns the part of a plan that features see. */
-export function plannedOf({ speed, concat, main_tracks, audio, video, image }: Plan): Planned {
+export function plannedOf({ speed, concat, main_tracks, partial, audio, video, image }: Plan): Planned {
   return {
     speed,
     concat,
     main_tracks,
+    partial,
     audio,
     pictures: { ...(image ?? (video?.mode === "encode" ? video : {})) },
   };

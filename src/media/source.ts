@@ -66,13 +66,15 @@ const dropped = z
         "private",
         "joined",
         "too_long",
+        "cut_off",
       ])
       .meta({
         description:
           "asked: the kind or an option asks for it; one_track: the output has one track of the kind; " +
           "no_place_in_format: the format cannot hold it; not_supported: it is not carried over; " +
           "downmixed: the channels are mixed to fewer; private: location, device, software and other data that do not describe the work; " +
-          "joined: the values of a tag are joined into one; too_long: a tag's text is longer than 32,768 characters, or all are too many.",
+          "joined: the values of a tag are joined into one; too_long: a tag's text is longer than 32,768 characters, or all are too many; " +
+          "cut_off: the file ends before its headers say, and the rest of the track is missing.",
       }),
   })
   .meta({ id: "Dropped" });

@@ -40,6 +40,8 @@ export const streamReused = () =>
   unsupported(
     "The transport stream changes the type of a stream midway, as one joined from several recordings does; convert each recording.",
   );
+export const nothingLeft = () =>
+  unsupported("The file is cut off before the end of its first pictures or sound.");
 export const emptyStreams = () => unsupported("The file's streams are empty.");
 export const indexMissing = () =>
   unsupported("The file is incomplete; its index (moov) is missing or cut off.");

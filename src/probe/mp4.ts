@@ -121,8 +121,8 @@ export function readSyncTimes(moov: DataView, track: number, max: number): numbe
   return times;
 }
 
-// Callers must request samples in ascending order.
-function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
+/** Walks a table of runs (`stts` or `ctts`); callers must request samples in ascending order. */
+export function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
   let [at, first, sum] = [box.start + 8, 0, 0];
   return (sample) => {
     for (; at + 8 <= box.end; at += 8) {

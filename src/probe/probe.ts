@@ -7,6 +7,7 @@ import type { Source } from "../media/source.ts";
 import { readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { readColors } from "./color-profile.ts";
+import { cutFragment, wholeSeconds } from "./cut-movie.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { boundDurations, microseconds, type PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
@@ -54,10 +55,15 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented, edited, tags } = await tryDemux(readable, formats, input.url, signal);
+  const { demuxed, ends, fragmented, edited, tags, left } = await tryDemux(
+    readable,
+    formats,
+    input.url,
+    signal,
+  );
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
-  if (complete && !complete.implicit) return withExactDuration(complete.source, reader, signal);
+  if (complete && !complete.implicit) return withExactDuration(complete.source, left, reader, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
@@ -66,12 +72,12 @@ export async function probeMedia(
     if (complete && !error.retryable) return null;
     throw error;
   });
-  if (complete && report === null) return withExactDuration(complete.source, reader, signal);
+  if (complete && report === null) return withExactDuration(complete.source, left, reader, signal);
   await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
   const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
-  if (complete) return withExactDuration(withSound(complete.source, parsed), reader, signal);
+  if (complete) return withExactDuration(withSound(complete.source, parsed), left, reader, signal);
   const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
   const reported = withTags(withEnds(parsed, ends), own);
   const isCmyk = reported.format === "jpeg" && reported.pixel_format === "yuva444p";
@@ -88,7 +94,7 @@ export async function probeMedia(
     ...(unmarked && { pixel_format: "cmyk" }),
   };
   checkFrames(source, report);
-  return withExactDuration(checkSource(source), reader, signal);
+  return withExactDuration(checkSource(source), left, reader, signal);
 }
 
 // The profile of HDR belongs to other viewers: its pictures are tone-mapped by their transfer.
@@ -131,9 +137,16 @@ async function withDisabled(report: unknown, reader: ByteReader, signal: AbortSi
 // Both mediabunny and ffprobe guess their duration from a bitrate.
 const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
-async function withExactDuration(stated: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
+async function withExactDuration(
+  stated: Source,
+  left: number | null,
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<Source> {
   const bounded = boundDurations(stated);
-  const packets = await measurePackets(reader, bounded, signal);
+  if (left === 0) throw errors.nothingLeft();
+  const packets =
+    left === null ? await measurePackets(reader, bounded, signal) : { seconds: left, truncated: true };
   const source = packets ? withPackets(bounded, packets) : bounded;
   const length = await measureFrames(reader, source.format, signal);
   if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
@@ -252,11 +265,20 @@ interface DemuxResult {
   /** Whether edits show several parts of a track. */
   edited: boolean;
   tags: SourceTags;
+  /** Seconds of an MP4 or MOV that are left where the file is cut off; null where it is not. */
+  left: number | null;
 }
 
 type SourceTags = Pick<Source, keyof TagFacts>;
 
-const NOTHING: DemuxResult = { demuxed: null, ends: new Map(), fragmented: false, edited: false, tags: {} };
+const NOTHING: DemuxResult = {
+  demuxed: null,
+  ends: new Map(),
+  fragmented: false,
+  edited: false,
+  tags: {},
+  left: null,
+};
 
 async function tryDemux(
   reader: ByteReader,
@@ -282,13 +304,17 @@ async function tryDemux(
     const edited = edits.includes("parts");
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
-      const ends = await readFragmentEnds(index, formats, indexed);
+      const cut = await cutFragment(indexed, signal);
+      const whole = cut === null ? indexed : { ...indexed, size: cut };
+      const ends = await readFragmentEnds(index, formats, whole);
       const tags = readTags(readMovieExtras(index).tags);
-      return { demuxed: null, ends, fragmented: true, edited, tags };
+      const left = cut === null || ends.size === 0 ? null : Math.max(0, Math.min(...ends.values()));
+      return { demuxed: null, ends, fragmented: true, edited, tags, left };
     }
     const demuxed = await demux(indexed, formats, index, url);
-    if (!edited || !demuxed) return { ...result(demuxed), edited };
-    return { ...result({ ...demuxed, source: { ...demuxed.source, edited } }), edited };
+    const facts = { edited, left: wholeSeconds(index, reader.size) };
+    if (!edited || !demuxed) return { ...result(demuxed), ...facts };
+    return { ...result({ ...demuxed, source: { ...demuxed.source, edited } }), ...facts };
   } catch (thrown) {
     signal.throwIfAborted();
     const failure = bounded.failure();

@@ -71,12 +71,13 @@ export async function measureRestarts(
   };
   await readParts(reader, signal, use, maxBytes);
   const { seconds, restarts } = clock.end();
-  if (restarts === 0) return null;
+  const truncated = format === "mpegts" && (await endsInPacket(reader, signal));
+  if (restarts === 0) return truncated ? { seconds: null, truncated } : null;
   // The samples skip the time around each restart.
   const estimate = seconds * ((PLACES - 1) / Math.max(1, PLACES - 1 - restarts));
   return {
     seconds: isWhole ? seconds : estimate,
-    truncated: false,
+    truncated,
     restarted: true,
     ...(!isWhole && { estimated: true }),
   };
@@ -102,6 +103,18 @@ async function readParts(
 }
 
 const OVERLAP = ROW * (PACKET + 16);
+
+async function endsInPacket(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
+  const tail = await reader.read({ start: Math.max(0, reader.size - TAIL), end: reader.size }, signal);
+  for (let at = 0; at < tail.length; at++) {
+    const size = tail[at] === SYNC ? SIZES.find((each) => isPacketRow(tail, at, each)) : undefined;
+    // What follows a packet may be 16 bytes of DVB, and what precedes it four of M2TS.
+    if (size !== undefined) return ![0, PACKET].includes((tail.length - at) % size);
+  }
+  return false;
+}
+
+const TAIL = 64 * PACKET;
 
 interface Packet {
   id: number;

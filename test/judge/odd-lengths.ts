@@ -22,6 +22,12 @@ export const truehdFilm = () =>
 export const film = (extension: "mp4" | "mkv" | "mov" | "flv") =>
   makeClip(extension, [...PICTURES, ...SOUND, ...H264]);
 
+/** The film in an MP4 whose index comes first, or in fragments of 2 s. */
+export const faststart = async () =>
+  makeClip("mp4", ["-i", await film("mp4"), "-c", "copy", "-movflags", "+faststart"]);
+export const fragmented = async () =>
+  makeClip("mp4", ["-i", await film("mp4"), "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"]);
+
 /** A film of 2 s in Matroska or fragmented MP4 whose sound must be encoded for an MP4, while its pictures can be copied. */
 export async function filmWithAc3(extension: "mkv" | "mp4"): Promise<string> {
   const short = ["-i", await film("mkv"), "-t", "2", "-c:v", "copy", "-c:a", "ac3"];

@@ -1,9 +1,14 @@
+import { extname } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import {
+  avi,
   editedMovie,
+  faststart,
+  film,
   filmWithAc3,
+  fragmented,
   joined,
   lateMatroska,
   programStream,
@@ -15,6 +20,7 @@ import {
 } from "../judge/odd-lengths.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
+import { cutOff } from "../judge/wrong-headers.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -151,5 +157,45 @@ test.concurrent.for([1, 2])(
     const input = rig.serve(await joined("ogg", [await vorbis(1), await vorbis(channels)]));
     const { path } = await rig.door.encode({ input, kind: "audio", options: { start: 7, end: 10 } });
     expect(Math.abs((await readSound(path, { channels: 1 })).duration - 3)).toBeLessThan(0.1);
+  },
+);
+
+const CUT_OFF = [
+  { name: "an MP4 whose index comes first", make: () => faststart(), share: 0.6, seconds: 3.5, asks: true },
+  { name: "an MP4 within its last fragment", make: () => fragmented(), share: 0.9, seconds: 4, asks: true },
+  { name: "a Matroska", make: () => film("mkv"), share: 0.6, seconds: 3.6, asks: false },
+  { name: "a transport stream", make: () => stream(), share: 0.6, seconds: 3.6, asks: false },
+  { name: "an AVI", make: () => avi(), share: 0.6, seconds: 3.1, asks: false },
+  { name: "an FLV", make: () => film("flv"), share: 0.6, seconds: 3.6, asks: false },
+] as const;
+
+test.concurrent.for(CUT_OFF)(
+  "$name that is cut off converts as far as it is whole",
+  LIMIT,
+  async ({ make, share, seconds, asks }, { expect }) => {
+    const path = await make();
+    const input = rig.serve(await cutOff(path, extname(path).slice(1), share));
+    if (asks) {
+      const { error } = await rig.door.runTask({ input, kind: "video", options: { width: 160 } });
+      expect(error).toMatchObject({ kind: "input_unsupported", reason: { code: "cut_off" } });
+      expect(error?.message).toContain("options.partial converts it");
+    }
+    for (const [kind, options] of [
+      ["video", { width: 160 }],
+      ["audio", { format: "opus" }],
+    ] as const) {
+      const { path: output, task } = await rig.door.encode({
+        input,
+        kind,
+        options: { ...options, ...(asks && { partial: true }) },
+      });
+      const { duration } = await readSound(output, { channels: 1 });
+      expect(Math.abs(duration - seconds)).toBeLessThan(0.2);
+      const { dropped = [] } = task.steps.find((step) => step.kind === kind)?.output ?? {};
+      expect(dropped).toContainEqual(expect.objectContaining({ kind, reason: "cut_off" }));
+      if (kind === "audio") continue;
+      const { picture } = await readFacts(output);
+      expect(Math.abs((picture?.times.length ?? 0) / 25 - seconds)).toBeLessThan(0.15);
+    }
   },
 );

@@ -50,6 +50,7 @@ const OWN: readonly VideoOptions[] = [
   { end: 10 },
   { start: 0, end: 12 },
   { speed: 1 },
+  { partial: true },
   { metadata: "clean" },
 ];
 
@@ -117,6 +118,7 @@ const OWN_SOUND: readonly AudioOptions[] = [
   { volume: 1, normalize: false, fade_in: 0, fade_out: 0 },
   { start: 0, end: 10 },
   { speed: 1 },
+  { partial: true },
 ];
 
 test.for(OWN_SOUND)("%o of sound that has it already is a copy", (options) => {

@@ -52,6 +52,8 @@ export interface CountRules {
   fields: boolean;
   /** Whether decoding started at the beginning of the source. */
   from_start: boolean;
+  /** Whether the last packet may be cut off; absent for false. */
+  truncated?: true;
   /** Tolerance of a count without times, in pictures: reordering blurs the edges of the span. */
   slack: number;
 }
@@ -74,7 +76,8 @@ export function countPictures(
   // A second field without its own time gets that of its picture or of the next.
   const paired = rules.fields && packets.length > PAIRED * listedTimes.length;
   const pictures = paired ? Math.floor(packets.length / 2) : listedTimes.length;
-  const short = pictures - decoded.length - (listed.timed ? 0 : rules.slack);
+  const cut = rules.truncated ? 1 : 0;
+  const short = pictures - decoded.length - cut - (listed.timed ? 0 : rules.slack);
   if (short <= 0) return none;
   if (!listed.timed) return { ...none, missing: short, late_start: true };
 
@@ -102,6 +105,7 @@ export function countRules(chunk: Chunk, source: Source): CountRules {
     shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     fields: source.interlaced === true,
     from_start: (chunk.decode_from ?? chunk.start) === 0,
+    ...(source.truncated && { truncated: true as const }),
     slack: 2 * edges,
   };
 }

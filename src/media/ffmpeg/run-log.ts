@@ -62,7 +62,8 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
   // ffmpeg 5.1 exits with code 0 for WebM and WAV even when writing failed.
   if (signal === "SIGXFSZ" || DISK_FULL.test(text)) throw errors.diskFull(cause);
   if (signal === "SIGKILL" || signal === "SIGTERM") throw errors.terminated(cause);
-  if (CUT_OFF.test(text) || (plan.still && CUT_STILL.test(text))) throw errors.inputCutOff(cause);
+  if ((CUT_OFF.test(text) && !plan.partial) || (plan.still && CUT_STILL.test(text)))
+    throw errors.inputCutOff(cause);
   if (code !== 0) {
     if (/matches no streams/.test(text)) throw errors.streamMissing(cause);
     if (READER_FAILED.test(text)) throw errors.inputUnreadable(cause);
@@ -86,7 +87,7 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
 export function checkEnd(reached: number, plan: Plan, source: Source): void {
   // The file's duration is that of its longest stream, which may be text.
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
-  if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
+  if (plan.partial || !plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
   // The last picture may freeze for long, so only the audio shows how far the input goes.
   const sound = mainStream(sourceForTrack(source, plan), "audio")?.end ?? Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;

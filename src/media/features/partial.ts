@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { containerOf } from "../containers.ts";
+import { feature, option } from "../feature.ts";
+import type { SourceFacts } from "../source-facts.ts";
+import { SOUND_KINDS } from "./audio-format.ts";
+
+/** Converts what is left of a file that is cut off, where its container says what is missing. */
+export const partial = feature({
+  options: {
+    partial: option({
+      kinds: SOUND_KINDS,
+      schema: z.boolean("must be true or false.").optional().meta({
+        description:
+          "Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.",
+        default: false,
+      }),
+      default: false,
+      encodes: () => false,
+      copyable: true,
+      choices: [false, true],
+      words: {
+        label: "Files that are cut off",
+        choice: (converts = false) => (converts ? "Convert what is left" : "Report an error"),
+      },
+    }),
+  },
+  summary: (options) => (options.partial ? "cut off where the file ends" : null),
+  fields: { partial: z.literal(true).exactOptional() },
+  needed: (plan) => plan.partial === true,
+  doneBy: { native: true, stock: true, fast: true },
+  refusal: { code: "partial", clause: () => "it reads complete files only" },
+});
+
+/** Returns whether a source is cut off and only the option `partial` converts what is left. */
+export function needsPartial(source: SourceFacts): boolean {
+  return source.truncated === true && containerOf(source).whole;
+}

@@ -1,0 +1,97 @@
+import type { ByteReader } from "../runs/ports.ts";
+import { MIB, viewOf } from "../util/bytes.ts";
+import { type MovieIndex, walkRuns } from "./mp4.ts";
+import {
+  type Box,
+  findBox,
+  listBoxes,
+  readBoxHeader,
+  readHandler,
+  readShift,
+  readTimescale,
+} from "./mp4-boxes.ts";
+
+/**
+ * Returns how many seconds of an MP4 or MOV without fragments are left when its file is cut off after its index: up to the first
+ * packet that is not complete. Null when every packet is.
+ */
+export function wholeSeconds({ moov, start }: MovieIndex, fileSize: number): number | null {
+  const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
+  const ends = listBoxes(moov, movie.start, movie.end)
+    .filter((box) => box.kind === "trak" && /^(vide|soun)$/.test(readHandler(moov, box) ?? ""))
+    .flatMap((trak) => firstMissing(moov, trak, fileSize) ?? []);
+  return ends.length > 0 ? Math.max(0, Math.min(...ends) - start) : null;
+}
+
+// Later packets may show earlier.
+const MAX_REORDER = 16;
+
+// ISO/IEC 14496-12, 8.6 and 8.7: the packets of a chunk lie one after the other.
+function firstMissing(moov: DataView, trak: Box, fileSize: number): number | null {
+  const stbl = findBox(moov, trak, "mdia", "minf", "stbl");
+  const table = (kind: string) => stbl && findBox(moov, stbl, kind);
+  const [stsz, stsc, stts, ctts] = ["stsz", "stsc", "stts", "ctts"].map(table);
+  const [stco, co64] = [table("stco"), table("co64")];
+  const chunks = stco ?? co64;
+  const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
+  if (!stsz || !stsc || !stts || !chunks || ticks === 0) return null;
+  const [shared, count] = [moov.getUint32(stsz.start + 4), moov.getUint32(stsz.start + 8)];
+  const width = stco ? 4 : 8;
+  const chunkCount = Math.floor((chunks.end - chunks.start - 8) / width);
+  const perChunk = runsOfChunks(moov, stsc);
+  for (let chunk = 0, sample = 0; chunk < chunkCount && sample < count; chunk++) {
+    const at = chunks.start + 8 + chunk * width;
+    let offset = stco ? moov.getUint32(at) : Number(moov.getBigUint64(at));
+    for (let left = perChunk(chunk + 1); left > 0 && sample < count; left--, sample++) {
+      const sizeAt = stsz.start + 12 + sample * 4;
+      offset += shared || (sizeAt + 4 <= stsz.end ? moov.getUint32(sizeAt) : 0);
+      if (offset <= fileSize) continue;
+      const time = walkRuns(moov, stts);
+      const shift = ctts ? walkRuns(moov, ctts) : null;
+      const times = Array.from(
+        { length: Math.min(MAX_REORDER, count - sample) },
+        (_, next) => time(sample + next).sum + (shift ? shift(sample + next).value : 0),
+      );
+      return Math.min(...times) / ticks + readShift(moov, trak, ticks);
+    }
+  }
+  return null;
+}
+
+// Each row: the first chunk of a run, and the packets in each of its chunks.
+function runsOfChunks(moov: DataView, stsc: Box): (chunk: number) => number {
+  let at = stsc.start + 8;
+  return (chunk) => {
+    while (at + 24 <= stsc.end && moov.getUint32(at + 12) <= chunk) at += 12;
+    return at + 12 <= stsc.end ? moov.getUint32(at + 4) : 0;
+  };
+}
+
+const TAILS = [MIB, 16 * MIB] as const;
+const MOOF = 0x6d6f6f66;
+
+/** Returns where the last fragment of an MP4 starts when the file ends within it; null when it is whole, or none is found. */
+export async function cutFragment(reader: ByteReader, signal?: AbortSignal): Promise<number | null> {
+  for (const length of TAILS) {
+    const start = Math.max(0, reader.size - length);
+    const view = viewOf(await reader.read({ start, end: reader.size }, signal));
+    for (let at = view.byteLength - 8; at >= 0; at--) {
+      if (view.getUint32(at + 4) !== MOOF) continue;
+      const end = chainEnd(view, at);
+      if (end !== null) return end > view.byteLength ? start + at : null;
+    }
+    if (start === 0) return null;
+  }
+  return null;
+}
+
+// A fragment consists of `moof` and `mdat`; other boxes may follow.
+function chainEnd(view: DataView, from: number): number | null {
+  let at = from;
+  for (let count = 0; at + 8 <= view.byteLength; count++) {
+    const { kind, size, header } = readBoxHeader(view, at, view.byteLength - at);
+    if (size < header || !/^[a-z0-9 ]{4}$/.test(kind) || (count === 1 && kind !== "mdat")) return null;
+    at += size;
+  }
+  return at > view.byteLength || at === view.byteLength ? at : at + 8;
+}

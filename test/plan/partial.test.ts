@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { dropped } from "../../src/media/forecast.ts";
+import { createPlan } from "../../src/media/index.ts";
+import { CheckedPlan } from "../../src/media/plan-schema.ts";
+import type { Source } from "../../src/media/source.ts";
+
+const CUT: Source = {
+  object: "source",
+  url: "https://example.com/a.mp4",
+  kind: "video",
+  format: "mp4",
+  width: 320,
+  height: 240,
+  duration: 3.52,
+  truncated: true,
+  fps: 25,
+  pixel_format: "yuv420p",
+  codecs: { video: "h264", audio: "aac" },
+  audio: { channels: 1, sample_rate: 48_000 },
+  streams: [
+    { index: 0, kind: "video", codec: "h264", duration: 3.52 },
+    { index: 1, kind: "audio", codec: "aac", duration: 3.52 },
+  ],
+};
+
+const KINDS = ["video", "audio", "adaptive_video"] as const;
+
+test.for(KINDS)("%s of an MP4 that is cut off is refused, and names the option", (kind) => {
+  expect(() => createPlan(CUT, kind, {})).toThrow(
+    expect.objectContaining({
+      kind: "input_unsupported",
+      message: "The file is cut off after 3.52 s; options.partial converts it as far as that.",
+      reason: { code: "cut_off", seconds: 3.52 },
+    }),
+  );
+});
+
+test.for(KINDS)("%s with partial ends with the last whole packet", (kind) => {
+  const plan = createPlan(CUT, kind, { partial: true });
+  expect(plan).toMatchObject({ partial: true, start: 0, end: 3.519 });
+  expect(CheckedPlan.safeParse(plan).success).toBe(true);
+  expect(createPlan(CUT, kind, { partial: true, end: 2 })).toMatchObject({ end: 2 });
+});
+
+test("dropped says which tracks lack their end", () => {
+  expect(dropped("video", { partial: true }, CUT)).toEqual([
+    { kind: "video", index: 0, reason: "cut_off" },
+    { kind: "audio", index: 1, reason: "cut_off" },
+  ]);
+});
+
+test.for(["avi", "webm", "mpegts", "wav"])("%s needs no asking, and dropped says so too", (format) => {
+  const source: Source = { ...CUT, format };
+  expect(createPlan(source, "video", { width: 160 }).partial).toBeUndefined();
+  expect(dropped("video", { width: 160 }, source)).toContainEqual({
+    kind: "video",
+    index: 0,
+    reason: "cut_off",
+  });
+});
+
+test("partial changes nothing about a whole file", () => {
+  const { truncated: _, ...whole } = CUT;
+  expect(createPlan(whole, "video", { partial: true })).toEqual(createPlan(whole, "video", {}));
+});
