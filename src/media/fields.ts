@@ -171,7 +171,7 @@ export const size = z
   )
   .meta({
     description:
-      'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise.',
+      'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false.',
     example: 640,
   });
 

@@ -79,11 +79,11 @@ export type VideoOptions = (
    */
   crop?: CropOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   width?: SizeOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
   /**
@@ -343,11 +343,11 @@ export type ImageOptions = {
    */
   crop?: CropOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   width?: SizeOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
   /**
@@ -427,11 +427,11 @@ export type AnimationOptions = {
    */
   crop?: CropOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   width?: SizeOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
   /**
@@ -635,11 +635,11 @@ export type AdaptiveVideoOptions = {
    */
   crop?: CropOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   width?: SizeOption | undefined;
   /**
-   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise, and either enlarges it unless enlarge is false. 1 to 16,384, 1% to 1,000%.
    */
   height?: SizeOption | undefined;
   /**

@@ -62,6 +62,50 @@ test.concurrent("a picture is not enlarged without enlarge", LIMIT, async ({ exp
   expect((await readFacts(path)).picture).toMatchObject({ width: 160, height: 90 });
 });
 
+const MOVING = "testsrc2=size=160x90:rate=10:duration=1";
+
+test.concurrent.for([
+  { name: "PNG", kind: "image", extension: "png", args: ["-frames:v", "1"] },
+  {
+    name: "PNG of few colors",
+    kind: "image",
+    extension: "png",
+    args: ["-frames:v", "1", "-pix_fmt", "pal8"],
+  },
+  { name: "WebP without loss", kind: "image", extension: "webp", args: ["-frames:v", "1", "-lossless", "1"] },
+  { name: "poor JPEG", kind: "image", extension: "jpg", args: ["-frames:v", "1", "-q:v", "31"] },
+  { name: "GIF", kind: "image", extension: "gif", args: [] },
+  { name: "moving WebP", kind: "image", extension: "webp", args: ["-q:v", "20"] },
+] as const)("a $name in its own format is no larger, or says so", LIMIT, async (row, { expect }) => {
+  const { kind, extension, args } = row;
+  const original = await makeClip(extension, ["-f", "lavfi", "-i", MOVING, ...args]);
+  const { path, task } = await rig.door.encode({ input: rig.serve(original), kind, options: {} });
+  const isLarger = (await bytesOf(path)) > (await bytesOf(original));
+  expect(described(task).larger_than_source === true).toBe(isLarger);
+});
+
+test.concurrent.for([
+  { format: "mp3", extension: "mp3", codec: "-c:a libmp3lame -b:a 48k" },
+  { format: "aac", extension: "mp3", codec: "-c:a libmp3lame -b:a 64k" },
+  { format: "opus", extension: "ogg", codec: "-c:a libvorbis -b:a 64k" },
+] as const)("cut sound as $format has no more bits than its source", LIMIT, async (row, { expect }) => {
+  const sound = [
+    "-f",
+    "lavfi",
+    "-i",
+    "anoisesrc=duration=8:amplitude=0.3",
+    "-ac",
+    "2",
+    ...row.codec.split(" "),
+  ];
+  const original = await makeClip(row.extension, sound);
+  const { format } = row;
+  const options = { format, start: 0.1 };
+  const { path } = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+  // ADTS has a few bytes more in each packet than MP3.
+  expect(await bytesOf(path)).toBeLessThanOrEqual(1.03 * (await bytesOf(original)));
+});
+
 test.concurrent.for([
   { kind: "image", quality: "very_high", larger: true },
   { kind: "image", quality: "very_low", larger: undefined },

@@ -104,6 +104,26 @@ test("keeps transparency, and crops and fits as a task does", async () => {
   });
 });
 
+test("enlarges a picture, but not with enlarge=false", async () => {
+  const source = own.serve("/small.jpg", { file: await clip("jpeg", { size: "320x240" }) });
+  for (const [options, width, height] of [
+    ["w=640", 640, 480],
+    ["w=640,enlarge=true", 640, 480],
+    ["w=640,enlarge=false", 320, 240],
+    ["w=640,h=640,fit=contain,enlarge=false", 320, 240],
+    ["w=160,enlarge=false", 160, 120],
+  ] as const) {
+    const { bytes } = await get(plain(`${options},f=png`, source));
+    const { picture } = await readFacts(await saved("sized.png", bytes));
+    expect([options, picture?.width, picture?.height]).toEqual([options, width, height]);
+  }
+  expect(await refusal(plain("w=640,enlarge=no", source))).toEqual([
+    400,
+    "request_invalid",
+    "options.enlarge",
+  ]);
+});
+
 test("turns, mirrors, places and fills as a task does", async () => {
   const file = await clip("jpeg", { size: "320x240" });
   const options = "w=200,h=200,fit=contain,position=right,bg=%23ff0000,rotate=90,flip=horizontal,f=png";
