@@ -5,7 +5,10 @@ import { deflateSync } from "node:zlib";
 import { afterAll, describe, expect, test } from "vitest";
 import { dropped } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";
+import { readColors } from "../../src/probe/color-profile.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import { full, ispe } from "../fixtures/heic.ts";
+import { heifOf, type Item } from "../fixtures/heif.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { pngChunk } from "../inputs/png.ts";
 import {
@@ -148,5 +151,20 @@ describe("says which colors an output does not have", () => {
     expect(dropped("image", { format: "webp" }, source)).toEqual([
       { kind: "gain_map", reason: "no_place_in_format" },
     ]);
+  });
+  test.for([
+    { name: "an item", type: "tmap", properties: [] },
+    {
+      name: "an auxiliary picture",
+      type: "hvc1",
+      properties: [full("auxC", 0, Buffer.from("urn:com:apple:photo:2020:aux:hdrgainmap\0"))],
+    },
+  ])("a gain map of a HEIC in $name", async ({ type, properties }) => {
+    const data = Buffer.alloc(4);
+    const photo = { type: "hvc1", data, properties: [ispe(64, 64)] };
+    const read = (...items: Item[]) =>
+      readColors(bytesReader(heifOf(["heic", "mif1"], [photo, ...items])), { isGray: false }, signal);
+    expect(await read({ type, data, properties })).toEqual({ gain_map: true });
+    expect(await read()).toEqual({});
   });
 });
