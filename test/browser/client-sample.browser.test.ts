@@ -113,7 +113,7 @@ test("the preview of a picture is the task's own file, and its original has the 
   const { width, height } = seen.facts;
   expect(seen.facts).toEqual({ bytes: seen.bytes, seconds: null, at: null, width: 120, height });
   expect(seen.same).toBe(true);
-  expect(seen.types).toEqual(["image/png", "image/webp"]);
+  expect(seen.types).toEqual(["image/jpeg", "image/webp"]);
   expect(seen.sizes).toEqual([
     [width, height],
     [width, height],
@@ -152,7 +152,7 @@ test.each([
   expect(seen.facts).toMatchObject({ at: 4, bytes: expect.any(Number) });
   const [original, output, whole] = await Promise.all(
     seen.frames.map(async (frame, at) => {
-      const path = join(rig.folder, `${kind}-${at}.png`);
+      const path = join(rig.folder, `${kind}-${at}`);
       await writeFile(path, Buffer.from(frame, "base64"));
       return path;
     }),

@@ -56,12 +56,16 @@ async function* estimateByStretches(sample: Sample): AsyncGenerator<OutputEstima
   const taken: Span[] = [];
   for (const place of PLACES) {
     const span = measure.span(place, method.length);
-    if (taken.some(({ start }) => Math.abs(start - span.start) < method.length)) continue;
+    const same = taken.findIndex(({ start }) => Math.abs(start - span.start) < method.length / 2);
+    const again = samples[same];
+    if (again) samples.push(again);
+    else {
+      const stretch = await method.encode(span);
+      samples.push({ ...stretch, weight: method.length === 0 ? 1 : measure.weight(span) });
+    }
     taken.push(span);
-    const stretch = await method.encode(span);
-    samples.push({ ...stretch, weight: method.length === 0 ? 1 : measure.weight(span) });
     const { bytes, error } = sumUp(samples);
-    const covered = Math.min(1, (taken.length * method.length) / total);
+    const covered = Math.min(1, (new Set(samples).size * method.length) / total);
     const sampling = Math.max(method.error, error * Math.sqrt(1 - covered));
     const margin = Math.min(0.95, exact ? sampling : sampling + OTHER_ERROR);
     yield estimate(bytes * (1 - margin), bytes * (1 + margin), scaledSeconds(sample, samples));

@@ -64,18 +64,22 @@ async function previewPicture(sample: Sample, open: Open): Promise<Preview> {
   const moment = still ? null : plan.start;
   const [output, original] = await Promise.all([
     encodeBlob(sample),
-    drawOriginal(sample.request, { width, height }, moment, open),
+    drawOriginal(sample.request, { width, height }, { at: moment, alpha: plan.image.alpha }, open),
   ]);
   return { original, output: output.blob, bytes: output.size, seconds: null, at: moment, width, height };
 }
 
 const FRAMING = ["rotate", "flip", "crop", "fit", "position", "background"] as const;
 
-/** Draws the original losslessly in the shape and size of its output. */
+// A PNG takes six times as long, so only transparent pictures become one.
+const OPAQUE = { format: "jpeg", quality: "very_high" } as const;
+const TRANSPARENT = { format: "png" } as const;
+
+/** Draws the original in the shape and size of its output. */
 async function drawOriginal(
   { options }: EncodeRequest,
   size: { width: number; height: number },
-  at: number | null,
+  { at, alpha }: { at: number | null; alpha: boolean },
   open: Open,
 ): Promise<Blob> {
   const given: Record<string, unknown> = { ...options };
@@ -83,7 +87,10 @@ async function drawOriginal(
     FRAMING.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
   );
   const start = at !== null && at > 0 ? { start: at } : {};
-  const request = { kind: "image", options: { ...framing, ...size, ...start, format: "png" } };
+  const request = {
+    kind: "image",
+    options: { ...framing, ...size, ...start, ...(alpha ? TRANSPARENT : OPAQUE) },
+  };
   return (await encodeBlob(await open(request as EncodeRequest))).blob;
 }
 
@@ -128,7 +135,7 @@ async function previewSound(sample: Sample, moment: number, open: Open): Promise
   };
 }
 
-const AROUND_SECONDS = 0.5;
+const AROUND_SECONDS = { before: 0.2, after: 0.3 } as const;
 const GROUP_SECONDS = 2;
 
 async function previewFrame(
@@ -141,18 +148,18 @@ async function previewFrame(
   const { plan, request, signal } = sample;
   const size = sizeOf(sample);
   const span = spanAround(sample, moment);
-  const original = drawOriginal(request, size, moment, open);
+  const original = drawOriginal(request, size, { at: moment, alpha: false }, open);
   original.catch(() => {});
   if (isCopy(plan)) {
     const same = await original;
     return { original: same, output: same, bytes: 0, seconds: 0, at: moment, ...size };
   }
-  const part = await sample.encode(requestOfPart(withoutText(request), plan, span));
+  const part = await sample.encode(requestOfPart(picturesOf(request), plan, span));
   const file =
     plan.kind === "adaptive_video" ? await joinSegment(storage, plan) : await blobOf(part.reader, signal);
   const reader = createBlobReader(new Blob([file], { type: "video/mp4" }));
   const start = (moment - span.start) / (plan.speed ?? 1);
-  const still = { format: "png", ...(start > 0 && { start: Number(start.toFixed(6)) }) };
+  const still = { ...OPAQUE, ...(start > 0 && { start: Number(start.toFixed(6)) }) };
   const tools = { ...createTools(), ...inputsOf(reader, part.mime) };
   const frame = await openSample(
     tools,
@@ -186,9 +193,10 @@ function sizeOf({ plan: { renditions, video }, source }: Sample): { width: numbe
   return { width, height };
 }
 
-// Text tracks, covers and chapters do not show in a frame.
-function withoutText({ kind, options }: EncodeRequest): EncodeRequest {
-  return { kind, options: kind === "video" ? { ...options, metadata: "strip" } : options } as EncodeRequest;
+// Sound, text tracks, covers and chapters do not show in a frame.
+function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
+  const more = kind === "video" ? { mute: true, metadata: "strip" } : { mute: true };
+  return { kind, options: { ...options, ...more } } as EncodeRequest;
 }
 
 /** Returns half a second around a moment, or the group of pictures of adaptive video, whose frames the output has too. */
@@ -200,9 +208,9 @@ function spanAround({ plan, source }: Sample, moment: number): { start: number; 
     return { start, end: Math.min(start + GROUP_SECONDS, until) };
   }
   const fps = frameRate(plan, source) / speed;
-  const first = Math.max(0, Math.floor((moment - from - (AROUND_SECONDS / 2) * speed) * fps));
+  const first = Math.max(0, Math.floor((moment - from - AROUND_SECONDS.before * speed) * fps));
   const start = Number((from + first / fps).toFixed(6));
-  return { start, end: Math.min(Math.max(start, moment) + AROUND_SECONDS * speed, until) };
+  return { start, end: Math.min(Math.max(start, moment) + AROUND_SECONDS.after * speed, until) };
 }
 
 function frameRate({ video }: Plan, source: Source): number {
