@@ -20,7 +20,7 @@ export type RecordType = Run["object"];
 /** A visitor's file or its handle. */
 export type LocalFile = Blob | FileSystemFileHandle;
 
-/** Where to load ffmpeg's wasm cores from, and how to cache them. */
+/** URLs of ffmpeg's wasm cores, and how to cache them. */
 export interface CoreFiles {
   /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm?: string;
@@ -52,7 +52,7 @@ export interface CoreFiles {
   cache?: string | null;
 }
 
-/** Where to load ffmpeg's threaded core from, which the package does not contain. */
+/** URLs of ffmpeg's threaded core, which the package does not contain. */
 export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9" | "font"> {
   /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm: string;

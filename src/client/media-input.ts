@@ -16,7 +16,7 @@ export type AnyMedia =
 
 /** A request that can be sent as JSON, and the file that is its input. */
 export interface RequestWithFiles {
-  /** Its input is a URL as text, or for a step an object that contains one; null when there is only a file. */
+  /** `input` is a URL, or for a step an object with one; null when there is only a file. */
   request: unknown;
   file: Blob | FileSystemFileHandle | null;
   /** The files among its extra inputs, by the paths of their URLs; those URLs are null in `request`. */

@@ -39,7 +39,7 @@ export type Waiting =
 
 /** The file that a run waits for, as the visitor knows it. */
 export interface WaitingFile {
-  /** Its name, without folders. */
+  /** Name without folders. */
   name: string;
   /** Size in bytes. */
   size: number;

@@ -64,7 +64,7 @@ export interface Option<
 > {
   kinds: readonly K[];
   schema: S;
-  /** Its schema in kinds where the fields, the bounds or the description differ. */
+  /** Schemas of kinds whose fields, bounds or description differ. */
   schemas?: V;
   /** The value that changes nothing; absent where only omission does. */
   default?: NonNullable<z.infer<S>>;
@@ -135,7 +135,7 @@ export interface Feature<
   C extends string = string,
   P extends EncodedPart = EncodedPart,
 > extends OptionGroup<O> {
-  /** Its part of the plan, as stored and as sent to a container. */
+  /** Fields that it adds to the plan, as stored and as sent to a container. */
   fields: F;
   /** The encoded streams that have its fields; absent where the plan's schema names them. */
   part?: P;
@@ -154,7 +154,7 @@ export interface Feature<
   stage?: Stage;
   pictures?(fields: Partial<FieldValues<F>>, context: FilterContext): readonly string[];
   sound?(fields: Partial<FieldValues<F>>): readonly string[];
-  /** Its filters after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
+  /** Filters that run after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
   over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }

@@ -111,7 +111,7 @@ export const SOUND_CODECS = {
 export const QUALITIES = ["very_low", "low", "medium", "high", "very_high"] as const;
 /** How a picture fills a box of another shape: bars, crop, or stretch. */
 export const FITS = ["contain", "cover", "fill"] as const;
-/** Where a picture is placed in its box, or which part of it is kept. */
+/** The position of a picture in its box, or the part of it that is kept. */
 export const POSITIONS = [
   "center",
   "top",

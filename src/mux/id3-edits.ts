@@ -11,7 +11,7 @@ const LIMITS = { frame: 127, time: 0xffffffff } as const;
 const NO_OFFSET = 0xffffffff;
 const MAX_TEXT = 4 * MAX_TAG_TEXT;
 
-/** What ffmpeg cannot write into the ID3 tag of a file. */
+/** Changes to a file's ID3 tag that ffmpeg cannot write. */
 export interface Id3Edits {
   chapters: readonly Chapter[];
   /** The values of tags that ffmpeg joined with semicolons. */

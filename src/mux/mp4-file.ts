@@ -273,7 +273,7 @@ const BLOCK = 64 * KIB;
 interface Table {
   readonly length: number;
   push(value: number): void;
-  /** Its bytes in pieces, not copied. */
+  /** Returns the bytes in pieces, without copying them. */
   bytes(): Uint8Array[];
 }
 

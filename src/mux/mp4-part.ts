@@ -28,7 +28,7 @@ export interface Mp4Track {
   language: number;
   /** Display width and height, as stored in tkhd. */
   shown: Uint8Array;
-  /** Its only sample entry, including the header. */
+  /** The only sample entry, including its header. */
   entry: Uint8Array;
   edit: Mp4Edit;
   /** Sample groups, such as the pre-roll of sound; copied unchanged. */

@@ -58,7 +58,7 @@ async function statedDuration(
   return end > origin ? end - origin : stated;
 }
 
-/** What the packets of a file say about its length. */
+/** The length of a file, from its packets. */
 export interface PacketLength {
   /** Seconds from the start of the first packet to the end of the last; null when only `truncated` is known. */
   seconds: number | null;

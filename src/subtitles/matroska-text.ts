@@ -205,7 +205,7 @@ interface Block {
   /** Duration in ticks; null when not stated. */
   duration: number | null;
   bytes: Uint8Array;
-  /** Its block additions. */
+  /** BlockAdditions. */
   more: Uint8Array;
 }
 

@@ -20,7 +20,7 @@ import { removeFolder, type Scratch } from "./files.ts";
 /** One job of a batch. */
 export interface Member extends RunHooks {
   job: NativeJob;
-  /** Its folder, which receives its files. */
+  /** Folder that receives the job's files. */
   folder: string;
 }
 

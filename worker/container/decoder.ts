@@ -121,7 +121,7 @@ async function decodeFrame({ still, width, height }: WebpFrame, run: DecoderRun)
 }
 
 interface DecoderRun {
-  /** Its working directory. */
+  /** Working directory. */
   folder: string;
   installed: Installed;
   limits: Limits & { stall_seconds: number };

@@ -36,7 +36,7 @@ export interface RunHooks {
 
 /** Options of {@link encode}. */
 export interface EncodeOptions extends RunHooks {
-  /** Its folder: the output goes to `out`, the lists of pictures and packets beside it. */
+  /** The job's folder: `out` receives the output, the folder itself the lists of pictures and packets. */
   folder: string;
   /** Points of a waveform before the chunk. */
   points_before?: number | undefined;

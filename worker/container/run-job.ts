@@ -20,7 +20,7 @@ import {
 
 /** The hooks of a job's run. */
 export interface JobHooks extends RunHooks {
-  /** Its membership of a batch; null for none. */
+  /** Null for a job without a batch. */
   batch: BatchMembership | null;
 }
 

@@ -24,7 +24,7 @@ export interface JobTask {
   id: string;
   /** The task whose output it waits for; null for none. */
   after: string | null;
-  /** Its request, when it reads the shared input. */
+  /** The encode request, for a task that reads the shared input. */
   wanted?: EncodeRequest;
   /** True once it may run, or has failed because its input never came. */
   released: boolean;

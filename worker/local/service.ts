@@ -33,7 +33,7 @@ export interface ServiceOptions extends Settings {
 
 /** A running local service. */
 export interface Service {
-  /** Its base URL, without a trailing slash. */
+  /** Base URL without a trailing slash. */
   url: string;
   /** The generated API key; null when the settings name keys. */
   key: string | null;

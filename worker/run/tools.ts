@@ -28,7 +28,7 @@ export interface RunBegin {
   /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
-  /** Its sealed encryption key; null for none. */
+  /** The run's sealed encryption key; null for none. */
   sealed_key: string | null;
 }
 

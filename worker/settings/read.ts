@@ -54,7 +54,7 @@ export function defaultOf(field: unknown): string | undefined {
 interface Problem {
   name: string;
   facts: SettingFacts;
-  /** Its text; undefined when it is not set. */
+  /** The text as given; undefined when the setting is absent. */
   value: string | undefined;
   /** Index in a list. */
   entry: string | undefined;

@@ -13,7 +13,7 @@ interface IsolatedApi {
   next(): Promise<Uint8Array | null>;
 }
 
-/** Its events: the finished share. */
+/** The finished share, from 0 to 1. */
 type IsolatedEvent = number;
 
 interface IsolatedWorker {

@@ -31,7 +31,7 @@ export interface Delegation {
 }
 
 export interface DelegatedTask {
-  /** Its id at the fallback; null until it is created. */
+  /** The task's id at the fallback; null until it exists. */
   remote: string | null;
   /** Refusals of the local encoders. */
   refusals: Refusal[];

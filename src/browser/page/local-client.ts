@@ -499,7 +499,7 @@ interface Follower {
 }
 
 interface FollowedTask {
-  /** Its id at the fallback; null until it is created. */
+  /** The task's id at the fallback; null until it exists. */
   remote: string | null;
   /** Stops the upload of its file. */
   over: AbortController;

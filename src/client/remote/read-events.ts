@@ -2,7 +2,7 @@ import { within } from "../../util/async.ts";
 import * as errors from "../errors.ts";
 
 export interface SentEvent {
-  /** Its type; `message` when the server does not name one. */
+  /** Event type; `message` when the server names none. */
   event: string;
   /** The latest id, sent with this event or an earlier one; empty when there is none. */
   id: string;

@@ -76,7 +76,7 @@ export interface Vp9CoreLoadOptions extends LoadOptions {
   wasm?: string | URL | undefined;
 }
 
-/** Where to load the threaded core from, which this package does not ship. Each file may be plain or gzipped. */
+/** URLs of the threaded core, which this package does not ship. Each file may be plain or gzipped. */
 export interface MtCoreLoadOptions extends LoadOptions {
   /** URLs of `ffmpeg-core.wasm`, `ffmpeg-core.js` (ESM) and `ffmpeg-core.worker.js` of `@ffmpeg/core-mt`. */
   wasm: string | URL;

@@ -60,7 +60,7 @@ const side = z
   .min(0)
   .max(1 << 16);
 const Overlay = z.strictObject({
-  /** Its index among the extra inputs. */
+  /** Index among the extra inputs. */
   input: z.int().min(0).max(100),
   /** Width in pixels; null for its own. */
   width: z

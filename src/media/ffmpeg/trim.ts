@@ -84,7 +84,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   };
 }
 
-// Where no time can be looked up, ffmpeg must read from the beginning.
+// Times cannot be looked up in such sources, so ffmpeg reads from the beginning.
 function decodeFrom(start: number, source: Source): number {
   return source.restarted || source.edited ? 0 : start;
 }

@@ -87,7 +87,7 @@ export async function placeCuts(
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
     const known = hasEntries(source) ? entries : estimateEntries(source);
-    // Without the index at its end, the picture visible at a time cannot be looked up.
+    // The index at the end is needed to look up the picture visible at a time.
     const finder = source.truncated ? { entry: known.entry, shown: async () => null } : known;
     const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
