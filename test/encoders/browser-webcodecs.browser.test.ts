@@ -294,6 +294,6 @@ test("reports a source that is cut off", async () => {
   const bytes = readFileSync(await clip("mp4_faststart", { seconds: 4 }));
   await writeFile(path, bytes.subarray(0, bytes.length / 2));
   const { error } = await rig.encode(path, { width: 80, format: "webm" });
-  const message = "The input ends too early: it is cut off.";
+  const message = "The input ends earlier than its headers say: they are wrong, or it is cut off.";
   expect(error).toMatchObject({ kind: "input_unsupported", message });
 });

@@ -69,6 +69,15 @@ export async function miscountedNoise(times: number): Promise<string> {
   });
 }
 
+/** An MP3 cut and joined several times, amid frames whose data lies in the ones before. */
+export async function brokenJoints(): Promise<string> {
+  return rewritten(await noise(), "mp3", "joints", (file) =>
+    Buffer.concat(
+      Array.from({ length: 8 }, (_, part) => file.subarray(part * 777 + 1001, 15_000 + part * 501)),
+    ),
+  );
+}
+
 const FRAME = 384;
 
 /** An MP3 of frames of 384 bytes behind one with a VBRI tag, which counts so many times their number. */

@@ -20,7 +20,7 @@ import {
 } from "../judge/odd-lengths.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
-import { cutOff } from "../judge/wrong-headers.ts";
+import { brokenJoints, cutOff } from "../judge/wrong-headers.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -157,6 +157,18 @@ test.concurrent.for([1, 2])(
     const input = rig.serve(await joined("ogg", [await vorbis(1), await vorbis(channels)]));
     const { path } = await rig.door.encode({ input, kind: "audio", options: { start: 7, end: 10 } });
     expect(Math.abs((await readSound(path, { channels: 1 })).duration - 3)).toBeLessThan(0.1);
+  },
+);
+
+test.concurrent.for(["opus", "mp3", "flac"])(
+  "an MP3 with broken joints converts to %s",
+  LIMIT,
+  async (format, { expect }) => {
+    const input = rig.serve(await brokenJoints());
+    const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format } });
+    const { counts } = task.steps.find(({ kind }) => kind === "audio")?.output ?? {};
+    const { duration } = await readSound(path, { channels: 1 });
+    expect(Math.abs(duration - (counts?.sound?.source ?? 0))).toBeLessThan(0.3);
   },
 );
 

@@ -130,10 +130,20 @@ function compare(
   const expected = sourceCounts.pictures ? expectedPictures(plan, source, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
   const missingSound = expectedSound(plan, sourceCounts) - contents.sound + (sourceCounts.silenced ?? 0);
-  const sound = missingSound > SOUND_TOLERANCE ? missingSound : 0;
+  const sound = missingSound > soundTolerance(source, sourceCounts) ? missingSound : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
   return { pictures: missing + unencoded, at, sound, late_start };
+}
+
+// Where two raw files meet, a decoder skips the frames that refer to those cut away; the counts say how much.
+const RAW_SOUND: ReadonlySet<string> = new Set(["mp3", "aac", "ac3", "eac3", "dts"]);
+const JOINT_SHARE = 0.02;
+const MAX_JOINTS_SECONDS = 2;
+
+function soundTolerance({ format }: Source, { sound = 0 }: PacketCounts): number {
+  if (!RAW_SOUND.has(format)) return SOUND_TOLERANCE;
+  return Math.max(SOUND_TOLERANCE, Math.min(MAX_JOINTS_SECONDS, sound * JOINT_SHARE));
 }
 
 // When the sound changes its layout or rate, ffmpeg builds a new graph, which starts with silence from time 0.

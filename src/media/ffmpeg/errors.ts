@@ -17,7 +17,10 @@ export const terminated = ({ log }: Log) =>
 export const inputCutOff = ({ log }: Log = {}) =>
   new MediaError("input_unsupported", "The input is damaged or cut off.", { cause: log });
 export const inputEndsEarly = () =>
-  new MediaError("input_unsupported", "The input ends too early: it is cut off.");
+  new MediaError(
+    "input_unsupported",
+    "The input ends earlier than its headers say: they are wrong, or it is cut off.",
+  );
 export const streamMissing = ({ log }: Log) =>
   new MediaError("input_unsupported", "The input lacks a stream that it claims to have.", { cause: log });
 export const inputUnreadable = ({ log }: Log) =>
