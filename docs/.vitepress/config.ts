@@ -1,7 +1,7 @@
 import { defineConfig } from "vitepress";
 
 // Pages of wide tables and diagrams have no outline beside them.
-const WIDE = ["architecture.md", "benchmarks.md", "contributing.md", "settings.md"];
+const WIDE = ["architecture.md", "benchmarks.md", "contributing.md", "settings.md", "strangers.md"];
 
 // Nothing is loaded from elsewhere: fonts and search are built in. A dead link fails the build.
 export default defineConfig({
@@ -68,6 +68,7 @@ export default defineConfig({
         items: [
           { text: "Architecture", link: "/architecture" },
           { text: "Benchmarks", link: "/benchmarks" },
+          { text: "Files of others", link: "/strangers" },
           { text: "Contributing", link: "/contributing" },
         ],
       },
