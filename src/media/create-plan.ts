@@ -15,6 +15,7 @@ import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./feature
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
 import { planPictures } from "./features.ts";
+import { assumptionFilters } from "./ffmpeg/color.ts";
 import {
   ANIMATION_DEFAULTS,
   DEFAULT_FORMAT,
@@ -116,7 +117,13 @@ export function createPlan<K extends EncodeKind>(
   const plain = sources.every(
     ({ video_track, sound_track }) => video_track === undefined && sound_track === undefined,
   );
-  return plain ? plan : { ...plan, main_tracks: true };
+  const decodes = plan.image !== null || plan.video?.mode === "encode";
+  const isAssumed = decodes && sources.some((each) => assumptionFilters(each).length > 0);
+  return {
+    ...plan,
+    ...(!plain && { main_tracks: true as const }),
+    ...(isAssumed && { assumed_colors: true as const }),
+  };
 }
 
 // The packet at the end of what is left may be cut.

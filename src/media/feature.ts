@@ -165,6 +165,7 @@ export interface Planned {
   concat?: unknown;
   main_tracks?: true | undefined;
   partial?: true | undefined;
+  assumed_colors?: true | undefined;
   audio: { mode: string } | null;
   /** The pictures that are encoded; empty for none. */
   pictures: Readonly<Record<string, unknown>>;

@@ -13,6 +13,7 @@ import {
   STAGES,
   type Stage,
 } from "./feature.ts";
+import { assumed_colors } from "./features/assumed-colors.ts";
 import { color_profile } from "./features/color-profile.ts";
 import { concat } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
@@ -39,6 +40,7 @@ export const FEATURES = {
   concat,
   main_tracks,
   partial,
+  assumed_colors,
 } as const;
 
 type Features = typeof FEATURES;

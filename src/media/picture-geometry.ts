@@ -41,6 +41,8 @@ export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
 export interface Orientation {
   rotate: StoredPicture["rotate"];
   mirror: boolean;
+  /** Clockwise degrees of a turn that is none of right angles; absent for one that is. */
+  tilt?: number;
 }
 
 /**
@@ -49,7 +51,14 @@ export interface Orientation {
  */
 export function matrixOrientation([a, b, c, d]: readonly [number, number, number, number]): Orientation {
   const mirror = a * d - b * c < 0;
-  return { rotate: toRightAngle((Math.atan2(b, mirror ? -a : a) * 180) / Math.PI), mirror };
+  const degrees = (Math.atan2(b, mirror ? -a : a) * 180) / Math.PI;
+  return { rotate: toRightAngle(degrees), mirror, ...(isTilted(degrees) && { tilt: Math.round(degrees) }) };
+}
+
+const MAX_TILT = 1;
+
+function isTilted(degrees: number): boolean {
+  return Math.abs(degrees - 90 * Math.round(degrees / 90)) > MAX_TILT;
 }
 
 /** Parses a sample aspect ratio such as `4:3` into a number; 1 when absent, malformed or `0:1` (unknown). */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ExtraFile } from "./extra-files.ts";
 import { Motion } from "./features/animation.ts";
+import { assumed_colors } from "./features/assumed-colors.ts";
 import { AudioFilters } from "./features/audio-filters.ts";
 import { concatFields } from "./features/concat.ts";
 import { EncryptionPlan } from "./features/encryption.ts";
@@ -165,6 +166,7 @@ export const Plan = z.strictObject({
     .exactOptional(),
   ...main_tracks.fields,
   ...partial.fields,
+  ...assumed_colors.fields,
   sounds: z
     .array(z.strictObject({ track: index, audio: AudioPlan }))
     .max(100)

@@ -71,12 +71,22 @@ export function hasManyFiles({ kind, image }: Pick<Plan, "kind" | "image">): boo
 }
 
 /** Returns the part of a plan that features see. */
-export function plannedOf({ speed, concat, main_tracks, partial, audio, video, image }: Plan): Planned {
+export function plannedOf({
+  speed,
+  concat,
+  main_tracks,
+  partial,
+  assumed_colors,
+  audio,
+  video,
+  image,
+}: Plan): Planned {
   return {
     speed,
     concat,
     main_tracks,
     partial,
+    assumed_colors,
     audio,
     pictures: { ...(image ?? (video?.mode === "encode" ? video : {})) },
   };

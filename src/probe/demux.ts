@@ -18,9 +18,10 @@ import {
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
 import { USUAL_DEPTH } from "../media/features/audio-format.ts";
+import * as mediaErrors from "../media/ffmpeg/errors.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
 import { mainTrack, type TrackFacts } from "../media/main-tracks.ts";
-import { displayedSize } from "../media/picture-geometry.ts";
+import { displayedSize, type Orientation } from "../media/picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../media/source.ts";
 import { COVER_CODECS, readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -439,10 +440,9 @@ async function pictureFacts(
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
   const { num, den } = await video.getPixelAspectRatio();
   // mediabunny (1.61) mistakes a mirrored picture for a rotated one.
-  const { rotate: rotation, mirror } = index?.orientation ?? {
-    rotate: await video.getRotation(),
-    mirror: false,
-  };
+  const own: Orientation = index?.orientation ?? { rotate: await video.getRotation(), mirror: false };
+  const { rotate: rotation, mirror, tilt } = own;
+  if (tilt !== undefined) throw mediaErrors.tilted({ degrees: tilt });
   const stored = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
   const color = await video.getColorSpace();
   const config = await video.getDecoderConfig();

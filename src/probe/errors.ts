@@ -19,6 +19,8 @@ const TIFF_LAYOUTS = {
 export const empty = () => unsupported("The file is empty.");
 export const noMedia = () => unsupported("The file contains no media.");
 export const gzip = () => unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first.");
+export const jpegXl = () =>
+  unsupported("The file is a JPEG XL picture, which is not supported; save it otherwise.");
 export const webPage = () => unsupported("This is a web page, not a media file.");
 export const playlist = () =>
   new MediaError("input_unsupported", "The file is a playlist; pass the media itself.", {

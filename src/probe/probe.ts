@@ -15,6 +15,7 @@ import { readOrientation } from "./exif.ts";
 import { hideDamage, readDisabledTracks } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { readMovieExtras, readMovieIndex } from "./mp4.ts";
+import { readNamedStill } from "./named-still.ts";
 import { measurePackets } from "./packet-lengths.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, sniff } from "./sniff.ts";
@@ -70,6 +71,8 @@ export async function probeMedia(
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
     if (complete && !error.retryable) return null;
+    const named = error.retryable ? null : readNamedStill(head);
+    if (named) return named;
     throw error;
   });
   if (complete && report === null) return withExactDuration(complete.source, left, reader, signal);

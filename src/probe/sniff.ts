@@ -1,6 +1,7 @@
 import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from "mediabunny";
 import type { ByteReader } from "../runs/ports.ts";
 import * as errors from "./errors.ts";
+import { isJpegXl, isTextualStill } from "./named-still.ts";
 import { findSvgRoot } from "./svg-root.ts";
 
 const HEAD = 4096;
@@ -13,10 +14,12 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
   if (head.every((byte) => byte === head[0])) throw errors.noMedia();
   if (head[0] === 0x1f && head[1] === 0x8b) throw errors.gzip();
   if (isSvg(head)) return head;
+  if (isJpegXl(head)) throw errors.jpegXl();
   const text = asText(head.subarray(0, TEXT), reader.size > TEXT);
   if (text === null) return head;
   if (/<(!doctype html|html|head|body)\b/i.test(text)) throw errors.webPage();
   if (/^\s*#EXTM3U/.test(text)) throw errors.playlist();
+  if (isTextualStill(text)) return head;
   if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;
   throw errors.text();
 }

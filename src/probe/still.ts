@@ -128,7 +128,8 @@ function afterProfile(view: DataView): number {
   return 38 + length + (length & 1);
 }
 
-function reportOf(format_name: string, stream: object, frame: object): StillReport {
+/** Returns a report on a still. */
+export function reportOf(format_name: string, stream: object, frame: object): StillReport {
   return {
     format: { format_name },
     streams: [{ index: 0, codec_type: "video", ...stream }],

@@ -65,6 +65,23 @@ test("an encoder that lacks a feature refuses the plans that need it, by the fea
   expect(one.log).toEqual(["GET /health"]);
 });
 
+test("an encoder that takes untagged HD for SD refuses it, and no other source", async () => {
+  const one = encoderWith(all.filter((name) => name !== "assumed_colors"));
+  const native = createNativeEncoder({ instances: [one] });
+  const size = { width: 1280, height: 720, coded_width: 1280, coded_height: 720 };
+  const SD = { width: 640, height: 480, coded_width: 640, coded_height: 480 };
+  const tagged = { primaries: "bt709", transfer: "bt709", space: "bt709", hdr: false };
+  for (const [source, refusal] of [
+    [videoSource({ ...size, color: { hdr: false } }), { code: "assumed_colors" }],
+    [videoSource({ ...size, color: tagged }), null],
+    [videoSource({ ...SD, color: { hdr: false } }), null],
+  ] as const) {
+    const plan = createPlan(source, "video", { width: 320 });
+    await native.prepare(plan);
+    expect(native.refuse(plan, source)).toEqual(refusal);
+  }
+});
+
 test("work that needs a feature goes to the encoder that has it", async () => {
   const [one, other] = [unable(), able()];
   const native = createNativeEncoder({ instances: [one, other] });

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { movingWebp } from "../fixtures/moving-webp.ts";
 import { pngChunk } from "../inputs/png.ts";
 import { quadrantClip, quadrantPng, withOrientation } from "./clips.ts";
 
@@ -53,6 +54,16 @@ function withExif(file: Buffer, exif: Buffer): Buffer {
   const header = Buffer.from([8, 0, 0, 0, 159, 0, 0, 95, 0, 0]);
   const body = Buffer.concat([riff("VP8X", header), file.subarray(12), riff("EXIF", exif)]);
   return riff("RIFF", Buffer.concat([Buffer.from("WEBP"), body]));
+}
+
+/** Writes an animated WebP with an EXIF orientation to a path. */
+export async function writeOrientedAnimation(orientation: ExifOrientation, path: string): Promise<string> {
+  const file = await readFile(await movingWebp());
+  // The header that announces EXIF data is there, as in every animation.
+  file[20] = (file[20] ?? 0) | 8;
+  const body = Buffer.concat([file.subarray(8), riff("EXIF", exifOf(orientation))]);
+  await writeFile(path, riff("RIFF", body));
+  return path;
 }
 
 function riff(name: string, body: Buffer): Buffer {

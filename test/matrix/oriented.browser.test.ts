@@ -4,14 +4,17 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
 import { ORIENTATIONS, quadrantClip, quadrantPng } from "../judge/clips.ts";
+import { EASY_STILLS } from "../judge/easy-stills.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
+import { runNative } from "../judge/native.ts";
 import {
   ALL_ORIENTATIONS,
   type ExifOrientation,
   ORIENTED,
   ORIENTED_FORMATS,
   type OrientedFormat,
+  writeOrientedAnimation,
   writeOrientedClip,
 } from "../judge/oriented.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -64,6 +67,37 @@ async function judgeClip(encode: Encode, orientation: ExifOrientation) {
   }
 }
 
+// Turned clockwise by a quarter, the left half is at the top.
+async function judgeAnimation(encode: Encode) {
+  const input = await writeOrientedAnimation(6, join(folder, "animation.webp"));
+  for (const [kind, format] of [
+    ["image", "gif"],
+    ["video", "mp4"],
+  ] as const) {
+    const { path } = await encode(kind, input, { format });
+    expect((await readFacts(path)).picture).toMatchObject({ width: 64, height: 96 });
+    const filter = "select=gte(t\\,0.5),scale=1:2:flags=area,format=rgb24";
+    const { output } = await runNative(["-i", path, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"]);
+    const [top, bottom] = [output.subarray(0, 3), output.subarray(3, 6)];
+    expect([(top[0] ?? 0) > 150, (top[1] ?? 0) < 90], format).toEqual([true, true]);
+    expect([(bottom[0] ?? 0) < 90, (bottom[1] ?? 0) > 120], format).toEqual([true, true]);
+  }
+}
+
+async function judgeEasy(encode: Encode) {
+  // ffmpeg recognizes these by the name of their file alone.
+  for (const make of [EASY_STILLS.tga, EASY_STILLS.pam]) {
+    const { path } = await encode("image", await make(), { format: "avif", quality: "very_high" });
+    const { worst } = await measureLikeness(path, await quadrantPng(), { pixels: "gbrp" });
+    expect(worst).toBeGreaterThan(LIKE);
+  }
+  for (const [name, make] of Object.entries(EASY_STILLS)) {
+    const output = await encode("image", await make(), { format: "png" });
+    const { worst } = await measureLikeness(output.path, await quadrantPng(), { pixels: "gbrp" });
+    expect(worst, name).toBeGreaterThan(0.98);
+  }
+}
+
 describe("by a service", () => {
   let rig: Rig;
   beforeAll(async () => {
@@ -85,6 +119,8 @@ describe("by a service", () => {
   test.concurrent.for(ALL_ORIENTATIONS)("shows a video of orientation %i upright", LIMIT, (orientation) =>
     judgeClip(encode, orientation),
   );
+  test.concurrent("shows an animated WebP upright", LIMIT, () => judgeAnimation(encode));
+  test.concurrent("reads easy formats as they are", LIMIT, () => judgeEasy(encode));
 });
 
 describe("by a page", () => {
@@ -112,4 +148,6 @@ describe("by a page", () => {
   test.for(ALL_ORIENTATIONS)("shows a video of orientation %i upright", LIMIT, (orientation) =>
     judgeClip(encode, orientation),
   );
+  test("shows an animated WebP upright", LIMIT, () => judgeAnimation(encode));
+  test("reads easy formats as they are", LIMIT, () => judgeEasy(encode));
 });

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { quadrantClip } from "../judge/clips.ts";
 import {
   ALL_ORIENTATIONS,
   isMirrored,
@@ -43,4 +44,22 @@ test.for(ALL_ORIENTATIONS)("reads orientation %i of an MP4 from its display matr
     const { rotation, mirrored, width, height } = (await probeFile(file)).source;
     expect({ rotation, mirrored, width, height }).toEqual(factsOf(orientation));
   }
+});
+
+test.for([45, 30, -10])("refuses a display matrix of %i degrees", async (degrees) => {
+  const plain = await quadrantClip();
+  const path = join(folder, `tilted-${degrees}.mp4`);
+  const file = await readFile(plain);
+  const at = file.indexOf("tkhd") + 44;
+  const [cos, sin] = [Math.cos, Math.sin].map((each) =>
+    Math.round(each((degrees * Math.PI) / 180) * 0x10000),
+  );
+  [cos, sin, 0, -(sin ?? 0), cos, 0].forEach((value, index) => {
+    file.writeInt32BE(value ?? 0, at + 4 * index);
+  });
+  await writeFile(path, file);
+  await expect(probeFile(path)).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: `The file asks players to turn its pictures by ${degrees} degrees; only turns by 90, 180 and 270 are supported.`,
+  });
 });

@@ -161,7 +161,15 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply, so a filter rotates images instead.
   const still = plan.image ? ["-noautorotate"] : [];
   const shrink = plan.image?.shrink ? ["-lowres", String(plan.image.shrink)] : [];
-  return [...still, ...shrink, ...alphaArgs(source), ...toolset.input];
+  return [...still, ...shrink, ...namedArgs(source), ...alphaArgs(source), ...toolset.input];
+}
+
+const NAMED: ReadonlySet<string> = new Set(["targa", "pam"]);
+
+// ffmpeg recognizes these by the name of the file alone, which inputs lack.
+function namedArgs({ kind, format }: Source): string[] {
+  if (kind !== "image" || !NAMED.has(format)) return [];
+  return ["-f", "image2", "-pattern_type", "none", "-c:v", format];
 }
 
 // ffmpeg's native VP8 and VP9 decoders drop transparency.

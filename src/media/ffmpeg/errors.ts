@@ -10,6 +10,12 @@ export const noStreams = () =>
 export const pictureSizeUnreadable = () =>
   new MediaError("input_unsupported", "The size of the pictures cannot be read.");
 
+export const tilted = ({ degrees }: { degrees: number }) =>
+  new MediaError(
+    "input_unsupported",
+    `The file asks players to turn its pictures by ${degrees} degrees; only turns by 90, 180 and 270 are supported.`,
+  );
+
 export const diskFull = ({ log }: Log = {}) =>
   new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: log });
 export const terminated = ({ log }: Log) =>

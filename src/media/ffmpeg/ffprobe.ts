@@ -166,7 +166,8 @@ function pictureFacts(
   if (coded_width <= 0 || coded_height <= 0) throw errors.pictureSizeUnreadable();
   const ratio = asText(video.sample_aspect_ratio) ?? "1:1";
   const pixel_aspect = parsePixelAspect(ratio);
-  const { rotate, mirror } = orientationOf(video, frame);
+  const { rotate, mirror, tilt } = orientationOf(video, frame);
+  if (tilt !== undefined) throw errors.tilted({ degrees: tilt });
   const stored = { width: coded_width, height: coded_height, pixel_aspect, rotate };
   const pixel_format = asText(video.pix_fmt);
   const common = asRatio(video.r_frame_rate);
