@@ -137,8 +137,8 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
   svg: row({ label: "SVG", mime: ["image/svg+xml"] }),
   tiff: row({ label: "TIFF", mime: ["image/tiff"] }),
-  targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2" }),
-  pam: row({ label: "PAM", mime: ["image/x-portable-arbitrarymap"], demuxers: "image2" }),
+  targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe" }),
+  pam: row({ label: "PAM", mime: ["image/x-portable-arbitrarymap"], demuxers: "image2pipe" }),
 };
 
 const UNKNOWN = row({ mime: ["application/octet-stream"], mediabunny: "none" });

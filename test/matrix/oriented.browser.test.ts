@@ -76,7 +76,7 @@ async function judgeAnimation(encode: Encode) {
   ] as const) {
     const { path } = await encode(kind, input, { format });
     expect((await readFacts(path)).picture).toMatchObject({ width: 64, height: 96 });
-    const filter = "select=gte(t\\,0.5),scale=1:2:flags=area,format=rgb24";
+    const filter = "select=eq(n\\,1),scale=1:2:flags=area,format=rgb24";
     const { output } = await runNative(["-i", path, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"]);
     const [top, bottom] = [output.subarray(0, 3), output.subarray(3, 6)];
     expect([(top[0] ?? 0) > 150, (top[1] ?? 0) < 90], format).toEqual([true, true]);
@@ -85,12 +85,6 @@ async function judgeAnimation(encode: Encode) {
 }
 
 async function judgeEasy(encode: Encode) {
-  // ffmpeg recognizes these by the name of their file alone.
-  for (const make of [EASY_STILLS.tga, EASY_STILLS.pam]) {
-    const { path } = await encode("image", await make(), { format: "avif", quality: "very_high" });
-    const { worst } = await measureLikeness(path, await quadrantPng(), { pixels: "gbrp" });
-    expect(worst).toBeGreaterThan(LIKE);
-  }
   for (const [name, make] of Object.entries(EASY_STILLS)) {
     const output = await encode("image", await make(), { format: "png" });
     const { worst } = await measureLikeness(output.path, await quadrantPng(), { pixels: "gbrp" });
@@ -120,7 +114,15 @@ describe("by a service", () => {
     judgeClip(encode, orientation),
   );
   test.concurrent("shows an animated WebP upright", LIMIT, () => judgeAnimation(encode));
-  test.concurrent("reads easy formats as they are", LIMIT, () => judgeEasy(encode));
+  test.concurrent("reads easy formats as they are", LIMIT, async () => {
+    await judgeEasy(encode);
+    // ffmpeg recognizes these by the name of their file alone.
+    for (const make of [EASY_STILLS.tga, EASY_STILLS.pam]) {
+      const { path } = await encode("image", await make(), { format: "avif", quality: "very_high" });
+      const { worst } = await measureLikeness(path, await quadrantPng(), { pixels: "gbrp" });
+      expect(worst).toBeGreaterThan(LIKE);
+    }
+  });
 });
 
 describe("by a page", () => {

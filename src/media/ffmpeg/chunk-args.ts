@@ -167,9 +167,9 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
 const NAMED: ReadonlySet<string> = new Set(["targa", "pam"]);
 
 // ffmpeg recognizes these by the name of the file alone, which inputs lack.
-function namedArgs({ kind, format }: Source): string[] {
+function namedArgs({ kind, format, filesize = 0 }: Source): string[] {
   if (kind !== "image" || !NAMED.has(format)) return [];
-  return ["-f", "image2", "-pattern_type", "none", "-c:v", format];
+  return ["-f", "image2pipe", "-frame_size", String(filesize), "-c:v", format];
 }
 
 // ffmpeg's native VP8 and VP9 decoders drop transparency.
