@@ -105,7 +105,7 @@ interface Cause {
   cause: unknown;
 }
 
-/** `names` are the globals that a page has, and this environment lacks. */
+/** `names` are the globals that this environment lacks. */
 export const notPage = ({ names }: { names: readonly string[] }) =>
   new MediaError(
     "service_unavailable",

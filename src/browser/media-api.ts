@@ -174,7 +174,7 @@ export interface MediaApi {
   ): Promise<void>;
   /** Returns the next estimate, a better one than the last; null when there is none. */
   refine(id: string): Promise<OutputEstimate | null>;
-  /** Encodes what a preview shows at a moment in seconds, null for the middle. */
+  /** Encodes a preview of a moment in seconds; null for the middle. */
   preview(
     id: string,
     request: unknown,

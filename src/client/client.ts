@@ -173,10 +173,10 @@ export interface Client {
    */
   probe(input: NewStep["input"], options?: ProbeOptions & { signal?: AbortSignal }): Promise<Source>;
   /**
-   * Estimates the size of an output and the time that it takes, without a task. The estimate is exact where a copy, bitrates or a quick
-   * encode of the whole decide it. Otherwise stretches of the input are encoded as the task would: a wide range comes first, then a
-   * narrower one after each stretch, as long as the caller takes more. Rejects with the errors of a task, and with the signal's reason
-   * on abort. A service yields its last estimate only.
+   * Estimates an output's size and encoding time without creating a task. Yields one exact estimate for a copy, for given bitrates and
+   * for input that takes about a second to encode. Otherwise yields a wide range, then a narrower one after each stretch of the input
+   * that it encodes with the task's settings, until the range is narrow enough or the caller stops. Rejects with the errors of a task,
+   * and with the signal's reason on abort. A service yields only its final estimate.
    *
    * @example for await (const { bytes } of client.estimate({ input: file, kind: "video" })) console.log(bytes.low, bytes.high);
    */
@@ -185,11 +185,10 @@ export interface Client {
     options?: ReadOptions,
   ): AsyncGenerator<OutputEstimate, void>;
   /**
-   * Shows what an output would be at a moment, and the original beside it, without a task: encoded as the task would encode it. An image
-   * is the whole file; a frame of a video is decoded from half a second that is encoded around it; sound is a few seconds. The next call
-   * on the same client ends the previous one, which rejects with an `AbortError`. Otherwise rejects with the errors of a task,
-   * `invalid_kind` for a waveform, and the signal's reason on abort. A service makes no previews: its client rejects with
-   * `encoder_unavailable`.
+   * Encodes one moment of an output with the task's settings, without creating a task, and returns it with the original to compare. An
+   * image is encoded completely, a video for half a second around the frame, and sound for a few seconds. The next call on the same
+   * client aborts the previous one, which rejects with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a
+   * waveform, and the signal's reason on abort. The client of a service rejects with `encoder_unavailable`.
    *
    * @example const { original, output, bytes } = await client.preview({ input: file, kind: "image", options: { format: "webp" } });
    */

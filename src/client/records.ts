@@ -86,12 +86,12 @@ export interface NewTask<K extends EncodeKind = EncodeKind> {
 /** An input and what to do with it, for an estimate or a preview. */
 export type NewSample<K extends EncodeKind = EncodeKind> = Pick<NewTask<K>, "input" | "kind" | "options">;
 
-/** What a preview shows. */
+/** The request for a preview. */
 export type NewPreview<K extends EncodeKind = EncodeKind> = NewSample<K> & {
   /**
    * The moment to show, in seconds of the source.
    *
-   * @default the middle of what is kept; an image's own `start`
+   * @default the middle of the output; an image's own `start`
    */
   at?: number;
 };

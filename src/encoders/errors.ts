@@ -220,7 +220,7 @@ const unexpectedFile = ({ role, file, cause }: LoadedFile, clause: string) =>
     cause,
   });
 
-/** `fault` is an HTTP status, or what else went wrong. */
+/** `fault` is an HTTP status or another reason. */
 export const fileUnloaded = ({
   role,
   file,

@@ -1,14 +1,14 @@
 import { toBase64, viewOf } from "../util/bytes.ts";
 import type { ToneCurve, ToSrgb } from "./source-facts.ts";
 
-/** Three rows of three. */
+/** A 3 × 3 matrix, row by row. */
 export type Matrix = readonly number[];
 /** Chromaticity of a color. */
 export type Xy = readonly [x: number, y: number];
-/** Three values of a color: its X, Y and Z, or its red, green and blue. */
+/** A color, as X, Y and Z or as red, green and blue. */
 export type Xyz = readonly [x: number, y: number, z: number];
 
-/** The chromaticities of three primaries and of white. */
+/** The chromaticities of the three primaries and of the white point. */
 export interface Chromaticities {
   red: Xy;
   green: Xy;
@@ -28,7 +28,7 @@ const PRIMARIES: Readonly<Record<string, Chromaticities>> = {
   smpte432: { red: [0.68, 0.32], green: [0.265, 0.69], blue: [0.15, 0.06], white: D65 },
 };
 
-/** The curve of sRGB (IEC 61966-2-1). */
+/** The tone curve of sRGB (IEC 61966-2-1). */
 export const SRGB_CURVE: ToneCurve = {
   g: 2.4,
   a: 1 / 1.055,
@@ -39,12 +39,12 @@ export const SRGB_CURVE: ToneCurve = {
   f: 0,
 };
 
-/** Returns the curve of a power. */
+/** Returns a gamma curve. */
 export function powerCurve(g: number): ToneCurve {
   return { g, a: 1, b: 0, c: 0, d: 0, e: 0, f: 0 };
 }
 
-/** Returns the light from 0 to 1 of a stored value from 0 to 1. */
+/** Decodes a stored value to linear light; both range from 0 to 1. */
 export function lightOf(curve: ToneCurve, value: number): number {
   const light = "points" in curve ? onPoints(curve.points, value) : onFunction(curve, value);
   return Math.min(1, Math.max(0, light));
@@ -64,24 +64,24 @@ function onPoints(points: readonly (readonly number[])[], x: number): number {
   return y0 + ((x - x0) * (y1 - y0)) / (x1 - x0);
 }
 
-/** Returns the value of sRGB, from 0 to 1, of light from 0 to 1. */
+/** Encodes linear light as an sRGB value; both range from 0 to 1. */
 export function srgbOf(light: number): number {
   const clipped = Math.min(1, Math.max(0, light));
   return clipped <= 0.0031308 ? 12.92 * clipped : 1.055 * clipped ** (1 / 2.4) - 0.055;
 }
 
-/** The part of {@link ToSrgb} that is curves and a matrix. */
+/** A conversion by curves and a matrix. */
 export type Shaper = Exclude<ToSrgb, { table: string }>;
 
-/** Returns the sides of the table of a conversion. */
+/** Grid points along each side of a conversion's lookup table. */
 export const TABLE_SIDE = 16;
 
-/** The light that the lowest and the highest value of a table mean: beyond 0 and 1, so that nothing is clipped between two colors. */
+/** Maps a table's values to linear light. The range exceeds 0 to 1 so that interpolation does not clip. */
 export const TABLE_RANGE = { from: -0.25, span: 1.5 } as const;
 
 const MAX_SHARE = 65_535;
 
-/** Tabulates a conversion of colors from 0 to 1 to the light of sRGB, which is below 0 or above 1 for colors that sRGB does not hold. */
+/** Builds a lookup table from a function that maps colors from 0 to 1 to linear sRGB, which may be below 0 or above 1. */
 export function fromTable(convert: (color: Xyz) => Xyz): ToSrgb {
   const bytes = new Uint8Array(TABLE_SIDE ** 3 * 6);
   const view = viewOf(bytes);
@@ -109,12 +109,12 @@ function gridColor(at: number): Xyz {
   return [part(at), part(Math.floor(at / TABLE_SIDE)), part(Math.floor(at / TABLE_SIDE ** 2))];
 }
 
-/** Returns the light of sRGB of X, Y and Z under D50; below 0 and above 1 for a color that it does not hold. */
+/** Converts XYZ under D50 to linear sRGB; out-of-gamut colors are below 0 or above 1. */
 export function lightOfXyz(color: Xyz): Xyz {
   return apply(FROM_D50, color);
 }
 
-/** Converts a color, from 0 to 1, to sRGB. */
+/** Converts a color to sRGB; both range from 0 to 1. */
 export function toSrgb({ curves, matrix }: Shaper, color: Xyz): Xyz {
   const light = curves.map((curve, index) => lightOf(curve, color[index] ?? 0)) as unknown as Xyz;
   return apply(matrix, light).map(srgbOf) as unknown as Xyz;
@@ -128,7 +128,7 @@ export function convertPixels(data: Uint8ClampedArray, conversion: ToSrgb): void
   else convertByCurves(data, conversion);
 }
 
-// Between the eight nearest colors of the table.
+// Trilinear interpolation.
 function convertByTable(data: Uint8ClampedArray, table: Float64Array): void {
   const step = 255 / (TABLE_SIDE - 1);
   const strides = [1, TABLE_SIDE, TABLE_SIDE ** 2];
@@ -178,7 +178,7 @@ function convertByCurves(data: Uint8ClampedArray, { curves, matrix }: Shaper): v
 const STEPS = [0, 0.1, 0.25, 0.5, 0.75, 1];
 const EQUAL = 1.5 / 255;
 
-/** Returns whether a conversion changes no color by more than a rounding of 8 bits. */
+/** Returns whether a conversion changes colors by no more than 8-bit rounding. */
 export function changesNothing(conversion: ToSrgb): boolean {
   if ("table" in conversion) return isIdentity(lightsOf(conversion.table));
   return STEPS.every((red) =>
@@ -197,19 +197,19 @@ function isIdentity(table: Float64Array): boolean {
   );
 }
 
-/** Returns the conversion to sRGB of colors whose light three X, Y and Z under D50 describe (ICC.1:2022, F.3). */
+/** Returns the conversion to sRGB for a profile's curves and colorants in XYZ under D50 (ICC.1:2022, F.3). */
 export function fromColorants(curves: Shaper["curves"], red: Xyz, green: Xyz, blue: Xyz): Shaper {
   const toXyz = [0, 1, 2].flatMap((row) => [red[row] ?? 0, green[row] ?? 0, blue[row] ?? 0]);
   return { curves, matrix: round(multiply(FROM_D50, toXyz)) };
 }
 
-/** Returns the conversion to sRGB of colors of these primaries. */
+/** Returns the conversion to sRGB for a curve and chromaticities. */
 export function fromChromaticities(curve: ToneCurve, colors: Chromaticities): Shaper {
   const matrix = multiply(FROM_D50, toD50(colors));
   return { curves: [curve, curve, curve], matrix: round(matrix) };
 }
 
-/** Returns the conversion to sRGB of pictures with primaries by ffmpeg's name; null where none is needed or known. */
+/** Returns the conversion to sRGB for primaries by ffmpeg's name; null when they are unknown or need none. */
 export function fromPrimaries(name: string | null | undefined, curve: ToneCurve = SRGB_CURVE): Shaper | null {
   const colors = PRIMARIES[name ?? ""];
   const conversion = colors && fromChromaticities(curve, colors);
@@ -218,7 +218,7 @@ export function fromPrimaries(name: string | null | undefined, curve: ToneCurve 
 
 const IDENTITY: Matrix = [1, 0, 0, 0, 1, 0, 0, 0, 1];
 
-/** Returns the conversion to sRGB of gray. */
+/** Returns the conversion to sRGB for gray pictures. */
 export function fromGray(curve: ToneCurve): Shaper {
   return { curves: [curve, curve, curve], matrix: [...IDENTITY] };
 }

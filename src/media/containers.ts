@@ -21,7 +21,7 @@ export interface Container {
   transport: boolean;
   /** Whether its times may restart midway (AVFMT_TS_DISCONT). */
   restarts: boolean;
-  /** Whether it lists its packets in advance, so that a file that is cut off is refused unless the option `partial` takes the rest. */
+  /** Whether it lists its packets in advance, so that a truncated file is refused without the option `partial`. */
   whole: boolean;
   /** Whether frames are evenly spaced, so that the visible one began less than a frame ago. */
   even: boolean;
@@ -129,7 +129,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   gif: row({ label: "GIF", mime: ["image/gif"], demuxers: "gif,gif_pipe", tick: () => 0.01 }),
   jpeg: row({ label: "JPEG", mime: ["image/jpeg"], demuxers: "jpeg_pipe,mjpeg,image2" }),
   jpegls: row({ mime: ["image/jls"], demuxers: "jpegls_pipe" }),
-  // An icon file (ICO) has the format of its pictures.
+  // The format of an icon file (ICO) is that of its pictures.
   png: row({ label: "PNG", mime: ["image/png"], demuxers: "png_pipe,apng,ico" }),
   webp: row({ label: "WebP", mime: ["image/webp"] }),
   avif: row({ label: "AVIF", mime: ["image/avif"], demuxers: "mov" }),
@@ -153,7 +153,7 @@ const EDITED = {
   mediabunny: "none",
 } as const satisfies Partial<Container>;
 
-// No time can be looked up in a file whose clock restarts, which only ffmpeg follows.
+// A file whose clock restarts cannot be seeked, and only ffmpeg follows it.
 const RESTARTED = {
   seeks: "beginning",
   entries: null,

@@ -9,8 +9,8 @@ import { bitsFor, copiedBytes, FOOTAGE_SHARE, isAlike, sourceBits, streamBits } 
 import type { Source } from "./source.ts";
 
 /**
- * Returns whether an output is likely to be larger than its source, and no better: of the source's own kind, with no more pixels,
- * frames or seconds. An estimate for typical pictures and sound; false where it is open.
+ * Returns whether an output is likely to be larger than its source without being better: of the same kind, with no more pixels,
+ * frames or seconds. Estimates from typical pictures and sound; false when in doubt.
  *
  * @throws the errors of `createPlan`.
  */
@@ -49,7 +49,7 @@ function expectedPictures({ video }: Plan, source: Source): number | null {
   return Math.min(typical, bitsFor(codec, rate.crf, { ...pictures, source_bits }));
 }
 
-// A FLAC has a little more than half of the samples' bits.
+// FLAC compresses samples to a little more than half.
 const LOSSLESS_SHARE = 0.55;
 const PCM_BITS = 16;
 
@@ -68,7 +68,7 @@ function expectedPicture({ image, format }: Plan, source: Source): number | null
   if (!image || image.sheet || image.max_bytes !== undefined) return null;
   const { width, height } = image.geometry;
   const isSame = width === source.width && height === source.height;
-  // Palettes are made anew, and seldom better.
+  // A regenerated palette rarely compresses better.
   if (image.animated) return format === source.format && isSame ? (source.filesize ?? 0) + 1 : null;
   const isLossy = source.format in PHOTO_BITS && format in PHOTO_BITS;
   return isLossy ? ((PHOTO_BITS[format] ?? 0) * width * height) / 8 : null;

@@ -121,12 +121,12 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
 // At equal bitrates, a codec of a higher rank sounds no worse.
 const RANKS: Readonly<Record<string, number>> = { mp2: 0, ac3: 0, mp3: 1, aac: 2, vorbis: 2, opus: 3 };
 
-/** Returns whether a codec needs no more bits than a source's to sound as good. */
+/** Returns whether a codec sounds at least as good as the source's at the same bitrate. */
 function isNoWorse(codec: AudioCodec, source: Source): boolean {
   const own = source.codecs?.audio ?? "";
   const [rank, ownRank] = [RANKS[codec], RANKS[own]];
   if (rank === undefined || ownRank === undefined || rank < ownRank) return false;
-  // Less is HE-AAC, which sounds better than AAC at that rate.
+  // AAC at lower bitrates is HE-AAC, which sounds better than AAC-LC there.
   return own !== "aac" || codec === "opus" || maxAudioBits(source) >= AUDIO_BITRATE.aac.very_low;
 }
 
@@ -215,7 +215,7 @@ export function soundPlan(
   };
 }
 
-/** Returns why the sound is louder or softer than that of the source: an option, or channels that are mixed; null when it is not. */
+/** Returns why the output's loudness differs from the source's: an option or a downmix; null when it does not. */
 export function loudnessChange(
   plan: Pick<Plan, "audio" | "sound_track">,
   source: Source,

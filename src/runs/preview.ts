@@ -1,14 +1,14 @@
-/** What a viewer would see or hear of an output, and the original beside it. */
+/** A moment of an output, and of the original for comparison. */
 export interface Preview {
-  /** The original: for pictures a JPEG of the output's shape and size, or a PNG where that is transparent, for sound a WAV of the same seconds. */
+  /** The original: a JPEG of the output's size, or a PNG when the output is transparent; for sound a WAV of the same seconds. */
   original: Blob;
-  /** The output: for an image the file itself, for video a JPEG of its frame, for sound a file of a few seconds. */
+  /** The output: for an image the complete file, for video a JPEG of the frame, for sound a file of a few seconds. */
   output: Blob;
-  /** Bytes of the output: of an image the whole file, of video the pictures that were encoded, of sound its part; 0 where the pictures are copied. */
+  /** Bytes that were encoded: the file of an image, the pictures of a video, or the sound shown; 0 when pictures are copied. */
   bytes: number;
   /** Seconds of media in those bytes; null for a picture. */
   seconds: number | null;
-  /** The moment shown in seconds of the source, for sound the first one; null for an image of a picture. */
+  /** The moment shown, in seconds of the source; for sound, its start. Null when the source is a still image. */
   at: number | null;
   /** Width in pixels; null for sound. */
   width: number | null;

@@ -18,7 +18,7 @@ const MIN_CHUNK_BYTES = 16_384;
 
 /**
  * Returns the offers of this machine's encoders for an uncut plan, in order of preference, up to the first one without a refusal.
- * Prepares each encoder first; those that `missed` the plan's `target_size` refuse it. Never rejects.
+ * Prepares each encoder first; encoders in `missed` refuse, because they exceeded the plan's `target_size`. Never rejects.
  */
 export async function localOffers(
   encoders: readonly LocalEncoder[],

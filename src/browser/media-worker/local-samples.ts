@@ -27,7 +27,7 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
   const open = new Map<string, OpenSampling>();
   let fetched: { url: string; blob: Blob } | null = null;
 
-  /** Parses a request, and returns what it asks for with a function that creates the tools of a sample of it. */
+  /** Parses a request; returns it with a function that creates the tools for each sample. */
   async function readRequest(body: unknown, file: LocalFile | null, extra: ReadonlyMap<string, LocalFile>) {
     const { request: numbered, files: extraFiles } = numberExtraFiles(body, extra);
     const local = await findLocalInput(numbered, file, tools.urls);

@@ -33,7 +33,7 @@ const RETRY_LEAD_SECONDS = 30;
 /**
  * Encodes a chunk and compares the result with its span of the source. When pictures are missing at the start, encodes again from an
  * earlier point of the source, finally from its start; when there is too much sound, again as sound that changes midway. Rejects with
- * `encode_incomplete` when something is still missing, and `encode_failed` when there is too much.
+ * `encode_incomplete` when pictures or sound are still missing, and with `encode_failed` when there are too many.
  */
 export async function encodeCounted<T>(
   encoding: Encoding,
@@ -111,7 +111,7 @@ export function checkOutput({ pictures, sound }: Counts, contents: Contents): vo
   throw incomplete(shortfall, {}, { pictures: pictures?.output, sound: sound?.output });
 }
 
-// An edge of each part may repeat a packet.
+// Each part may repeat a packet at its edges.
 const MAX_JOINED_EXCESS = 0.5;
 
 function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
@@ -155,9 +155,9 @@ function excessOf(
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
   const played = contents.played ?? contents.sound;
   if (!audio || (concat ? duration === null : !heard || !sound)) return 0;
-  // A cut without an encode moves to the edge of a packet.
+  // A copy cuts only between packets.
   if (audio.mode === "copy" && start > 0) return 0;
-  // The segments of a stream are filled with silence to the end of its pictures.
+  // Streams are padded with silence to the end of their pictures.
   const shown =
     kind === "adaptive_video"
       ? Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start
@@ -181,7 +181,7 @@ function extraPictures(
   return expected > 0 ? excessPictures(contents.pictures ?? 0, expected) : 0;
 }
 
-// Filters may show a picture once more at an edge.
+// Filters may repeat a picture at either end.
 function excessPictures(pictures: number, expected: number): number {
   const excess = pictures - expected;
   return excess > Math.max(MAX_EXTRA_PICTURES, expected * MAX_EXTRA_SHARE) ? excess : 0;

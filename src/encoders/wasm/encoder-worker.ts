@@ -95,7 +95,7 @@ async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
   };
 }
 
-// The glue reports nothing while its 32 threads start, which takes a slow machine a minute. No other code here starts workers.
+// The glue reports nothing while its 32 threads start, which can take a minute; nothing else in this worker starts workers.
 function watchThreads(onThread: () => void): () => void {
   const started = new Set<Worker>();
   let isOver = false;

@@ -13,7 +13,7 @@ export interface PictureNeeds {
   matte: string | null;
   /** Whether the encoder scales its input to its own size, as the standard requires. */
   scales: boolean;
-  /** The colors that the decoder gets wrong: mediabunny makes Chromium decode unspecified ones as BT.709. Null when there are none. */
+  /** Colors to set on decoded frames, because mediabunny makes Chromium decode untagged ones as BT.709; null for none. */
   color: FrameColor | null;
 }
 
@@ -46,7 +46,7 @@ export function createPainter(needs: PictureNeeds): Painter {
   };
 }
 
-/** Returns the frame of a sample as one in other colors. */
+/** Returns a sample's frame with its colors retagged. */
 export async function relabel(sample: VideoSample, color: FrameColor): Promise<VideoFrame> {
   const frame = sample.toVideoFrame();
   const { format, visibleRect, displayWidth, displayHeight, timestamp, colorSpace } = frame;

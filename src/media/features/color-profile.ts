@@ -2,7 +2,7 @@ import { fromPrimaries, TABLE_RANGE } from "../color-conversion.ts";
 import { feature } from "../feature.ts";
 import { type ColorProfile, type SourceFacts, type ToneCurve, ToSrgb } from "../source-facts.ts";
 
-/** Converts pictures with a color profile to sRGB, which viewers assume where a file has none. */
+/** Converts pictures with a color profile to sRGB, which viewers assume for files without one. */
 export const color_profile = feature({
   options: {},
   fields: { to_srgb: ToSrgb.exactOptional() },
@@ -22,7 +22,7 @@ export const color_profile = feature({
   }),
 });
 
-// A video tells players its colors; a picture of it cannot.
+// Video files tag their colors for players; image formats do not.
 function conversionOf(source: SourceFacts, codec: string | null): ToSrgb | null {
   const { kind, color, color_profile: profile } = source;
   if (color?.hdr) return null;
@@ -30,27 +30,27 @@ function conversionOf(source: SourceFacts, codec: string | null): ToSrgb | null 
   return codec === null ? fromPrimaries(color?.primaries) : null;
 }
 
-// Formats into which ffmpeg (5.1) writes the profile of its input.
+// Formats into which ffmpeg (5.1) copies the input's profile.
 const CARRIERS: ReadonlySet<string> = new Set(["jpeg", "png"]);
 
-/** Returns whether an output in a format carries a profile that is not converted. */
+/** Returns whether an output format keeps an unconverted profile. */
 export function carriesProfile(format: string, { space }: ColorProfile): boolean {
   return space === "RGB" && CARRIERS.has(format);
 }
 
-/** Removes an ICC profile, which ffmpeg would write into the output. */
+/** Removes the ICC profile, which ffmpeg would otherwise copy to the output. */
 export const REMOVE_PROFILE = "sidedata=mode=delete:type=ICC_PROFILE";
 
 const MAX = 65_535;
-// ffmpeg converts 255 to 65,280 and back.
+// ffmpeg maps 8-bit 255 to 65,280 and back.
 const WHITE = 65_280;
 // The limit of colorchannelmixer's coefficients.
 const MAX_COEFFICIENT = 2;
 const ROWS = ["r", "g", "b"] as const;
 
 /**
- * Returns the filters that convert RGB to sRGB in 16 bits. Light is divided by `share` where the
- * matrix would exceed its filter's limit; `white` is the highest value of the source in 16 bits.
+ * Returns the filters that convert RGB to sRGB in 16 bits; `white` is the source's highest value in 16 bits. Light is scaled down by
+ * `share` when a coefficient would exceed the filter's limit.
  */
 function filters(conversion: ToSrgb, white: number): string[] {
   if ("table" in conversion) return tableFilters(conversion.table, white);
@@ -73,7 +73,7 @@ function filters(conversion: ToSrgb, white: number): string[] {
 
 const TAGS = [REMOVE_PROFILE, "setparams=color_primaries=bt709:color_trc=iec61966-2-1"];
 
-// The header of a picture of 64 × 64 colors, which haldclut takes for 16 of each part; its 15 bytes need no padding in base64.
+// The PPM header of a 64 × 64 picture, which haldclut reads as a 16 × 16 × 16 table; 15 bytes need no padding in base64.
 const HALD = btoa("P6\n64 64\n65535\n");
 
 function tableFilters(table: string, white: number): string[] {
@@ -85,7 +85,7 @@ function tableFilters(table: string, white: number): string[] {
   ];
   const file = `data\\:image/x-portable-pixmap;base64,${HALD}${table}`;
   return [
-    // In planar RGB, haldclut (5.1) exchanges the parts.
+    // For planar RGB, haldclut (5.1) swaps the components.
     `format=rgba64,lutrgb=${stretch.join(":")}[picture];movie=filename='${file}'[table];[picture][table]haldclut=interp=tetrahedral`,
     `lutrgb=${shown.join(":")}`,
   ];
@@ -93,7 +93,7 @@ function tableFilters(table: string, white: number): string[] {
 
 const SRGB = "if(lte(ld(0),0.0031308),12.92*ld(0),1.055*pow(ld(0),1/2.4)-0.055)";
 
-// Rounding would add one to half of all values.
+// Rounding would raise half of all values by one.
 const ALPHA = "a='bitand(val,65280)'";
 
 function lightText(curve: ToneCurve | undefined, white: number): string {
@@ -106,7 +106,7 @@ function lightText(curve: ToneCurve | undefined, white: number): string {
   return `(st(0,${value});if(gte(ld(0),${numberText(d)}),${power},${numberText(c)}*ld(0)+${numberText(f)}))`;
 }
 
-// A search by halves, because the filter evaluates it for 65,536 values.
+// A binary search, because the filter evaluates the expression for 65,536 values.
 function segmentText(points: readonly (readonly number[])[], first: number, last: number): string {
   if (last - first > 1) {
     const middle = (first + last) >> 1;

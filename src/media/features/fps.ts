@@ -40,12 +40,12 @@ export function ntscRate(rounded: number): number | null {
   return !Number.isInteger(rounded) && Math.abs(rounded - (whole * 1000) / 1001) < 0.005 ? whole : null;
 }
 
-/** Returns whether two rates are the same up to the rounding of a measured one. */
+/** Returns whether two rates are equal within measurement error. */
 export function isSameFps(one: number, other: number): boolean {
   return Math.abs(exactFps(one) / exactFps(other) - 1) < SAME_SHARE;
 }
 
-// Clocks of milliseconds show 23.976 frames per second as 23.988 over two seconds; 24 would be twice as far away.
+// In milliseconds, 23.976 frames per second measures as up to 23.988 over two seconds; 24 is twice as far away.
 const SAME_SHARE = 0.0005;
 
 /** Returns whether an average rate looks like that of evenly spaced frames; an average of uneven ones matches no common rate. */

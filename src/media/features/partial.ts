@@ -4,7 +4,7 @@ import { feature, option } from "../feature.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { SOUND_KINDS } from "./audio-format.ts";
 
-/** Converts what is left of a file that is cut off, where its container says what is missing. */
+/** Converts a truncated file whose container lists its packets in advance. */
 export const partial = feature({
   options: {
     partial: option({
@@ -31,7 +31,7 @@ export const partial = feature({
   refusal: { code: "partial", clause: () => "it reads complete files only" },
 });
 
-/** Returns whether a source is cut off and only the option `partial` converts what is left. */
+/** Returns whether a source is truncated in a way that requires the option `partial`. */
 export function needsPartial(source: SourceFacts): boolean {
   return source.truncated === true && containerOf(source).whole;
 }

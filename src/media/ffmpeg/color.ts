@@ -34,7 +34,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const UNKNOWN: ReadonlySet<string> = new Set(["unknown", "unspecified", "reserved"]);
 
-/** Returns the colors that a source states, without a matrix of RGB for pixels that cannot be RGB. */
+/** Returns the colors that a source states, except an RGB matrix for pixels that cannot be RGB. */
 export function statedColor(source: Source): ColorTags {
   const name = (value: string | undefined) =>
     value === undefined || UNKNOWN.has(value) ? null : (NAMES[value] ?? value);
@@ -58,7 +58,7 @@ export function sourceColor(source: Source): ColorTags {
   return { primaries: stated.primaries ?? primaries, transfer: stated.transfer ?? transfer, matrix };
 }
 
-/** Returns the colors with which a browser's decoder must be corrected, because it takes unspecified ones for BT.709; null for none. */
+/** Returns the colors to set on frames from a browser's decoder, which takes untagged ones for BT.709; null when it is right. */
 export function correctedColor(source: Source): typeof BT601 | typeof BT709 | null {
   if (statedColor(source).matrix !== null) return null;
   if (sourceColor(source).matrix === BT601.matrix) return BT601;

@@ -97,7 +97,7 @@ function clampedTime(lead: number): string {
   return `'max(0,${sinceStart(lead)})'`;
 }
 
-// Of a PNG that a decoder wrote in limited range: ffmpeg's scale takes all RGB for full.
+// Expands a PNG that the decoder wrote in limited range; ffmpeg's scale assumes that RGB is full range.
 const FULL_RANGE = [
   "format=rgba",
   `lutrgb=${["r", "g", "b"].map((part) => `${part}='clip((val-16)*255/219,0,255)'`).join(":")}`,
@@ -106,7 +106,7 @@ const FULL_RANGE = [
 function pixelFilters(source: Source): string[] {
   const { format, animated, has_alpha, premultiplied, transparent_color, pixel_format = "" } = source;
   return [
-    // Scaled in black and white, ffmpeg 5.1 darkens pictures.
+    // ffmpeg 5.1 darkens black-and-white pictures when it scales them.
     ...(/^mono[bw]$/.test(pixel_format) && !transparent_color ? ["format=gray"] : []),
     ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),

@@ -20,8 +20,8 @@ export interface Hosts {
   /** At least one. A run whose encoder no longer exists continues with the first. */
   encoders: readonly Encoder[];
   /**
-   * Returns each encoder's offer for an uncut plan, in the host's order of preference, refusals for those that `missed` its
-   * `target_size`; never rejects.
+   * Returns each encoder's offer for an uncut plan, in the host's order of preference; encoders in `missed` refuse, because they exceeded
+   * its `target_size`. Never rejects.
    */
   offers(plan: Plan, source: Source, missed?: readonly string[]): Promise<readonly Offer[]>;
 }

@@ -63,7 +63,7 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode, in durable pieces; reports the chosen encoder. Repeats it until it keeps within `target_size`. */
+/** Decides, cuts and runs an encode in durable pieces, again while it exceeds `target_size`; reports the chosen encoder. */
 export async function encodeInput(tools: StepTools, encode: InputEncode, context: WorkContext) {
   const { options } = encode.request;
   const limit = "target_size" in options ? options.target_size : undefined;
@@ -94,7 +94,7 @@ function shareOf({ number }: SizeTrial, progress: WorkContext["progress"]): Work
     progress(percent === null ? null : Math.floor(100 * (1 - left) + percent * left * (1 - LATER_SHARE)));
 }
 
-// A progress must not fall where a trial repeats the work.
+// Progress must not fall when a trial repeats the work.
 const LATER_SHARE = 0.2;
 
 async function encodeOnce(

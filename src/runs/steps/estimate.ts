@@ -15,9 +15,8 @@ import type { ByteReader } from "../ports.ts";
 import { requestOfPart, type Sample } from "./sample.ts";
 
 /**
- * Estimates the output of a sample, and refines the estimate while the caller takes more: exact at once where a copy or bitrates decide
- * the size or where the whole is encoded within a moment; otherwise a wide range first, then one after each stretch that is encoded.
- * Rejects with the errors of the encode.
+ * Estimates an output. Yields one exact estimate when a copy or bitrates determine the size or the whole encodes quickly; otherwise a
+ * wide range, then a narrower one after each stretch that it encodes. Rejects with the errors of the encode.
  */
 export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;
@@ -36,7 +35,7 @@ export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEsti
   try {
     yield* isQuick(sample) ? estimateByOther(sample) : estimateByStretches(sample);
   } catch (thrown) {
-    // The first guess is all that is known.
+    // The caller keeps the first estimate when no encoder here can encode a stretch.
     if (exact || !(thrown instanceof MediaError) || thrown.kind !== "encoder_unavailable") throw thrown;
   }
 }
@@ -81,9 +80,9 @@ function estimate(low: number, high: number, seconds: number | null): OutputEsti
   return { bytes: { low: Math.floor(low), high: Math.ceil(high) }, seconds, score: null };
 }
 
-// Shares of what is kept: the middle and both ends first, then between them.
+// Positions of the stretches as shares of the trimmed source: the middle and both ends, then the gaps.
 const PLACES = [0.5, 0.15, 0.85, 0.32, 0.68, 0.05, 0.95, 0.41, 0.59, 0.23, 0.77] as const;
-// Files of another encoder with the same settings.
+// Encoders differ in file size at the same settings.
 const OTHER_ERROR = 0.2;
 const ENOUGH_ERROR = 0.1;
 const ENOUGH_SHARE = 0.4;
@@ -91,7 +90,7 @@ const ENOUGH_SHARE = 0.4;
 const QUICK_SECONDS = 1.2;
 const QUICK_COPY = 32 * MIB;
 
-/** Returns whether the whole takes no longer than a few stretches. */
+/** Returns whether encoding the whole takes no longer than a few stretches. */
 function isQuick({ plan, source, chunks, at_once }: Sample): boolean {
   if (plan.image && !plan.image.animated) return true;
   if (plan.waveform) return true;
@@ -101,7 +100,7 @@ function isQuick({ plan, source, chunks, at_once }: Sample): boolean {
   return work.pictures / Math.min(chunks, at_once) + work.sound <= QUICK_SECONDS;
 }
 
-// A copy starts and ends at packets; encoders miss a bitrate by this much, and fall far below it where there is little to encode.
+// Copies cut only between packets. Encoders miss a bitrate slightly, and undershoot it far when the content is simple.
 const COPY_ERROR = [0.97, 1.03] as const;
 const RATE_ERROR = [0.9, 1.05] as const;
 
@@ -163,14 +162,14 @@ interface Stretch {
   plan: Plan;
   /** Seconds that its encode took. */
   took: number;
-  /** Bytes of the whole that do not depend on what the source shows elsewhere. */
+  /** Bytes of the whole that do not depend on its content. */
   fixed: number;
-  /** Bytes of each first picture of a group, and how many groups the whole has. */
+  /** Bytes of a keyframe, and keyframes in the whole. */
   first: number;
   groups: number;
-  /** Bytes of all else in the whole, if all of it were like this stretch. */
+  /** All other bytes of the whole, extrapolated from this stretch. */
   rest: number;
-  /** Share of the source's time in the stretch divided by its share of the source's work. */
+  /** The stretch's share of the source's duration, divided by its share of the source's work. */
   weight: number;
 }
 
@@ -184,9 +183,9 @@ interface Span {
 interface Method {
   /** Seconds of source per stretch. */
   length: number;
-  /** Stretches before the estimate can be good enough. */
+  /** Minimum number of stretches. */
   least: number;
-  /** The error that stretches make even where all are alike. */
+  /** Relative error that remains when all stretches agree. */
   error: number;
   encode(span: Span): Promise<Omit<Stretch, "weight">>;
 }
@@ -203,16 +202,16 @@ function methodOf(sample: Sample): Method {
   return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span) };
 }
 
-// A second; the last pictures are left out, because an encoder that looks ahead spends less on those that nothing follows.
+// The last pictures do not count: with nothing left to look ahead to, encoders spend fewer bits on them.
 const STRETCH_SECONDS = 1;
 const TAIL_PICTURES = 10;
 const MIN_PICTURES = 5;
 const GROUP_SECONDS = 2;
 
-// Student's t for a confidence of 80 to 90 %, by the number of stretches.
+// Student's t at 80 to 90 % confidence, by the number of stretches.
 const DOUBT = [1, 0.6, 1.8, 1.4, 1.3, 1.2] as const;
 
-/** Combines stretches: those where the source has more bytes than elsewhere stand for less of it. */
+/** Extrapolates from the stretches by weight: a dense stretch of the source represents less of its duration. */
 function sumUp(samples: readonly Stretch[]): { bytes: number; error: number } {
   const count = samples.length;
   const average = (value: (stretch: Stretch) => number) =>
@@ -231,14 +230,14 @@ function sumUp(samples: readonly Stretch[]): { bytes: number; error: number } {
 
 /** Where the bytes of a source lie. */
 interface SourceMeasure {
-  /** Returns the span of so many seconds around a share of the source's work. */
+  /** Returns a span of `length` seconds around a share of the source's work. */
   span(place: number, length: number): Span;
   weight(span: Span): number;
 }
 
 /**
- * Measures what is kept of a source, half by time and half by the bytes of its pictures, so that stretches are taken where there is more
- * to encode. By time alone where no index lists the pictures.
+ * Measures the trimmed source, half by time and half by the bytes of its pictures, so that more stretches fall where there is more to
+ * encode; by time alone without an index of its pictures.
  */
 async function measureSource(
   { plan, source, reader, signal }: Sample,
@@ -310,7 +309,7 @@ async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Stretch, "w
 
 const KEYFRAME_SECONDS = 5;
 
-/** Returns how many groups of pictures the whole has: one every five seconds of each chunk. */
+/** Returns the number of groups of pictures in the whole: one per five seconds of each chunk. */
 function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
   const group = Math.max(1, Math.round(fps * KEYFRAME_SECONDS));
   return chunks * Math.ceil(frames / chunks / group);
@@ -333,7 +332,7 @@ async function encodeSound(sample: Sample, span: Span): Promise<Omit<Stretch, "w
   };
 }
 
-// Of Ogg's pages.
+// Ogg's overhead per packet.
 const PACKET_BYTES = 2;
 
 async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
@@ -350,7 +349,7 @@ async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Stretch, "w
   };
 }
 
-/** Playlists and the start of the files of a rendition. */
+/** Playlists and initialization segments per rendition. */
 const STREAM_BYTES = 1800;
 
 async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<Stretch, "weight">> {
@@ -398,7 +397,7 @@ const HEADER_READ = 4096;
 const START_OF_SCAN = 0xda;
 const USUAL_HEADER = 50;
 
-/** Returns the bytes before the pixels of an encoded picture, which a sheet of tiles has once. */
+/** Returns the size of a picture's header, which a sheet of tiles has only once. */
 async function headerBytes(reader: ByteReader, signal: AbortSignal): Promise<number> {
   const bytes = await reader.read({ start: 0, end: HEADER_READ }, signal);
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return USUAL_HEADER;
@@ -413,7 +412,7 @@ function tileRequest({ kind, options }: EncodeRequest, plan: Plan, start: number
   return { kind: "image", options: { ...one, ...tile, start } } as EncodeRequest;
 }
 
-/** Scales the modelled time of the whole by that of the stretches. */
+/** Scales the cost model's time for the whole by the measured time of the stretches. */
 function scaledSeconds(sample: Sample, samples: readonly Stretch[]): number | null {
   const whole = modelSeconds(sample);
   if (whole === null) return null;

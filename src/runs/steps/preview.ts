@@ -9,17 +9,17 @@ import * as errors from "./errors.ts";
 import { openSample, requestOfPart, SAMPLE_FOLDER, type Sample, type SampleOutput } from "./sample.ts";
 import type { StepTools } from "./step-tools.ts";
 
-/** The input of a preview, what would be done with it, and the moment to show in seconds of the source. */
+/** The input of a preview, its encode, and the moment to show in seconds of the source. */
 export interface PreviewRequest {
   url: string;
   request: EncodeRequest;
-  /** The middle of what is kept when undefined. */
+  /** Default: the middle of the trimmed source. */
   at?: number | undefined;
 }
 
 /**
- * Encodes what a preview shows, as the task would. `createTools` returns the tools of one sample each time, with storage of their own.
- * Rejects as {@link openSample} and its encodes do.
+ * Encodes a preview with the task's settings. `createTools` returns tools for one sample, each with its own storage. Rejects with the
+ * errors of {@link openSample} and its encodes.
  */
 export async function previewOutput(
   createTools: () => StepTools,
@@ -71,7 +71,7 @@ async function previewPicture(sample: Sample, open: Open): Promise<Preview> {
 
 const FRAMING = ["rotate", "flip", "crop", "fit", "position", "background"] as const;
 
-// A PNG takes six times as long, so only transparent pictures become one.
+// PNG takes six times as long, so only transparent pictures use it.
 const OPAQUE = { format: "jpeg", quality: "very_high" } as const;
 const TRANSPARENT = { format: "png" } as const;
 
@@ -100,7 +100,7 @@ async function encodeBlob(sample: Sample, part?: EncodeRequest): Promise<SampleO
   return { ...output, blob: new Blob([bytes], { type: output.mime }) };
 }
 
-/** Returns the request for a still of a storyboard or an animation, in its format and size. */
+/** Returns the request for a still in the format and size of a storyboard or animation. */
 function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
   const { width, height } = plan.image?.geometry ?? {};
   const given: Record<string, unknown> = { ...request.options };
@@ -199,7 +199,7 @@ function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
   return { kind, options: { ...options, ...more } } as EncodeRequest;
 }
 
-/** Returns half a second around a moment, or the group of pictures of adaptive video, whose frames the output has too. */
+/** Returns half a second around a moment; for adaptive video, the group of pictures that the output has there. */
 function spanAround({ plan, source }: Sample, moment: number): { start: number; end: number } {
   const { speed = 1, start: from } = plan;
   const until = from + (sourceSeconds(plan) ?? source.duration ?? 0);
@@ -217,7 +217,7 @@ function frameRate({ video }: Plan, source: Source): number {
   return (video?.mode === "encode" ? video.fps : null) ?? source.fps ?? DEFAULT_FPS;
 }
 
-/** Joins the start of the best rendition's files with its first segment. */
+/** Joins the best rendition's initialization segment with its first segment. */
 async function joinSegment(storage: Storage, { renditions }: Plan): Promise<Blob> {
   const folder = `${SAMPLE_FOLDER}${renditions[0]?.name ?? ""}/`;
   const names = ["init_0.mp4", "seg_00000.m4s"];

@@ -15,7 +15,7 @@ import { sourceKey } from "./media-keys.ts";
 import { matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
 
-/** An input that is open with a decided encode, of which parts can be encoded without a run. */
+/** An open input with a decided encode, parts of which can be encoded without a run. */
 export interface Sample {
   readonly source: Source;
   readonly request: EncodeRequest;
@@ -28,7 +28,7 @@ export interface Sample {
   readonly chunks: number;
   /** Chunks that the encoder encodes at once. */
   readonly at_once: number;
-  /** Whether the task's own encoder encodes the sample; otherwise another one of the host does, whose files differ somewhat in size. */
+  /** Whether the task's own encoder encodes the sample; another encoder's files differ somewhat in size. */
   readonly exact: boolean;
   readonly signal: AbortSignal;
   /**
@@ -38,10 +38,10 @@ export interface Sample {
   encode(request?: EncodeRequest): Promise<SampleOutput>;
 }
 
-/** The output of an encode of a {@link Sample}. */
+/** The output of an encode by a {@link Sample}. */
 export interface SampleOutput {
   plan: Plan;
-  /** Storage key of the file, or of the one to open among many. */
+  /** Storage key of the file, or of the entry file among several. */
   key: string;
   files: number;
   /** Bytes of all files. */
@@ -52,23 +52,24 @@ export interface SampleOutput {
   reader: ByteReader;
 }
 
-/** The input of a sample and what would be done with it. */
+/** The input of a sample and the encode to sample. */
 export interface SampleRequest {
   url: string;
   request: EncodeRequest;
-  /** The input when another sample has opened and probed it. */
+  /** The input, if another sample has already opened and probed it. */
   opened?: OpenedInput;
 }
 
-/** An input that is open, and what its probe found. */
+/** An open input and its probe. */
 export type OpenedInput = Pick<Sample, "reader" | "source">;
 
-/** The id in the keys of what a sample stores. */
+/** The id in a sample's storage keys. */
 export const SAMPLE = "sample";
 
 /**
- * Opens an input and decides its encode as its task would, without a record. `tools.storage` holds what is encoded, so it should be in
- * memory, and its input stays open where it is until the signal aborts. Rejects as the probe, the ingest of extra inputs and the decision do.
+ * Opens an input and decides its encode as a task would, without a record. `tools.storage` receives the encoded files, so it should be
+ * in memory; the input is read in place and stays open until the signal aborts. Rejects with the errors of the probe, the extra inputs
+ * and the decision.
  */
 export async function openSample(
   tools: StepTools,
@@ -150,10 +151,10 @@ function countChunks({ plan, decision: { chunk_seconds } }: EncodeJob): number {
   return Math.max(1, chunks.filter(({ track }) => track !== "audio").length);
 }
 
-/** Key prefix of what a sample encodes. */
+/** Key prefix of a sample's files. */
 export const SAMPLE_FOLDER = `out/${SAMPLE}/`;
 
-// The encoder stays that of the whole; a part is too short to be cut.
+// A part keeps the whole's encoder, and is too short to cut.
 function decidePart(
   { decision }: EncodeJob,
   source: Source,
@@ -181,8 +182,8 @@ function checkSeconds(source: Source, maxSeconds: number): void {
 }
 
 /**
- * Returns the request for a part of an output, from `start` to `end` in seconds of the source: with the bitrate that the whole has, and
- * with overlays and fades where they are in the whole.
+ * Returns the request for a part of an output, from `start` to `end` in seconds of the source, with the bitrate, overlays and fades that
+ * the whole has there.
  */
 export function requestOfPart(
   { kind, options }: EncodeRequest,
@@ -202,7 +203,7 @@ export function requestOfPart(
   return { kind, options: part } as EncodeRequest;
 }
 
-// An overlay that is over keeps its place among the extra inputs.
+// Starts an overlay too late to appear, because removing it would renumber the extra inputs.
 const NEVER = 1e6;
 
 function shifted<T extends { start?: number | undefined; end?: number | undefined }>(

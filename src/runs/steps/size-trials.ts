@@ -2,7 +2,7 @@ import type { Plan } from "../../media/plan.ts";
 import { bytesBesidePictures } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 
-/** One of several encodes of a video that has to keep within `target_size`. */
+/** One attempt to encode a video within `target_size`. */
 export interface SizeTrial {
   /** Counts from 1. */
   number: number;
@@ -10,9 +10,9 @@ export interface SizeTrial {
   encodes: boolean;
   /** Names of the encoders that missed the size. */
   missed: readonly string[];
-  /** Bits per second in place of the plan's; null for those of the plan. */
+  /** Bits per second; null for the plan's own. */
   bitrate: number | null;
-  /** Encodes by the same encoder before this one. */
+  /** Earlier encodes by the same encoder. */
   before: number;
 }
 
@@ -24,11 +24,11 @@ interface Tried {
   source: Source;
   /** Bytes of the file. */
   size: number;
-  /** Bytes that it may have. */
+  /** Maximum bytes. */
   limit: number;
 }
 
-// Rate control of hardware and of OpenH264 may miss again however it is corrected; that of ffmpeg's encoders does not.
+// Hardware encoders and OpenH264 may miss repeatedly, whatever the correction; ffmpeg's encoders do not.
 const MAX_TRIALS: Readonly<Record<string, number>> = { webcodecs: 2 };
 const USUAL_TRIALS = 3;
 const AIM = 0.985;
@@ -53,7 +53,7 @@ export function nextSizeTrial(
   return { ...next, missed: [...trial.missed, encoder], bitrate: null, before: 0 };
 }
 
-/** Returns a plan with another bitrate of its pictures; null leaves it as it is. */
+/** Returns a plan with another video bitrate; null keeps the plan's own. */
 export function withBitrate(plan: Plan, bitrate: number | null): Plan {
   const { video } = plan;
   return bitrate === null || video?.mode !== "encode"
