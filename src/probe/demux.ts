@@ -38,7 +38,7 @@ import {
 import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
-import { isOtherLayer, readChunkId3, readId3, readMp3Start } from "./mp3.ts";
+import { isOtherLayer, readBroadcastTags, readChunkId3, readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { openUncached } from "./open-source.ts";
@@ -363,6 +363,7 @@ async function readExtras(
     ...(hasId3 ? await readChunkId3(reader) : []),
     ...texts,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+    ...(format === "wav" ? await readBroadcastTags(reader) : []),
   ]);
   if (movie && extras) {
     const chapters = await readMovieChapters(movie, extras.titleBoxes);

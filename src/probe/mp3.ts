@@ -54,19 +54,41 @@ const MAX_CHUNKS = 64;
 
 /** Reads the texts of the ID3 tag in a chunk of a WAV or AIFF; none when there is no such chunk. */
 export async function readChunkId3(reader: ByteReader): Promise<Id3["tags"]> {
-  const little = latin(await reader.read({ start: 0, end: 4 })) === "RIFF";
+  const range = await findChunk(reader, /^id3 $/i);
+  if (!range || range.end - range.start > MAX_TAG) return [];
+  return (await readId3(memoryReader([await reader.read(range)]))).tags;
+}
+
+const BROADCAST = { description: [0, 256], originator: [256, 288], date: [320, 330] } as const;
+
+/** Reads the texts of a WAV's broadcast extension (tech.ebu.ch/docs/tech/tech3285.pdf); none when it has no such chunk. */
+export async function readBroadcastTags(reader: ByteReader): Promise<(readonly [string, string])[]> {
+  const range = await findChunk(reader, /^bext$/);
+  if (!range) return [];
+  const bytes = await reader.read({ ...range, end: Math.min(range.end, range.start + BROADCAST.date[1]) });
+  const text = ([start, end]: readonly [number, number]) => asText(bytes.subarray(start, end));
+  // The standard lets years, months and days be separated by any of these.
+  const [, year = "", month, day] = /^(\d{4})[-_: .](\d\d)[-_: .](\d\d)$/.exec(text(BROADCAST.date)) ?? [];
+  return [
+    ["description", text(BROADCAST.description)],
+    ["encoded_by", text(BROADCAST.originator)],
+    ["date", Number(year) > 0 ? `${year}-${month}-${day}` : ""],
+  ];
+}
+
+async function findChunk(
+  reader: ByteReader,
+  name: RegExp,
+): Promise<{ start: number; end: number } | undefined> {
+  const little = latin(await reader.read({ start: 0, end: 4 })) !== "FORM";
   for (let at = 12, count = 0; at + 8 <= reader.size && count < MAX_CHUNKS; count++) {
     const head = await reader.read({ start: at, end: at + 8 });
     const size = viewOf(head).getUint32(4, little);
     const start = at + 8;
-    if (/^id3 $/i.test(latin(head.subarray(0, 4)))) {
-      const end = Math.min(reader.size, start + size);
-      if (end - start > MAX_TAG) return [];
-      return (await readId3(memoryReader([await reader.read({ start, end })]))).tags;
-    }
+    if (name.test(latin(head.subarray(0, 4)))) return { start, end: Math.min(reader.size, start + size) };
     at = start + size + (size % 2);
   }
-  return [];
+  return undefined;
 }
 
 // Before version 2.4, the year and the day (0405 for May 4) are separate frames.
@@ -106,7 +128,9 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
   let at = tag.start + (await extendedBytes(tag));
   for (let count = 0; at + header < end && count < MAX_FRAMES; count++) {
     const head = await reader.read({ start: at, end: at + header });
-    const name = latin(head.subarray(0, letters));
+    // iTunes 12 writes names of version 2.2, and a zero, into later tags; its comments there lack the names of their uses.
+    const name = latin(head.subarray(0, letters)).replace(/\0$/, "");
+    const isMisplaced = name.length < letters;
     if (!/^[A-Z0-9]{3,4}$/.test(name)) return;
     const size = version === 4 ? sevenBits(head, 4) : number(head.subarray(letters, version === 2 ? 6 : 8));
     const own = version === 2 ? 0 : (head[9] ?? 0);
@@ -125,13 +149,13 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
       const prefix = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
       id3.covers.push({
         mime: mimeOf(name, prefix),
-        common,
+        common: common && !isMisplaced,
         read: async () => pictureIn(name, await read()),
       });
     } else if (name === "CHAP") {
       const chapter = readChapter(await read(MAX_CHAPTER), version);
       if (chapter) id3.chapters.push(chapter);
-    } else if (/^(T|COM|ULT|USLT)/.test(name) && size > 1) {
+    } else if ((isMisplaced ? /^T/ : /^(T|COM|ULT|USLT)/).test(name) && size > 1) {
       id3.tags.push(readText(name, await read(MAX_TEXT)));
     }
   }

@@ -168,6 +168,54 @@ test("chapters have times that JSON can hold", () => {
   ).toEqual([{ start: 0, end: 10_000_000, title: "" }]);
 });
 
+// iTunes 12.1 writes such tags; its comments there are numbers without the names of their uses.
+test("reads the texts of an ID3v2.3 tag whose frames have names of version 2.2", async () => {
+  const sound = await readFile(await makeClip("mp3", [...SINE, "-id3v2_version", "0", "-write_xing", "0"]));
+  const texts = { TP1: "Artist", TT2: "Title", COM: "eng\0 0000", TP2: "Band", TAL: "Album" };
+  const frames = Object.entries(texts).map(([name, text]) =>
+    Buffer.from([...Buffer.from(name), 0, 0, 0, 0, text.length + 1, 0, 0, 0, ...Buffer.from(text)]),
+  );
+  const body = Buffer.concat([...frames, Buffer.alloc(10)]);
+  const file = Buffer.concat([
+    Buffer.from([...Buffer.from("ID3"), 3, 0, 0, 0, 0, 0, body.length]),
+    body,
+    sound,
+  ]);
+  const path = await keepClip("mp3", "ID3v2.3 of frames of 2.2", (at) => writeFile(at, file));
+  const { source, fell_back } = await probeFile(path);
+  expect(fell_back).toBe(false);
+  expect(source.tags).toEqual({ artist: "Artist", title: "Title", album_artist: "Band", album: "Album" });
+});
+
+const BROADCAST = {
+  description: "Scene 3",
+  originator: "Recorder",
+  origination_date: "2017-01-16",
+  origination_time: "18:13:42",
+};
+
+test.for([
+  { name: "before the sound", after: false, info: {}, date: "2017-01-16" },
+  { name: "after the sound", after: true, info: {}, date: "2017-01-16" },
+  { name: "beside a date of the INFO list", after: false, info: { date: "2016" }, date: "2016" },
+])("reads the broadcast extension of a WAV $name", async ({ name, after, info, date }) => {
+  const metadata = Object.entries({ ...BROADCAST, ...info }).flatMap((entry) => [
+    "-metadata",
+    entry.join("="),
+  ]);
+  const clip = await makeClip("wav", [...SINE, ...metadata, "-write_bext", "1"]);
+  const path = await keepClip("wav", `broadcast ${name}`, async (at) => {
+    const file = await readFile(clip);
+    const start = file.indexOf("bext");
+    const end = start + 8 + file.readUInt32LE(start + 4);
+    const [head, chunk, rest] = [file.subarray(0, start), file.subarray(start, end), file.subarray(end)];
+    await writeFile(at, Buffer.concat(after ? [head, rest, chunk] : [head, chunk, rest]));
+  });
+  const { source, fell_back } = await probeFile(path);
+  expect(fell_back).toBe(false);
+  expect(source.tags).toMatchObject({ description: "Scene 3", encoded_by: "Recorder", date });
+});
+
 const SINE = ["-f", "lavfi", "-i", "sine=440:d=1:r=44100"];
 
 test("reads the number of a genre in an MP4", async () => {
