@@ -68,7 +68,7 @@ export default defineConfig({
         items: [
           { text: "Architecture", link: "/architecture" },
           { text: "Benchmarks", link: "/benchmarks" },
-          { text: "Files of others", link: "/strangers" },
+          { text: "Files from other projects", link: "/strangers" },
           { text: "Contributing", link: "/contributing" },
         ],
       },
