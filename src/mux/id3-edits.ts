@@ -14,7 +14,7 @@ const MAX_TEXT = 4 * MAX_TAG_TEXT;
 /** Changes to a file's ID3 tag that ffmpeg cannot write. */
 export interface Id3Edits {
   chapters: readonly Chapter[];
-  /** The values of tags that ffmpeg joined with semicolons. */
+  /** The values of tags that ffmpeg joins with semicolons. */
   values: TagValues;
 }
 
@@ -43,7 +43,7 @@ function writeChapters(chapters: readonly Chapter[]): Bytes {
   return [...table, ...frames];
 }
 
-// id3.org, 2.4.0-structure, 4.2: zeros separate the values of a text, which ffmpeg writes in one byte a character or UTF-8.
+// id3.org, 2.4.0-structure, 4.2: a zero separates the values of a text, which ffmpeg writes in Latin-1 or UTF-8.
 async function splitTexts(reader: ByteReader, end: number, values: TagValues): Promise<Edit[]> {
   const edits: Edit[] = [];
   for (let at = ID3.header; at + ID3.header < end; ) {

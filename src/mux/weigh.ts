@@ -6,7 +6,7 @@ import { pictureTrack } from "../probe/tracks.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { createOpener, packetsOf } from "./packets.ts";
 
-/** The bytes of a file by what they are for. */
+/** The bytes of a file by purpose. */
 export interface FileWeight {
   /** Bytes of each picture, in decoding order. */
   pictures: number[];
@@ -15,7 +15,7 @@ export interface FileWeight {
   sound_packets: number;
   /** Seconds of the sound's packets. */
   sound_seconds: number;
-  /** Bytes of the file besides pictures and sound. */
+  /** All other bytes of the file. */
   rest: number;
 }
 
@@ -45,7 +45,7 @@ export async function weighFile(reader: ByteReader, signal: AbortSignal): Promis
 
 /** A picture of a source. */
 export interface ListedPicture {
-  /** When it is shown, in seconds. */
+  /** Presentation time in seconds. */
   at: number;
   bytes: number;
   /** Whether the container flags it as a keyframe. */

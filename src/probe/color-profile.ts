@@ -11,11 +11,11 @@ import { concatBytes, latinText, MIB, viewOf } from "../util/bytes.ts";
 import { readHeifProfile } from "./heif.ts";
 import { isSrgb, readIcc } from "./icc.ts";
 
-/** What a picture's header says of its colors besides the pixels. */
+/** The colors that a picture's header states. */
 export interface PictureColors {
   /** Absent for sRGB. */
   color_profile?: ColorProfile;
-  /** Whether a gain map goes with the picture. */
+  /** Whether the picture has a gain map. */
   gain_map?: true;
 }
 
@@ -72,7 +72,7 @@ interface FoundColors {
   hasGainMap?: boolean;
 }
 
-// Viewers ignore a profile of gray for pictures in color.
+// Viewers ignore a gray profile in a color picture.
 function profileOf(bytes: Uint8Array, isGray: boolean): ColorProfile | null {
   const profile = readIcc(bytes);
   return profile && (profile.space !== "GRAY" || isGray) ? profile : null;
@@ -95,7 +95,7 @@ const PARTS = "ICC_PROFILE\0";
 const ISO_GAIN_MAP = "urn:iso:std:iso:ts:21496:-1";
 const GAIN_MAP = /ns\.adobe\.com\/hdr-gain-map\/|HDRGainMap/;
 
-// ICC.1:2022, B.4: the profile is in one or more segments, each with its number and their count.
+// ICC.1:2022, B.4: the profile spans one or more segments, each with its number and the total.
 async function readJpeg(file: HeaderBytes): Promise<FoundColors> {
   let bytes = file.head;
   let view = viewOf(bytes);
@@ -210,7 +210,7 @@ function fromCodePoints(primaries: number, transfer: number): ColorProfile | nul
 const HDR: Readonly<Record<number, string>> = { 16: "PQ", 18: "HLG" };
 const PRIMARY_NAMES: Readonly<Record<number, string>> = { 9: "BT.2020", 11: "DCI-P3", 12: "Display P3" };
 
-// A small file can expand without end.
+// A small file may expand to any size.
 async function inflate(data: Uint8Array): Promise<Uint8Array | null> {
   const stream = new Blob([new Uint8Array(data)]).stream().pipeThrough(new DecompressionStream("deflate"));
   const reader = stream.getReader();
@@ -238,7 +238,7 @@ async function readWebp(file: HeaderBytes): Promise<FoundColors> {
   return { icc: async () => (await file.upTo(38 + size)).subarray(38, 38 + size) };
 }
 
-// The profile is in sub-blocks of an application extension.
+// An application extension holds the profile in sub-blocks.
 function readGif(view: DataView): FoundColors {
   const palette = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
   for (let at = 13 + palette(view.getUint8(10)); view.getUint8(at) === 0x21; ) {

@@ -12,8 +12,8 @@ import {
 } from "./mp4-boxes.ts";
 
 /**
- * Returns how many seconds of an MP4 or MOV without fragments are left when its file is cut off after its index: up to the first
- * packet that is not complete. Null when every packet is.
+ * Returns the intact seconds of an unfragmented MP4 or MOV that is cut off after its index, up to the first incomplete packet; null
+ * when all packets are complete.
  */
 export function wholeSeconds({ moov, start }: MovieIndex, fileSize: number): number | null {
   const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
@@ -23,10 +23,10 @@ export function wholeSeconds({ moov, start }: MovieIndex, fileSize: number): num
   return ends.length > 0 ? Math.max(0, Math.min(...ends) - start) : null;
 }
 
-// Later packets may show earlier.
+// Later packets may have earlier presentation times.
 const MAX_REORDER = 16;
 
-// ISO/IEC 14496-12, 8.6 and 8.7: the packets of a chunk lie one after the other.
+// ISO/IEC 14496-12, 8.6 and 8.7: the packets of a chunk are contiguous.
 function firstMissing(moov: DataView, trak: Box, fileSize: number): number | null {
   const stbl = findBox(moov, trak, "mdia", "minf", "stbl");
   const table = (kind: string) => stbl && findBox(moov, stbl, kind);
@@ -70,7 +70,7 @@ function runsOfChunks(moov: DataView, stsc: Box): (chunk: number) => number {
 const TAILS = [MIB, 16 * MIB] as const;
 const MOOF = 0x6d6f6f66;
 
-/** Returns where the last fragment of an MP4 starts when the file ends within it; null when it is whole, or none is found. */
+/** Returns the offset of the last fragment of an MP4 if it is incomplete; null when it is complete, or there is none. */
 export async function cutFragment(reader: ByteReader, signal?: AbortSignal): Promise<number | null> {
   for (const length of TAILS) {
     const start = Math.max(0, reader.size - length);

@@ -2,10 +2,10 @@ import { fromTable, lightOf, lightOfXyz, type Xyz } from "../media/color-convers
 import type { ToneCurve, ToSrgb } from "../media/source-facts.ts";
 import { latinText } from "../util/bytes.ts";
 
-/** How the values of a lookup table mean colors: lightness with a and b, or X, Y and Z; both under D50. */
+/** The color space of a lookup table's output, under D50. */
 export type Connection = "Lab" | "XYZ";
 
-/** Reads a curve of a profile and the bytes that it takes; null for an unknown type. */
+/** Reads a curve of a profile and its size in bytes; null for an unknown type. */
 export type ReadCurve = (view: DataView, start: number) => { curve: ToneCurve; size: number } | null;
 
 type Step = (values: readonly number[]) => number[];
@@ -38,7 +38,7 @@ export function readTable(
   });
 }
 
-// ICC.1:2022, 6.3.4.2: X, Y and Z reach almost 2; tables of 16 bits store lightness of 100 as 65,280.
+// ICC.1:2022, 6.3.4.2: X, Y and Z range to almost 2; 16-bit tables store a lightness of 100 as 65,280.
 const XYZ_RANGE = 1 + 32_767 / 32_768;
 const LEGACY_LAB = 65_535 / 65_280;
 const D50: Xyz = [0.9642, 1, 0.8249];
@@ -52,7 +52,7 @@ function xyzOfLab(lightness: number, a: number, b: number): Xyz {
   }) as unknown as Xyz;
 }
 
-// Input tables, a grid, and output tables; the matrix is for X, Y and Z alone.
+// Input tables, a grid and output tables; the matrix applies only to XYZ.
 function readLut(view: DataView, start: number): Step[] {
   const bytes = latinText(view, start, 4) === "mft1" ? 1 : 2;
   const side = view.getUint8(start + 10);
@@ -119,7 +119,7 @@ function onLine(count: number, value: number, read: (at: number) => number): num
   return read(at) + (place - at) * (read(at + 1) - read(at));
 }
 
-// The first color varies most slowly; between four colors of the grid, as color management interpolates.
+// The first component varies most slowly. Tetrahedral interpolation, as in color management systems.
 function gridStep(view: DataView, start: number, sides: readonly number[], bytes: number): Step {
   const [, green = 0, blue = 0] = sides;
   const strides = [green * blue, blue, 1];

@@ -18,7 +18,7 @@ export interface IccProfile extends ColorProfile {
   space: string;
 }
 
-/** Reads an ICC profile (ICC.1:2022); null for one that is damaged, which viewers ignore. */
+/** Reads an ICC profile (ICC.1:2022); null for a damaged one, which viewers ignore. */
 export function readIcc(bytes: Uint8Array): IccProfile | null {
   try {
     return readProfile(viewOf(bytes));
@@ -28,7 +28,7 @@ export function readIcc(bytes: Uint8Array): IccProfile | null {
   }
 }
 
-/** Returns whether a profile says what every viewer assumes without it. */
+/** Returns whether a profile equals sRGB, which viewers assume without one. */
 export function isSrgb({ to_srgb }: ColorProfile): boolean {
   return to_srgb !== undefined && changesNothing(to_srgb);
 }
@@ -41,7 +41,7 @@ function readProfile(view: DataView): IccProfile | null {
   const space = latinText(view, 16, 4).trim();
   const name = readName(view, tags);
   const profile = { space, ...(name !== "" && { name }) };
-  // A lookup table precedes a matrix (ICC.1:2022, 8.10.2).
+  // A lookup table takes precedence over a matrix (ICC.1:2022, 8.10.2).
   const table = tags.get("A2B0");
   if (space === "RGB" && table) {
     const connection = latinText(view, 20, 4).trim();
@@ -83,7 +83,7 @@ function readGray(view: DataView, tags: Tags): ToSrgb | null {
   return fromGray(isLab ? throughLightness(curve) : curve);
 }
 
-// CIE 15: lightness is 116 times the cube root of light, less 16, but for a straight start.
+// CIE 15: lightness is 116 times the cube root of light, minus 16, and linear near black.
 function throughLightness(curve: ToneCurve): ToneCurve {
   return simplify(Array.from({ length: 1024 }, (_, at) => luminance(100 * lightOf(curve, at / 1023))));
 }
@@ -136,7 +136,7 @@ function readFunction(view: DataView, start: number): ToneCurve | null {
   const own = { g, a, b, c, d, e, f };
   if (type === 1 || type === 2) {
     if (a === 0) return null;
-    // From -b/a on, the power; before it, a constant.
+    // A power from -b/a; constant below.
     const offset = type === 2 ? c : 0;
     return { ...own, c: 0, d: -b / a, e: offset, f: offset };
   }
@@ -146,7 +146,7 @@ function readFunction(view: DataView, start: number): ToneCurve | null {
 const MAX_POINTS = 64;
 const TOLERANCES = [0.0004, 0.001, 0.0025, 0.006, 0.015];
 
-// Keeps the points from which a line departs most, as the eye sees it (Ramer, Douglas and Peucker).
+// Ramer–Douglas–Peucker, with distances as the eye perceives them.
 function simplify(values: readonly number[]): ToneCurve {
   const last = values.length - 1;
   for (const tolerance of TOLERANCES) {

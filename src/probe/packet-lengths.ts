@@ -48,7 +48,7 @@ function measureProgram({ reader, signal }: Blocks, { format }: Source, maxBytes
 const MAX_WALKED = 32 * MIB;
 const BLOCK = 2 * MIB;
 
-/** A reader that keeps the last block, so that small reads in order cost few requests. */
+/** A reader that caches its last block, so that small sequential reads cost few requests. */
 export interface Blocks {
   reader: ByteReader;
   size: number;
@@ -79,10 +79,10 @@ export function createBlocks(reader: ByteReader, signal: AbortSignal, bytes = BL
   };
 }
 
-// The last packet's own length in a container that does not state it.
+// Assumed length of the last packet in containers that do not state it.
 const SOUND_PACKET = 0.02;
 
-// Adobe Flash Video File Format Specification 10.1, E.4.1: a type, a size, a time, and after the body the bytes of the whole.
+// Adobe Flash Video File Format Specification 10.1, E.4.1: type, size and time, then the body, then the size of the tag.
 const FLV_TAG = 11;
 const FLV_TYPES: ReadonlySet<number> = new Set([8, 9, 18]);
 const FLV_START = 13;
@@ -118,7 +118,7 @@ async function measureFlv(file: Blocks, { fps = 25 }: Source): Promise<PacketLen
   return { seconds: end - first.time, truncated: !walk.complete };
 }
 
-// Two tags in a row prove that the first is one.
+// A second tag right after it confirms a tag.
 function findFlvTag(view: DataView): number {
   for (let at = 0; at + FLV_TAG < view.byteLength; at++) {
     const tag = readFlvTag(view, at);
@@ -224,7 +224,7 @@ async function measureAiff(file: Blocks, { audio, codecs }: Source): Promise<Pac
   return seconds > 0 ? { seconds, truncated: end > file.size && ssnd.size < UNKNOWN_SIZE } : null;
 }
 
-// Programs that do not know the size in advance write all ones, or nearly.
+// Programs that do not know the size in advance set all or almost all bits.
 async function measureWav(file: Blocks): Promise<PacketLength | null> {
   const chunks = await listChunks(createBlocks(file.reader, file.signal, 4 * KIB), true);
   const data = chunks.find(({ name }) => name === "data");
@@ -238,7 +238,7 @@ const OGG_PLACES = 8;
 
 interface OggPage {
   opens: boolean;
-  /** The position that its last finished packet ends at; null for none. */
+  /** End of the last packet that finishes on the page; null for none. */
   granule: number | null;
   serial: number;
   bytes: number;
@@ -262,7 +262,7 @@ interface OggLink {
   begun: boolean;
 }
 
-// RFC 3533, 4: a physical stream may chain logical ones, each with its own clock.
+// RFC 3533, 4: a file may chain logical streams, each with its own clock.
 async function measureOgg(
   file: Blocks,
   _source: Source,
@@ -349,7 +349,7 @@ async function estimateOgg(file: Blocks): Promise<PacketLength | null> {
   };
 }
 
-// The tags of most writers state the end of each track; they are believed unless they contradict the header.
+// Most muxers write the end of each track as a tag, which counts unless it contradicts the header.
 async function measureMatroska({ reader, signal }: Blocks, source: Source): Promise<PacketLength | null> {
   const { duration, streams = [] } = source;
   const playing = streams.filter(({ kind }) => kind === "video" || kind === "audio");

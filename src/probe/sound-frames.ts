@@ -31,21 +31,21 @@ export async function measureFrames(
   const head = await reader.read({ start: tags, end: Math.min(reader.size, tags + FIRST) }, signal);
   const [tag = ""] = TAG_FRAME.exec(latinText(viewOf(head), 0, head.length)) ?? [];
   if (tag !== "" && tag !== "VBRI" && (await isCredible(reader, tags, signal))) return null;
-  // A decoder skips the frame with the tag.
+  // Decoders skip the frame that holds the tag.
   const start = tags + (tag === "" ? 0 : (readFrame(head, 0)?.bytes ?? 0));
   return reader.size - start > maxBytes ? { seconds: null } : countAll(reader, start, readFrame, signal);
 }
 
 const TAG_FRAME = /Xing|Info|VBRI/;
 
-// The average bitrate of samples departs this much from the whole's at most, or every frame is counted.
+// Counts every frame when the samples' average bitrate deviates further than this from the whole's.
 const MAX_DEPARTURE = 1.25;
 // The first one lies within what the probe has read anyway.
 const SAMPLE = 16_384;
 const SAMPLE_PLACES = [0.1, 0.3, 0.5, 0.7, 0.9] as const;
-// Tags at the end of the file, which the count of bytes leaves out.
+// Tags at the end of the file, which the byte count excludes.
 const MAX_TRAILER = 64 * KIB;
-// Bytes in a step of the table of contents that still resolve the first sample.
+// Maximum bytes per step of the table of contents that resolve the first sample.
 const MAX_STEP = SAMPLE / 6;
 
 // Editors that cut or join a file often leave its tag unchanged.
@@ -98,7 +98,7 @@ function readXing(bytes: Uint8Array): XingTag | null {
   return { frames, bytes: size, table: flags & 4 ? bytes.subarray(next, next + 100) : null };
 }
 
-// The share of the time at which the table reaches a position.
+// Share of the duration at which the table reaches a position.
 function shareOf(table: Uint8Array, position: number): number {
   const next = table.findIndex((value) => value > position);
   if (next < 0) return 1;
@@ -262,7 +262,7 @@ interface Header {
   samples: number;
   /** Hertz; 0 for the rate in STREAMINFO. */
   rate: number;
-  /** The number of its first sample, or of the frame when all but the last have as many samples. */
+  /** Number of its first sample, or of the frame if the block size is fixed. */
   number: number;
   fixed: boolean;
 }
@@ -304,8 +304,8 @@ const FLAC_TAIL = 256 * KIB;
 const ID3V1 = 128;
 
 /**
- * Measures a FLAC file by the number of its last frame; null when none is found near its end, or it is not FLAC. A last frame that
- * is cut off does not count. Rejects as the reader does.
+ * Measures a FLAC file by the number of its last complete frame; null when there is none near its end, or it is not FLAC. Rejects as
+ * the reader does.
  */
 export async function measureFlacEnd(
   reader: ByteReader,

@@ -8,8 +8,8 @@ const MAX_GIF = 16 * MIB;
 type Transparency = Pick<Source, "has_alpha" | "transparent_color">;
 
 /**
- * Returns what a PNG or GIF states about its transparency, which its pixel format leaves open; nothing for any other file. Rejects
- * as the reader does.
+ * Returns what a PNG or GIF states about its transparency, which its pixel format does not tell; nothing for other files. Rejects as
+ * the reader does.
  */
 export async function readTransparency(
   { format, pixel_format }: Source,
@@ -36,8 +36,8 @@ function orElse<T>(value: T, read: () => T): T {
 const CHUNKS = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;
 
 /**
- * Returns the transparent gray of a PNG of 1, 2 or 4 bits, as `0xRRGGBB`; null for any other file. ffmpeg compares the value
- * with samples that it has scaled to 8 bits, and so misses it.
+ * Returns the transparent gray of a PNG of 1, 2 or 4 bits, as `0xRRGGBB`; null for other files. ffmpeg misses it, because it
+ * compares the value with samples scaled to 8 bits.
  */
 function readGray(view: DataView): string | null {
   // W3C PNG, 11.2.1 and 11.3.1.1: color type 0 is gray; its transparent value has the bit depth of the pixels.
@@ -68,8 +68,8 @@ const GIF = {
 } as const;
 
 /**
- * Returns whether all pictures of a GIF are opaque: one without transparent pixels covers the canvas at the start, and wherever a
- * picture was removed. Earlier pictures show through the transparent pixels of the others.
+ * Returns whether all frames of a GIF are opaque as shown: an opaque picture must cover the canvas at the start and wherever a picture
+ * was removed. Elsewhere, earlier pictures show through transparent pixels.
  */
 async function isOpaqueGif(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
   const parts: Uint8Array[] = [];
@@ -118,7 +118,7 @@ function afterBlocks(view: DataView, start: number): number {
 
 const MAX_CODES = 4096;
 
-// GIF89a, appendix F: whether the pixels that LZW codes stand for include a color.
+// Decodes LZW (GIF89a, appendix F) until it meets the color.
 function usesColor(view: DataView, start: number, color: number): boolean {
   const least = view.getUint8(start);
   const end = 2 ** least + 1;

@@ -6,9 +6,9 @@ import * as errors from "./errors.ts";
 // ISO/IEC 13818-1, 2.4.3 (transport stream) and 2.5.3 (program stream).
 const SYNC = 0x47;
 const PACKET = 188;
-// M2TS puts four bytes before each packet, and DVB may put 16 after it.
+// M2TS adds four bytes before each packet, and DVB may add 16 after it.
 const SIZES = [PACKET, PACKET + 4, PACKET + 16] as const;
-// Packets in a row that prove the layout.
+// Consecutive packets that prove the layout.
 const ROW = 4;
 const BLOCK = 2 * MIB;
 /** Maximum bytes of a file that a probe reads completely; it samples a larger one. */
@@ -22,15 +22,15 @@ const CYCLE = 2 ** 33;
 const MAX_BACK = 0.1 * HERTZ;
 const MAX_AHEAD = 3600 * HERTZ;
 
-/** ffprobe's report, as far as it names the packet identifiers of a transport stream. */
+/** The packet identifiers in ffprobe's report on a transport stream. */
 interface FfprobeReport {
   format?: { format_name?: string };
   streams?: readonly { codec_type?: string; id?: string }[];
 }
 
 /**
- * Checks that the main streams of an MPEG transport stream are in its program to the end, each with its own type. ffmpeg reads what is
- * joined from recordings with other packet identifiers as further streams, so that an output would lack them.
+ * Checks that the main streams of an MPEG transport stream keep their identifiers and types to the end. When recordings with different
+ * identifiers are joined, ffmpeg reads the later ones as extra streams, which an output would lack.
  *
  * @param report ffprobe's report on the file.
  * @throws `input_unsupported` when other streams take over.
@@ -96,7 +96,7 @@ async function readParts(
   const step = isWhole ? BLOCK : (reader.size - SAMPLE) / (PLACES - 1);
   for (let place = 0; place < count; place++) {
     const start = Math.floor(place * step);
-    // Packets at an edge are read twice, which neither the table nor the clock minds.
+    // The table and the clock tolerate packets that overlapping blocks repeat.
     const end = Math.min(reader.size, start + length + (isWhole ? OVERLAP : 0));
     use(await reader.read({ start, end }, signal));
   }
@@ -108,7 +108,7 @@ async function endsInPacket(reader: ByteReader, signal: AbortSignal): Promise<bo
   const tail = await reader.read({ start: Math.max(0, reader.size - TAIL), end: reader.size }, signal);
   for (let at = 0; at < tail.length; at++) {
     const size = tail[at] === SYNC ? SIZES.find((each) => isPacketRow(tail, at, each)) : undefined;
-    // What follows a packet may be 16 bytes of DVB, and what precedes it four of M2TS.
+    // DVB may add 16 bytes after a packet, and M2TS four before it.
     if (size !== undefined) return ![0, PACKET].includes((tail.length - at) % size);
   }
   return false;
@@ -148,7 +148,7 @@ function isPacketRow(bytes: Uint8Array, at: number, size: number): boolean {
   return true;
 }
 
-/** A main stream that its program no longer has, or has with another type. */
+/** A main stream disappears from its program, or changes its type. */
 type ProgramFault = "gone" | "reused";
 
 type StreamTypes = ReadonlyMap<number, number>;
@@ -165,7 +165,7 @@ function createProgramTable(watched: ReadonlySet<number>) {
     else sections.get(id)?.push(payload);
     const bytes = concatBytes(sections.get(id) ?? []);
     const length = 3 + ((((bytes[1] ?? 0) & 15) << 8) | (bytes[2] ?? 0));
-    // A table that only the future needs does not count yet.
+    // Skips a table that is not in force yet.
     if (bytes.length < 12 || bytes.length < length || ((bytes[5] ?? 0) & 1) === 0) return null;
     sections.delete(id);
     return viewOf(bytes.subarray(0, length - 4));
@@ -205,7 +205,7 @@ function createProgramTable(watched: ReadonlySet<number>) {
   }
 
   return {
-    /** Adds a packet; returns what is wrong once a table that it completes shows a fault. */
+    /** Adds a packet; returns the fault, if any, of a table that it completes. */
     add(packet: Packet): ProgramFault | null {
       const program = tables.get(packet.id);
       if (packet.id !== 0 && program === undefined) return null;
@@ -267,7 +267,7 @@ function pesTime(bytes: Uint8Array, at: number): number | null {
 
 function ticksAt(bytes: Uint8Array, at: number): number | null {
   const [a = 0, b = 0, c = 0, d = 0, e = 0] = bytes.subarray(at, at + 5);
-  // Each of its three parts ends with a marker.
+  // Each of the three parts ends with a marker bit.
   if ((a & c & e & 1) === 0) return null;
   return ((a >> 1) & 7) * 2 ** 30 + (b << 22) + ((c >> 1) << 15) + (d << 7) + (e >> 1);
 }
@@ -279,14 +279,14 @@ interface StreamClock {
   last: number;
   /** Seconds between its last two times. */
   step: number;
-  /** A time that may start the clock again, until another confirms it. */
+  /** A time that restarts the clock if the next one confirms it. */
   candidate: number | null;
 }
 
-// Times of one stream that follow each other.
+// Maximum step between consecutive times of one stream.
 const MAX_STEP = 10 * HERTZ;
 
-/** Adds up the times of one stream across restarts: of the first with pictures, or else of the first. */
+/** Adds up the times of one stream across restarts: the first with pictures, otherwise the first of all. */
 function createClock() {
   const streams = new Map<number, StreamClock>();
   return {
@@ -322,7 +322,7 @@ function createClock() {
   };
 }
 
-// The clock starts again at zero after 26.5 hours.
+// The 33-bit clock wraps after 26.5 hours.
 function gapOf(before: number, after: number): number {
   return ((((after - before + CYCLE / 2) % CYCLE) + CYCLE) % CYCLE) - CYCLE / 2;
 }

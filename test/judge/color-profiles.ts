@@ -60,7 +60,7 @@ export function iccOf(
   return profile;
 }
 
-// Colorants under D50.
+// Colorants in XYZ under D50.
 const COLORANTS = {
   srgb: [
     [0.4361, 0.2225, 0.0139],
@@ -94,7 +94,7 @@ function rgb([red, green, blue]: readonly [Triple, Triple, Triple], curve: Buffe
 const SRGB_CURVE = parametric(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045);
 const [RED, GREEN, BLUE] = COLORANTS.srgb;
 
-/** Profiles of each form of curve, and primaries wider than those of sRGB or exchanged. */
+/** Profiles with each form of curve, and with primaries that are wider than sRGB's or swapped. */
 export const PROFILES = {
   "Display P3": rgb(COLORANTS.p3, SRGB_CURVE),
   "Adobe RGB": rgb(COLORANTS.adobe, gamma(563 / 256)),
@@ -109,7 +109,7 @@ export type ProfileName = keyof typeof PROFILES;
 
 const SIDE = 17;
 
-/** Display P3 by a lookup table of 16 bits to lightness, a and b (ICC.1:2022, 10.10). */
+/** Display P3 as a 16-bit lookup table to Lab (ICC.1:2022, 10.10). */
 export function tableProfile(): Buffer {
   const head = Buffer.alloc(52);
   head.write("mft2");
@@ -149,7 +149,7 @@ export const SRGB_PROFILES = [
   rgb(COLORANTS.srgb, SRGB_CURVE),
 ];
 
-/** The colors of the quarters of every picture here in sRGB, row by row; each profile holds them. */
+/** The sRGB colors of each picture's quarters, row by row; all profiles can represent them. */
 export const PATCHES: readonly Triple[] = [
   [200, 60, 50],
   [60, 160, 80],
@@ -169,7 +169,7 @@ const WRITERS = {
 } as const satisfies Record<string, Writer>;
 type WriterName = keyof typeof WRITERS;
 
-/** Stores the patches in the colors of a profile, which lcms computes, with the profile in the file. */
+/** Writes the patches in a profile's colors, converted by lcms, with the profile embedded. */
 export async function writePatches(format: WriterName, icc: Buffer, alpha = 255): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-icc-"));
   try {
@@ -189,7 +189,7 @@ export async function writePatches(format: WriterName, icc: Buffer, alpha = 255)
   }
 }
 
-// The pixels of a profile without the profile.
+// Pixels in a profile's colors, without the profile.
 async function bare(icc: Buffer): Promise<Buffer> {
   const png = await writePatches("png", icc);
   const pixels = await sharp(png).keepIccProfile().raw().toBuffer();
@@ -203,7 +203,7 @@ const insert = (png: Buffer, ...chunks: Buffer[]) =>
 const bareClip = (icc: Buffer) =>
   keepClip("png", `bare ${icc.toString("hex")}`, async (path) => writeFile(path, await bare(icc)));
 
-/** A JPEG with a profile in segments (ICC.1:2022, B.4), and the pixels of a profile that means the same. */
+/** A JPEG whose profile spans segments (ICC.1:2022, B.4), with pixels in an equivalent profile's colors. */
 export async function jpegInParts(icc: Buffer, same = icc, length = 200): Promise<Buffer> {
   const jpeg = await readFile(
     await makeClip("jpg", ["-i", await bareClip(same), "-q:v", "1", "-pix_fmt", "yuvj444p"]),
@@ -241,7 +241,7 @@ export async function gifWithProfile(icc: Buffer): Promise<Buffer> {
 export const pngWithCodePoints = async () =>
   insert(await bare(PROFILES["Display P3"]), pngChunk("cICP", Buffer.from([12, 13, 0, 1])));
 
-/** A PNG that states its colors by primaries and a power (11.3.2.1 and 11.3.2.2). */
+/** A PNG that states its colors by primaries and gamma (11.3.2.1 and 11.3.2.2). */
 export async function pngWithPrimaries(): Promise<Buffer> {
   const points = [0.3127, 0.329, 0.64, 0.33, 0.21, 0.71, 0.15, 0.06];
   const chrm = Buffer.concat(points.map((value) => u32(Math.round(value * 100_000))));
@@ -272,7 +272,7 @@ export async function apngWithProfile(icc: Buffer): Promise<Buffer> {
   return insert(apng, pngChunk("iCCP", body));
 }
 
-/** A gray JPEG of one value with a profile of a power, and the gray of sRGB that it shows. */
+/** A gray JPEG of one value with a gamma profile, and the sRGB gray that it shows. */
 export async function grayJpeg(value: number, power: number): Promise<{ jpeg: Buffer; shown: number }> {
   const raw = { width: 32, height: 32, channels: 1 } as const;
   const gray = sharp(Buffer.alloc(32 * 32, value), { raw }).toColourspace("b-w");
@@ -285,7 +285,7 @@ export async function grayJpeg(value: number, power: number): Promise<{ jpeg: Bu
   return { jpeg: Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)]), shown };
 }
 
-/** Returns how far the farthest patch of a file's first picture is from its color, of 255, as a viewer with color management shows it. */
+/** Returns the largest difference, of 255, between a patch of a file's first picture and its color in a color-managed viewer. */
 export async function worstPatch(path: string): Promise<number> {
   const { width, at } = await shownPicture(path);
   const height = (width * HEIGHT) / WIDTH;

@@ -83,7 +83,7 @@ export async function mp3With(
   );
 }
 
-/** Makes an MP3 with an APEv2 tag at its end, and an ID3 tag of ffmpeg that states only the encoder. */
+/** Makes an MP3 with an APEv2 tag at its end, and an ID3 tag from ffmpeg that states only the encoder. */
 export async function mp3WithApe(
   items: readonly (readonly [name: string, value: string])[],
 ): Promise<string> {
@@ -100,7 +100,7 @@ export async function mp3WithApe(
   });
 }
 
-/** Makes a WAV or AIFF with an ID3v2.4 tag of these frames in a chunk behind the sound. */
+/** Makes a WAV or AIFF with an ID3v2.4 tag of these frames in a chunk after the sound. */
 export async function chunkWith(
   extension: "wav" | "aiff",
   frames: readonly (readonly [name: string, content: string])[],
@@ -140,7 +140,7 @@ export async function m4aWith(artists: readonly [string, ...string[]], codec = "
   });
 }
 
-/** Lists the text frames of the ID3v2.4 tag at the start of a file as `NAME=text`, without those of ffmpeg. */
+/** Lists the text frames of the ID3v2.4 tag at the start of a file as `NAME=text`, except ffmpeg's own. */
 export async function readId3Texts(path: string): Promise<string[]> {
   const file = await readFile(path);
   const texts: string[] = [];

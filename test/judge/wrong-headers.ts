@@ -8,7 +8,7 @@ export async function flvOf(seconds: number): Promise<string> {
   });
 }
 
-/** A FLAC whose header counts so many times its samples; 0 stands for an unknown number. */
+/** A FLAC whose header multiplies its sample count by `times`; 0 stands for an unknown count. */
 export async function flacOf(times: number): Promise<string> {
   return rewritten(await sound("flac"), "flac", `times-${times}`, (file) => {
     // RFC 9639, 8.2: 36 bits end at byte 26.
@@ -18,7 +18,7 @@ export async function flacOf(times: number): Promise<string> {
   });
 }
 
-/** A Matroska whose header states so many times its duration, with or without the tags of its tracks. */
+/** A Matroska whose header multiplies its duration by `times`, with or without the tags of its tracks. */
 export async function matroskaOf(times: number, tagged: boolean): Promise<string> {
   return rewritten(await film("mkv"), "mkv", `times-${times}-${tagged}`, (file) => {
     const at = file.indexOf(Buffer.from("448988", "hex")) + 3;
@@ -27,7 +27,7 @@ export async function matroskaOf(times: number, tagged: boolean): Promise<string
   });
 }
 
-/** An AVI whose headers count so many times its pictures and sound. */
+/** An AVI whose headers multiply the counts of its pictures and sound by `times`. */
 export async function aviOf(times: number): Promise<string> {
   return rewritten(await avi(), "avi", `times-${times}`, (file) => {
     const total = file.indexOf("avih") + 24;
@@ -51,7 +51,7 @@ export async function wavOf(bytes: number): Promise<string> {
   });
 }
 
-/** An AIFF whose header counts so many times its samples, or none. */
+/** An AIFF whose header multiplies its sample count by `times`; 0 for none. */
 export async function aiffOf(times: number): Promise<string> {
   return rewritten(await sound("aiff"), "aiff", `times-${times}`, (file) => {
     const at = file.indexOf("COMM") + 10;
@@ -60,7 +60,7 @@ export async function aiffOf(times: number): Promise<string> {
   });
 }
 
-/** An MP3 of noise whose first frame counts so many times its frames. */
+/** An MP3 of noise whose first frame multiplies its frame count by `times`. */
 export async function miscountedNoise(times: number): Promise<string> {
   return rewritten(await noise(), "mp3", `times-${times}`, (file) => {
     const at = Math.max(file.indexOf("Xing"), file.indexOf("Info")) + 8;
@@ -80,7 +80,7 @@ export async function brokenJoints(): Promise<string> {
 
 const FRAME = 384;
 
-/** An MP3 of frames of 384 bytes behind one with a VBRI tag, which counts so many times their number. */
+/** An MP3 of 384-byte frames after one with a VBRI tag, which multiplies their count by `times`. */
 export async function vbri(times: number): Promise<string> {
   const plain = ["-c:a", "libmp3lame", "-b:a", "128k", "-write_xing", "0", "-id3v2_version", "0"];
   return rewritten(await sound("mp3", ...plain), "mp3", `vbri-${times}`, (file) => {
@@ -94,7 +94,7 @@ export async function vbri(times: number): Promise<string> {
   });
 }
 
-/** The first share of a file. */
+/** The start of a file, as a share of its bytes. */
 export async function cutOff(path: string, extension: string, share: number): Promise<string> {
   return rewritten(path, extension, `cut-${share}`, (file) =>
     file.subarray(0, Math.floor(file.length * share)),

@@ -20,7 +20,7 @@ export interface Conversion {
   options: { format: string; width?: number; end?: number };
 }
 
-/** What a host made of a file: the path of its output, or its error. */
+/** A host's result for a file: the path of its output, or its error. */
 export type Attempt = { source: Source | null; conversion: Conversion | null } & (
   | { output: string; made: Source; encoder: string }
   | { error: Pick<RunError, "kind" | "message"> }
@@ -85,7 +85,7 @@ async function openEncoder(encoder: "light" | "native", ends: AsyncDisposableSta
   };
 }
 
-/** Probes and converts files by their paths, each received as a message, and answers with an {@link Attempt}. */
+/** Probes and converts the file at each path that it receives as a message, and answers with an {@link Attempt}. */
 async function serveHost(name: HostName): Promise<void> {
   const ends = new AsyncDisposableStack();
   const host = await (name === "page" ? openPage(ends) : openEncoder(name, ends));

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** A successful attempt. */
 type Success = Extract<Attempt, { output: string }>;
 
-/** Whether native ffmpeg decodes a file: without complaint, with errors, or not at all. */
+/** Whether native ffmpeg decodes a file without errors, with errors, or not at all. */
 export type Decodes = "clean" | "damaged" | "no";
 
 /** Decodes the start of a file with native ffmpeg. */
@@ -29,7 +29,7 @@ export async function decode(path: string): Promise<Decodes> {
   }
 }
 
-/** Judges an output against its source with native ffprobe, ffmpeg and libvips; returns what is wrong with it. */
+/** Judges an output against its source with native ffprobe, ffmpeg and libvips; returns its faults. */
 export async function judge(path: string, attempt: Success): Promise<string[]> {
   const kind = attempt.conversion?.kind;
   if (kind === "image") return judgePicture(path, attempt);
@@ -37,9 +37,9 @@ export async function judge(path: string, attempt: Success): Promise<string[]> {
   return judgeMoving(path, attempt);
 }
 
-// Of 255, for samples that are each the mean of a part of the picture; a GIF has 256 colors.
+// Maximum differences, of 255, between means over parts of the picture. A GIF has only 256 colors.
 const FAR = {
-  // Two programs draw no SVG alike.
+  // No two programs draw an SVG alike.
   svg: { worst: 255, mean: 12 },
   image: { worst: 40, mean: 4 },
   video: { worst: 70, mean: 9 },
@@ -57,15 +57,15 @@ async function judgePicture(path: string, { source, output }: Success): Promise<
   // Tone mapping has no single right result.
   if (source?.color?.hdr) return [];
   const kind = source?.format === "svg" ? "svg" : "image";
-  const got = await decodeWithSharp(output);
+  const actual = await decodeWithSharp(output);
   const decodeFrame = () => decodePicture(path, "null", `0:V:${source?.video_track ?? 0}`);
   const { pixel_format = "", color } = source ?? {};
   const isGrayHeif = HEIF.test(path) && pixel_format.startsWith("gray") && color?.range === "limited";
-  // Each judge has its gaps, such as profiles of color or orientations.
+  // Each judge has gaps, such as color profiles or orientation.
   let wrong: string[] | null = null;
   for (const pictures of [decodeWithSharp, decodeFrame, decodeHeif]) {
-    for (const wanted of [await pictures(path).catch(() => [])].flat()) {
-      const differs = await differences(got, isGrayHeif ? stretched(wanted) : wanted, kind);
+    for (const expected of [await pictures(path).catch(() => [])].flat()) {
+      const differs = await differences(actual, isGrayHeif ? stretched(expected) : expected, kind);
       if (differs.length === 0) return [];
       wrong ??= differs;
     }
@@ -83,16 +83,16 @@ function stretched({ pixels, ...size }: Decoded): Decoded {
 
 const GRID = 16;
 
-async function differences(got: Decoded, wanted: Decoded, kind: keyof typeof FAR): Promise<string[]> {
+async function differences(actual: Decoded, expected: Decoded, kind: keyof typeof FAR): Promise<string[]> {
   const wrong: string[] = [];
-  const ratio = (got.width * wanted.height) / (got.height * wanted.width);
-  // Sizes are whole, or even, pixels.
-  const slack = 0.01 + 2 / Math.min(got.width, got.height, wanted.width, wanted.height);
+  const ratio = (actual.width * expected.height) / (actual.height * expected.width);
+  // Sizes are rounded to whole or even pixels.
+  const slack = 0.01 + 2 / Math.min(actual.width, actual.height, expected.width, expected.height);
   if (Math.abs(Math.log(ratio)) > slack)
-    wrong.push(`shape ${got.width}x${got.height} of ${wanted.width}x${wanted.height}`);
+    wrong.push(`shape ${actual.width}x${actual.height} of ${expected.width}x${expected.height}`);
   const parts = (one: number, other: number) => Math.min(GRID, Math.ceil(Math.min(one, other) / 4));
-  const grid = [parts(got.width, wanted.width), parts(got.height, wanted.height)] as const;
-  const [is, was] = [await sample(got, grid), await sample(wanted, grid)];
+  const grid = [parts(actual.width, expected.width), parts(actual.height, expected.height)] as const;
+  const [is, was] = [await sample(actual, grid), await sample(expected, grid)];
   const gaps = is.map((value, at) => Math.abs(value - (was[at] ?? 0)));
   const [worst, mean] = [Math.max(...gaps), gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length];
   if (worst > FAR[kind].worst || mean > FAR[kind].mean)
@@ -100,7 +100,7 @@ async function differences(got: Decoded, wanted: Decoded, kind: keyof typeof FAR
   return wrong;
 }
 
-// Red, green and blue multiplied by alpha, and alpha.
+// Premultiplied red, green and blue, and alpha.
 async function sample({ width, height, pixels }: Decoded, grid: readonly [number, number]) {
   const small = sharp(pixels, { raw: { width, height, channels: 4 } });
   const rgba = await small
@@ -118,7 +118,7 @@ async function decodeWithSharp(path: string): Promise<Decoded> {
   return { width: info.width, height: info.height, pixels: data };
 }
 
-// All pictures of a file, of which libheif does not say which is the primary one.
+// All pictures of a file, because libheif does not tell which one is primary.
 async function decodeHeif(path: string): Promise<Decoded[]> {
   if (!HEIF.test(path)) return [];
   const folder = await mkdtemp(join(tmpdir(), "framewright-heif-"));
@@ -143,38 +143,43 @@ async function judgeMoving(path: string, { source, conversion, output, made }: S
   const { kind, options } = conversion as Conversion;
   const wrong: string[] = [];
   const tracks = { video: source?.video_track, audio: source?.sound_track };
-  const [got, wanted] = [await readFacts(output), await readFacts(path, tracks, spanOf(options))];
+  const [actual, expected] = [await readFacts(output), await readFacts(path, tracks, spanOf(options))];
   const end = options.end ?? Number.POSITIVE_INFINITY;
-  if (!got.picture || !wanted.picture) return wanted.picture ? ["no pictures"] : [];
+  if (!actual.picture || !expected.picture) return expected.picture ? ["no pictures"] : [];
   // Pictures before 0, which an edit list cuts, are decoded but not shown.
-  const visible = wanted.picture.times.filter((time) => !(time < -1e-3));
+  const visible = expected.picture.times.filter((time) => !(time < -1e-3));
   const first = visible[0] ?? 0;
   const times = visible.filter((time) => !(time - first >= end - 1e-3));
-  const [pictures, shown] = [times.length, got.picture.times.length];
+  const [pictures, shown] = [times.length, actual.picture.times.length];
   if (Math.abs(pictures - shown) > 1) wrong.push(`${shown} pictures of ${pictures}`);
-  const cut = first - (wanted.picture.times[0] ?? 0);
-  const length = Math.min(wanted.picture.duration - (cut || 0), end);
-  if (pictures > 1 && Math.abs(got.picture.duration - length) > 0.1 + 0.02 * length)
-    wrong.push(`pictures last ${seconds(got.picture.duration)} of ${seconds(length)}`);
-  if (wanted.sound && !got.sound && kind === "video" && !made.dropped?.some((each) => each.kind === "audio"))
+  const cut = first - (expected.picture.times[0] ?? 0);
+  const length = Math.min(expected.picture.duration - (cut || 0), end);
+  if (pictures > 1 && Math.abs(actual.picture.duration - length) > 0.1 + 0.02 * length)
+    wrong.push(`pictures last ${seconds(actual.picture.duration)} of ${seconds(length)}`);
+  if (
+    expected.sound &&
+    !actual.sound &&
+    kind === "video" &&
+    !made.dropped?.some((each) => each.kind === "audio")
+  )
     wrong.push("no sound");
-  const dynamic = ["smpte2084", "arib-std-b67"].includes(wanted.picture.transfer ?? "");
-  // ffmpeg alone leaves out the track of transparency.
-  const isClearAvif = source?.format === "avif" && wanted.streams > 1;
+  const dynamic = ["smpte2084", "arib-std-b67"].includes(expected.picture.transfer ?? "");
+  // Only ffmpeg omits the transparency track.
+  const isClearAvif = source?.format === "avif" && expected.streams > 1;
   for (const at of dynamic || isClearAvif || shown === 0 ? [] : [0, Math.floor(shown / 2)]) {
     const number = `select=gte(n\\,${at})`;
     const frames = await Promise.all([
       decodePicture(output, number),
       decodePicture(
         path,
-        `select=not(lt(t\\,-0.001)),${number},${matrixOf(wanted.picture)}`,
+        `select=not(lt(t\\,-0.001)),${number},${matrixOf(expected.picture)}`,
         `0:V:${tracks.video ?? 0}`,
       ),
     ]);
     const differs = await differences(...frames, kind as "video");
     wrong.push(...differs.map((each) => `picture ${at}: ${each}`));
   }
-  return [...wrong, ...(kind === "video" ? judgeTags(got, wanted) : [])];
+  return [...wrong, ...(kind === "video" ? judgeTags(actual, expected) : [])];
 }
 
 // Players take untagged pictures of 720 lines or more as BT.709, unlike ffmpeg.
@@ -189,9 +194,9 @@ const spanOf = ({ end }: Conversion["options"]) => (end === undefined ? undefine
 async function judgeAudio(path: string, { source, conversion, output, made }: Success): Promise<string[]> {
   const end = conversion?.options.end;
   const track = source?.sound_track ?? 0;
-  const [got, wanted] = [await readFacts(output), await readFacts(path, { audio: track }, 0.1)];
-  if (!got.sound || !wanted.sound) return wanted.sound ? ["no sound"] : [];
-  const channels = Math.min(2, wanted.sound.channels);
+  const [actual, expected] = [await readFacts(output), await readFacts(path, { audio: track }, 0.1)];
+  if (!actual.sound || !expected.sound) return expected.sound ? ["no sound"] : [];
+  const channels = Math.min(2, expected.sound.channels);
   const options = { channels: Math.max(1, channels), sample_rate: 24_000 };
   const before = ["-map", `0:a:${track}`, ...(end === undefined ? [] : ["-t", `${end}`])];
   const [heard, original] = [
@@ -200,8 +205,8 @@ async function judgeAudio(path: string, { source, conversion, output, made }: Su
   ];
   const wrong: string[] = [];
   const mixed = made.dropped?.some((each) => each.kind === "channels") ?? false;
-  if (got.sound.channels !== wanted.sound.channels && !mixed)
-    wrong.push(`${got.sound.channels} channels of ${wanted.sound.channels}`);
+  if (actual.sound.channels !== expected.sound.channels && !mixed)
+    wrong.push(`${actual.sound.channels} channels of ${expected.sound.channels}`);
   if (Math.abs(heard.duration - original.duration) > 0.06)
     wrong.push(`sound lasts ${seconds(heard.duration)} of ${seconds(original.duration)}`);
   for (const [index, echo] of compareSound(heard, original).entries()) {
@@ -213,8 +218,8 @@ async function judgeAudio(path: string, { source, conversion, output, made }: Su
   return [
     ...wrong,
     ...judgeTags(
-      got,
-      wanted,
+      actual,
+      expected,
       made.dropped?.some((each) => each.kind === "tags"),
     ),
   ];
@@ -222,11 +227,11 @@ async function judgeAudio(path: string, { source, conversion, output, made }: Su
 
 const TAGS = ["title", "artist", "album", "genre", "track", "date", "album_artist", "composer"] as const;
 
-function judgeTags(got: Facts, wanted: Facts, announced = false): string[] {
+function judgeTags(actual: Facts, expected: Facts, announced = false): string[] {
   if (announced) return [];
   return TAGS.flatMap((name) => {
-    const [is, was] = [got.tags[name]?.trim(), wanted.tags[name]?.trim()];
-    // ffmpeg reads the first of several values, and no total of Vorbis comments.
+    const [is, was] = [actual.tags[name]?.trim(), expected.tags[name]?.trim()];
+    // ffmpeg reads only the first of several values, and no totals in Vorbis comments.
     return !was || is === was || is?.split(/[;/]/).includes(was)
       ? []
       : [`tag ${name}: ${JSON.stringify(is ?? null)} of ${JSON.stringify(was)}`];

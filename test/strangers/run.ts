@@ -10,18 +10,18 @@ import { readFacts } from "../judge/facts.ts";
 import { type Attempt, HOSTS, type HostName } from "./hosts.ts";
 import { type Decodes, decode, judge } from "./judge.ts";
 
-/** What became of a file on a host. */
+/** The result of a file on a host. */
 export interface Verdict {
   result: "read" | "refused" | "wrong";
-  /** The kind of the error and its message, or what is wrong with the output. */
+  /** The error's kind and message, or the output's faults. */
   reason?: string;
   /** The conversion, such as `video mp4`, and the encoder. */
   work?: string;
 }
 
-/** An entry of the manifest: facts of a file by native ffprobe and ffmpeg, and what became of it. */
+/** An entry of the manifest: facts about a file by native ffprobe and ffmpeg, and its results. */
 export interface Entry {
-  /** The repository that publishes it, and its path there: the first folder, `owner+name`, and the rest. */
+  /** The repository that publishes it, from the name of the first folder, `owner+name`. */
   from: string;
   path: string;
   decodes: Decodes;
@@ -32,10 +32,10 @@ export interface Entry {
   hosts: Partial<Record<HostName, Verdict>>;
 }
 
-// Long enough for a loaded machine; a parser that hangs never answers.
+// Long enough for a loaded machine.
 const LIMIT_MS = 60_000;
 const START_MS = 120_000;
-// What a caller can act on; any other error is a fault, unless the file is damaged.
+// Errors that a caller can act on; others are faults, unless the file is damaged.
 const REFUSALS = /^(input_|invalid_|encoder_unavailable|request_invalid)/;
 const DAMAGED = /^(encode_failed|encode_incomplete|probe_failed)/;
 
@@ -89,7 +89,7 @@ async function tryOn(worker: Worker, path: string, decodes: Decodes): Promise<Ve
     return { result: refused ? "refused" : "wrong", reason: `${error}: ${message}` };
   }
   const work = `${kind} ${options.format} ${attempt.encoder}`;
-  // What native ffmpeg cannot decode, it cannot judge.
+  // Native ffmpeg cannot judge files that it does not decode.
   const wrong = await judge(path, attempt).catch((thrown) =>
     decodes === "clean" ? [`not judged: ${String(Object(thrown).message).slice(-200)}`] : [],
   );
@@ -112,7 +112,7 @@ async function factsOf(path: string): Promise<Omit<Entry, "from" | "path" | "hos
 }
 
 interface Worker {
-  /** Has a file probed and converted; a text says that the host hung or crashed, after which it starts anew. */
+  /** Probes and converts a file. Returns a text when the host hung or crashed; the next file starts it again. */
   ask(path: string): Promise<Attempt | string>;
   end(): Promise<void>;
 }
@@ -131,24 +131,24 @@ function createWorker(name: HostName): Worker {
     }
   }
   async function start(): Promise<ChildProcess> {
-    // A process group of its own, so that a host that hangs ends with its browser or its encoders.
+    // A separate process group, so that killing a host also ends its browser or encoders.
     const options = { detached: true, serialization: "advanced" } as const;
-    const started = fork(join(import.meta.dirname, "hosts.ts"), [name], options);
-    process.once("exit", () => kill(started));
-    await answer(started, START_MS);
-    return started;
+    const host = fork(join(import.meta.dirname, "hosts.ts"), [name], options);
+    process.once("exit", () => kill(host));
+    await answer(host, START_MS);
+    return host;
   }
   return {
     async ask(path) {
       child ??= await start();
-      const asked = child;
+      const host = child;
       try {
-        const answered = answer(asked, LIMIT_MS);
-        asked.send(path);
-        return (await answered) as Attempt;
+        const reply = answer(host, LIMIT_MS);
+        host.send(path);
+        return (await reply) as Attempt;
       } catch (thrown) {
         child = null;
-        kill(asked);
+        kill(host);
         return Object(thrown).message === "crashed"
           ? "the host crashed"
           : `no answer after ${LIMIT_MS / 1000} s`;
@@ -156,9 +156,9 @@ function createWorker(name: HostName): Worker {
     },
     async end() {
       if (!child) return;
-      const gone = once(child, "exit");
+      const exit = once(child, "exit");
       child.disconnect();
-      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 10_000).unref())]);
+      await Promise.race([exit, new Promise((resolve) => setTimeout(resolve, 10_000).unref())]);
       kill(child);
     },
   };
@@ -168,11 +168,11 @@ function kill({ pid }: ChildProcess): void {
   try {
     if (pid) process.kill(-pid, "SIGKILL");
   } catch {
-    // Already gone.
+    // It has already ended.
   }
 }
 
-// A file has a line for each time that it was tried.
+// The log has a line for each attempt at a file.
 async function resume(log: string): Promise<Map<string, Entry>> {
   if (!existsSync(log)) return new Map();
   const lines = (await readFile(log, "utf8")).split("\n").filter((line) => line.endsWith("]"));
@@ -186,7 +186,7 @@ async function resume(log: string): Promise<Map<string, Entry>> {
 
 const LARGEST = 20_000_000;
 
-// The files by their SHA-256, in whose order a part of them is a fair sample.
+// In the order of their SHA-256, the first files are a fair sample.
 async function filesOf(folder: string): Promise<[sha: string, path: string][]> {
   const files = new Map<string, string>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
