@@ -34,9 +34,27 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
   // ffmpeg reads a plain AVIF too.
   if (heif === null && source.format === "avif") return null;
   if (heif === null) throw errors.decoderMissing({ format: "HEIC", package_name: "libheif-examples" });
-  await store(input, join(run.folder, STORED), run.signal);
+  const stored = join(run.folder, STORED);
+  await store(input, stored, run.signal);
   await runDecoder(heif, [STORED, DECODED], run);
-  return { job: withRange(decoded, source), path: join(run.folder, await primaryOf(heif, run)) };
+  let path = join(run.folder, await primaryOf(heif, run));
+  // heif-convert (1.15) succeeds with an empty file when libpng refuses a color profile, such as an old sRGB of HP.
+  if ((await stat(path)).size === 0) {
+    await hideProfiles(stored);
+    await runDecoder(heif, [STORED, DECODED], run);
+    path = join(run.folder, await primaryOf(heif, run));
+    if ((await stat(path)).size === 0) throw errors.decoderWroteNothing({ program: heif });
+  }
+  return { job: withRange(decoded, source), path };
+}
+
+const PROFILE_BOX = /colr(?=prof|rICC)/g;
+
+// The plan already has the colors of a profile.
+async function hideProfiles(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  for (const { index } of bytes.toString("latin1").matchAll(PROFILE_BOX)) bytes.write("free", index);
+  await writeFile(path, bytes);
 }
 
 // libheif writes black and white as it is stored, of limited range too.
