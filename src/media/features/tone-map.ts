@@ -46,9 +46,12 @@ export const tone_map = feature({
 function filters({ engine, color: { primaries, transfer, matrix } }: FilterContext): string[] {
   const input = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
   if (engine === "fast") return [`tonemap_bt709=${input}`];
+  const linear = "t=linear:npl=100";
   return [
-    "format=yuv444p10le",
-    `zscale=${input}:rin=limited:t=linear:npl=100`,
+    // dav1d passes on RGB as YUV unless it is sRGB, which zscale refuses; the planes of both are green, blue and red.
+    ...(matrix === "gbr"
+      ? ["mergeplanes=0x000102:gbrp10le", `zscale=${input}:p=${primaries ?? "bt2020"}:rin=full:${linear}`]
+      : ["format=yuv444p10le", `zscale=${input}:rin=limited:${linear}`]),
     "format=gbrpf32le",
     "zscale=p=bt709",
     "tonemap=hable:desat=0",
