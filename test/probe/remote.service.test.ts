@@ -129,7 +129,7 @@ test.for([
 ] as const)(
   "probes an MP3 $name with one request of 32 KB, or with the rest of the file when it has no header",
   async ({ name, options, error }) => {
-    const path = await makeClip("mp3", `${NOISE} ${options}`.split(" "));
+    const path = await makeClip("mp3", `${NOISE} -metadata title=Noise ${options}`.split(" "));
     const url = origin.serve(`/${name.replaceAll(/\W+/g, "-")}.mp3`, { file: diskFile(path) });
     origin.forget();
     const source = await probeUrl(url);
@@ -150,6 +150,14 @@ test.for([
     );
   },
 );
+
+test("reads the last 160 bytes of an MP3 whose first tag describes nothing", async () => {
+  const path = await makeClip("mp3", `${NOISE} -b:a 128k`.split(" "));
+  const url = origin.serve("/undescribed.mp3", { file: diskFile(path) });
+  origin.forget();
+  await probeUrl(url);
+  expect(origin.log.map(({ bytes }) => bytes)).toEqual([32_768, 160]);
+});
 
 test("skips the cover of an MP3", async () => {
   const path = await makeClip("mp3", `${NOISE} -b:a 128k`.split(" "));
