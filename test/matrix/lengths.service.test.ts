@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import {
@@ -169,6 +170,17 @@ test.concurrent.for(["opus", "mp3", "flac"])(
     const { counts } = task.steps.find(({ kind }) => kind === "audio")?.output ?? {};
     const { duration } = await readSound(path, { channels: 1 });
     expect(Math.abs(duration - (counts?.sound?.source ?? 0))).toBeLessThan(0.3);
+  },
+);
+
+test.concurrent.for(["flac", "wav", "mp3", "opus"])(
+  "sound shorter than the clock of ffmpeg's status converts to %s",
+  LIMIT,
+  async (format, { expect }) => {
+    const sound = "sine=440:r=48000,atrim=end_sample=40";
+    const input = rig.serve(await makeClip("wav", ["-f", "lavfi", "-i", sound]));
+    const { path } = await rig.door.encode({ input, kind: "audio", options: { format } });
+    expect((await readSound(path, { channels: 1 })).channels[0]?.length).toBeGreaterThanOrEqual(40);
   },
 );
 

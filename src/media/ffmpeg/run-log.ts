@@ -50,7 +50,8 @@ const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
 const NO_MEMORY =
   /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed|pthread_create\(\) failed/i;
 const STATUS = /^(frame|size)=/;
-const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/;
+// A time of less than 5 ms is rounded to 0, but has a bit rate.
+const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00 bitrate=N)|nothing was encoded/;
 
 /**
  * Throws the {@link MediaError} that matches how a run ended: `input_unsupported`, `out_of_memory`, `storage_full`,
