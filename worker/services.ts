@@ -22,7 +22,7 @@ import type { MetricsReport } from "./observability/metrics.ts";
 import type { FindStep, Runs } from "./run/runs.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
-/** Who asks for an estimate, and the base of the service's URLs. */
+/** The project that requests an estimate, and the base of the service's URLs. */
 export interface EstimateOwner {
   project: string;
   base: string;

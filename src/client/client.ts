@@ -173,8 +173,8 @@ export interface Client {
    */
   probe(input: NewStep["input"], options?: ProbeOptions & { signal?: AbortSignal }): Promise<Source>;
   /**
-   * Estimates an output's size and encoding time without creating a task. Yields one exact estimate for a copy, for given bitrates and
-   * for input that takes about a second to encode. Otherwise yields a wide range, then a narrower one after each stretch of the input
+   * Estimates an output's size and encoding time without creating a task. Yields one exact estimate for input that takes about a second
+   * to encode, and one narrow range for a copy or given bitrates. Otherwise yields a wide range, then a narrower one after each stretch
    * that it encodes with the task's settings, until the range is narrow enough or the caller stops. Rejects with the errors of a task,
    * and with the signal's reason on abort. A service yields only its final estimate.
    *

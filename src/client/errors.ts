@@ -21,11 +21,11 @@ const HANDLE_FAULTS: Readonly<Record<string, string>> = {
 };
 
 export const momentInvalid = () =>
-  new MediaError("invalid_options", "at must be a moment of the source in seconds, from 0 on.", {
+  new MediaError("invalid_options", "at must be a time of the source in seconds, 0 or later.", {
     param: "at",
   });
 export const previewLocalOnly = () =>
-  new MediaError("encoder_unavailable", "A service makes no previews; the local client does.");
+  new MediaError("encoder_unavailable", "A service has no previews; use the local client.");
 /** `type` is the name of a class, or what `typeof` returns for the value. */
 export const notMedia = ({ type }: { type: string }) =>
   new MediaError(

@@ -138,12 +138,12 @@ export const incomplete = ({
 export const soundTooLong = ({ excess }: { excess: number }) =>
   new MediaError(
     "encode_failed",
-    `The sound of the output is ${seconds(excess)} s too long: that of the input may change its channels or sample rate midway, or have times that contradict each other.`,
+    `The output's sound is ${seconds(excess)} s too long: the input's sound may change its channels or sample rate midway, or have contradictory times.`,
   );
 export const tooManyPictures = ({ extra }: { extra: number }) =>
   new MediaError(
     "encode_failed",
-    `The output shows ${extra} pictures more than the input: the times of the input may contradict each other.`,
+    `The output has ${extra} more pictures than the input: the input may have contradictory times.`,
   );
 export const picturesMissing = ({
   of,

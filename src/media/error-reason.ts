@@ -15,13 +15,13 @@ export const ErrorReason = z
     reason("tiff_layout", {
       layout: z.enum(["samples", "compression", "colors", "tiles", "cmyk", "extra_samples"]).meta({
         description:
-          "What the decoder cannot read, or would show in black or in other colors: samples of more than 16 bits, with signs or as floating-point numbers; an unusual compression; colors such as CIE L*a*b*; pixels in tiles; CMYK in planes or in 16 bits; samples beside the colors, such as infra-red, that are not transparency.",
+          "The feature that the decoder cannot read, or would show in black or wrong colors: samples that are signed, floating-point or of more than 16 bits; an unusual compression; colors such as CIE L*a*b*; pixels in tiles; planar or 16-bit CMYK; extra samples other than transparency, such as infrared.",
       }),
     }),
     reason("cut_off", {
       seconds: z
         .number()
-        .meta({ description: "How far the file is whole; the option partial converts that." }),
+        .meta({ description: "Length of the intact part in seconds; the option partial converts it." }),
     }),
     reason("no_sound", {}),
     reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),

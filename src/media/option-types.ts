@@ -199,7 +199,7 @@ export type VideoOptions = (
    */
   overlay?: OverlayOption | undefined;
   /**
-   * Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false
    */
@@ -303,7 +303,7 @@ export type AudioOptions = {
    */
   speed?: number | undefined;
   /**
-   * Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false
    */
@@ -721,7 +721,7 @@ export type AdaptiveVideoOptions = {
    */
   end?: number | undefined;
   /**
-   * Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false
    */

@@ -130,7 +130,7 @@ export const copySoundUntimed = ({ format }: { format: string }) =>
 export const cutOff = ({ seconds }: { seconds: number }) =>
   new MediaError(
     "input_unsupported",
-    `The file is cut off after ${seconds} s; options.partial converts it as far as that.`,
+    `The file is cut off after ${seconds} s; options.partial converts that part.`,
     { reason: { code: "cut_off", seconds } },
   );
 export const copyEdited = () => copy("its edit list shows several parts, which only an encode can follow");

@@ -32,12 +32,15 @@ export const ToSrgb = z.union([
 
 const color_profile = z
   .object({
-    name: z.string().optional().meta({ description: "As the profile calls itself.", example: "Display P3" }),
+    name: z
+      .string()
+      .optional()
+      .meta({ description: "The profile's own description.", example: "Display P3" }),
     space: z.string().optional().meta({
-      description: "The colors that an ICC profile describes: RGB, GRAY, CMYK and others.",
+      description: "The color space of an ICC profile: RGB, GRAY, CMYK and others.",
     }),
     to_srgb: ToSrgb.optional().meta({
-      description: "How its colors become sRGB; absent for a profile that is not converted.",
+      description: "The conversion of its colors to sRGB; absent for a profile that is not converted.",
     }),
   })
   .meta({ id: "ColorProfile" });
@@ -87,7 +90,7 @@ const audio = z
     }),
     floating: z.literal(true).optional().meta({
       description:
-        "True where the samples of lossless sound are floating-point numbers, and the codec does not name them so; else absent.",
+        "True if lossless sound has floating-point samples and its codec does not say so; otherwise absent.",
     }),
   })
   .meta({ id: "SourceAudio" });
@@ -134,11 +137,11 @@ export const SourceFacts = z.object({
   }),
   restarted: z.literal(true).optional().meta({
     description:
-      "True where the clock of a file joined from several starts again midway, so that no time can be looked up in it; else absent.",
+      "True if the clock restarts midway, as in a file joined from several, so that the file cannot be seeked; otherwise absent.",
   }),
   truncated: z.literal(true).optional().meta({
     description:
-      "True where the file ends before its own headers say, as after an interrupted download; the duration is then that of what is left. Else absent.",
+      "True if the file ends earlier than its headers say, for example after an interrupted download; the duration then counts only the part that is there. Otherwise absent.",
   }),
   priming: z.number().min(0).optional().meta({
     description:
@@ -148,7 +151,7 @@ export const SourceFacts = z.object({
   fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
   constant_fps: z.literal(true).optional().meta({
     description:
-      "True where the pictures are evenly spaced by the index of an MP4 or MOV, the declared rate of a Matroska or WebM, or the container itself (AVI, MPEG); else absent, and fps is only an average.",
+      "True if the pictures are evenly spaced by the index of an MP4 or MOV, the declared rate of a Matroska or WebM, or the container itself (AVI, MPEG); otherwise absent, and fps is only an average.",
   }),
   bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),
   rotation: z
@@ -193,7 +196,7 @@ export const SourceFacts = z.object({
       "The color profile of a picture, embedded or stated by its header; absent for sRGB, and for a damaged one, which viewers ignore.",
   }),
   gain_map: z.literal(true).optional().meta({
-    description: "True for a photo with a gain map, from which viewers compute HDR; else absent.",
+    description: "True for a photo with a gain map, from which viewers compute HDR; otherwise absent.",
   }),
   streams: z.array(stream).optional(),
   video_track: z.int().min(0).optional().meta({
@@ -227,7 +230,7 @@ export type SourceFacts = z.infer<typeof SourceFacts>;
 export type SourceStream = z.infer<typeof stream>;
 /** A curve from stored values to light. */
 export type ToneCurve = z.infer<typeof ToneCurve>;
-/** How the colors of a profile become sRGB. */
+/** The conversion of a profile's colors to sRGB. */
 export type ToSrgb = z.infer<typeof ToSrgb>;
 /** The color profile of a picture. */
 export type ColorProfile = z.infer<typeof color_profile>;

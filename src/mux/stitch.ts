@@ -190,8 +190,8 @@ function writeCreationTime(bytes: Uint8Array, seconds: number): void {
 }
 
 /**
- * Leaves out the space of an MP4 or MOV that mediabunny (1.61) reserves for its index, 25 bytes a packet, of which it uses few; moves
- * the offsets in the index accordingly. Writes all of the index at once.
+ * Removes the unused part of the space that mediabunny (1.61) reserves for an MP4's or MOV's index, 25 bytes a packet, and adjusts the
+ * offsets in the index. Writes the complete index at once.
  */
 function dropReserve(write: (bytes: Uint8Array) => Promise<void>): (bytes: Uint8Array) => Promise<void> {
   let head: Uint8Array | null = new Uint8Array();
@@ -235,7 +235,7 @@ function kindAt(view: DataView, at: number): string {
   return String.fromCharCode(...Array.from({ length: 4 }, (_, letter) => view.getUint8(at + 4 + letter)));
 }
 
-// ISO/IEC 14496-12, 8.7.5: offsets of chunks from the start of the file, of 32 or 64 bits.
+// ISO/IEC 14496-12, 8.7.5: 32-bit or 64-bit chunk offsets from the start of the file.
 function moveOffsets(view: DataView, moov: Box, by: number): void {
   for (const trak of listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak")) {
     for (const [kind, bytes] of OFFSETS) {

@@ -7,13 +7,13 @@ const unsupported = (message: string) => new MediaError("input_unsupported", mes
 export type TiffLayout = Extract<ErrorReason, { code: "tiff_layout" }>["layout"];
 
 const TIFF_LAYOUTS = {
-  samples: "samples of more than 16 bits, with signs or as floating-point numbers, which are not supported",
+  samples: "samples that are signed, floating-point or of more than 16 bits, which are not supported",
   compression: "its pixels compressed in a way that is not supported, such as JPEG or Zstandard",
   colors:
     "colors other than gray, RGB, YCbCr, CMYK or a palette, such as CIE L*a*b*, which are not supported",
   tiles: "its pixels in tiles, which are not supported",
-  cmyk: "CMYK in planes or in 16 bits, which is not supported",
-  extra_samples: "samples beside its colors, such as infra-red, that are not transparency",
+  cmyk: "planar or 16-bit CMYK, which is not supported",
+  extra_samples: "extra samples other than transparency, such as infrared, which are not supported",
 } as const satisfies Record<TiffLayout, string>;
 
 export const empty = () => unsupported("The file is empty.");
@@ -36,14 +36,13 @@ export const editGap = () =>
   unsupported("The file's edit list leaves a gap between two parts; that is not supported.");
 export const streamsTakenOver = () =>
   unsupported(
-    "The transport stream goes on in other streams than it starts with, as one joined from several recordings does; convert each recording.",
+    "The transport stream continues in other streams than it starts with, as when several recordings are joined; convert each recording separately.",
   );
 export const streamReused = () =>
   unsupported(
-    "The transport stream changes the type of a stream midway, as one joined from several recordings does; convert each recording.",
+    "The transport stream changes the type of a stream midway, as when several recordings are joined; convert each recording separately.",
   );
-export const nothingLeft = () =>
-  unsupported("The file is cut off before the end of its first pictures or sound.");
+export const nothingLeft = () => unsupported("The file is cut off within its first pictures or sound.");
 export const emptyStreams = () => unsupported("The file's streams are empty.");
 export const indexMissing = () =>
   unsupported("The file is incomplete; its index (moov) is missing or cut off.");

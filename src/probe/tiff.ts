@@ -62,7 +62,7 @@ function misread(tags: Tags): TiffLayout | null {
   if (photometric === CMYK && (isSeparate || (tags.get(TAGS.bits)?.[0] ?? 8) > 8)) return "cmyk";
   const samples = tags.get(TAGS.samples)?.[0] ?? 1;
   const hasExtra = samples > (COLORS[photometric] ?? samples);
-  // ffmpeg takes a sample of any meaning, such as infra-red, for alpha.
+  // ffmpeg takes any extra sample, such as infrared, for alpha.
   return hasExtra && tags.get(TAGS.extra)?.[0] === EXTRA.unknown ? "extra_samples" : null;
 }
 

@@ -118,8 +118,7 @@ test("counts undecodable pictures separately", async () => {
 test("fails when the output has more pictures than were decoded", async () => {
   expect((await encode([{ pictures: { ...WHOLE, decoded: 12 } }])).ended).toEqual({
     kind: "encode_failed",
-    message:
-      "The output shows 13 pictures more than the input: the times of the input may contradict each other.",
+    message: "The output has 13 more pictures than the input: the input may have contradictory times.",
   });
 });
 

@@ -29,7 +29,7 @@ test.for(KINDS)("%s of an MP4 that is cut off is refused, and names the option",
   expect(() => createPlan(CUT, kind, {})).toThrow(
     expect.objectContaining({
       kind: "input_unsupported",
-      message: "The file is cut off after 3.52 s; options.partial converts it as far as that.",
+      message: "The file is cut off after 3.52 s; options.partial converts that part.",
       reason: { code: "cut_off", seconds: 3.52 },
     }),
   );
@@ -49,7 +49,7 @@ test("dropped says which tracks lack their end", () => {
   ]);
 });
 
-test.for(["avi", "webm", "mpegts", "wav"])("%s needs no asking, and dropped says so too", (format) => {
+test.for(["avi", "webm", "mpegts", "wav"])("%s does not need partial, and dropped says so too", (format) => {
   const source: Source = { ...CUT, format };
   expect(createPlan(source, "video", { width: 160 }).partial).toBeUndefined();
   expect(dropped("video", { width: 160 }, source)).toContainEqual({

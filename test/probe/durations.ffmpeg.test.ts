@@ -160,7 +160,7 @@ test("a tag that counts an MP3's frames right stays exact", async () => {
 test("a transport stream that ends in other streams is refused with that reason", async () => {
   await expect(probeFile(await changingPrograms())).rejects.toMatchObject({
     kind: "input_unsupported",
-    message: expect.stringContaining("goes on in other streams than it starts with"),
+    message: expect.stringContaining("continues in other streams than it starts with"),
   });
 });
 
@@ -168,7 +168,7 @@ test("a transport stream that returns to its first streams is refused too", asyn
   const path = await joined("ts", [await stream(256), await stream(512), await stream(256)]);
   await expect(probeFile(path)).rejects.toMatchObject({
     kind: "input_unsupported",
-    message: expect.stringContaining("goes on in other streams than it starts with"),
+    message: expect.stringContaining("continues in other streams than it starts with"),
   });
 });
 
@@ -189,7 +189,7 @@ test("a transport stream of two programs at once is read", async () => {
 test("a transport stream whose sound ends in another stream is refused", async () => {
   await expect(probeFile(await changingSound())).rejects.toMatchObject({
     kind: "input_unsupported",
-    message: expect.stringContaining("goes on in other streams than it starts with"),
+    message: expect.stringContaining("continues in other streams than it starts with"),
   });
 });
 

@@ -45,12 +45,12 @@ test.for(RIGHT)("decodes a TIFF of $name to its colors", async ({ name, shape })
 });
 
 const TILES = "The TIFF stores its pixels in tiles, which are not supported; save it otherwise.";
-const SEPARATED = "The TIFF stores CMYK in planes or in 16 bits, which is not supported; save it otherwise.";
+const SEPARATED = "The TIFF stores planar or 16-bit CMYK, which is not supported; save it otherwise.";
 const EXTRA =
-  "The TIFF stores samples beside its colors, such as infra-red, that are not transparency; save it otherwise.";
+  "The TIFF stores extra samples other than transparency, such as infrared, which are not supported; save it otherwise.";
 
 const SAMPLES =
-  "The TIFF stores samples of more than 16 bits, with signs or as floating-point numbers, which are not supported; save it otherwise.";
+  "The TIFF stores samples that are signed, floating-point or of more than 16 bits, which are not supported; save it otherwise.";
 const COMPRESSION =
   "The TIFF stores its pixels compressed in a way that is not supported, such as JPEG or Zstandard; save it otherwise.";
 const COLORS =

@@ -137,7 +137,7 @@ test("one that stays too large fails, and leaves no file", async () => {
   expect(tried).toHaveLength(3);
   expect(task.error).toMatchObject({
     kind: "invalid_options",
-    message: `options.target_size (${LIMIT}) is too small for this video; the smallest file that came out has 1050000.`,
+    message: `options.target_size (${LIMIT}) is too small for this video; the smallest result has 1050000 bytes.`,
     reason: { code: "bytes_too_few", max_bytes: LIMIT, least_bytes: 1_050_000 },
   });
   const alone = await run(SILENT, { target_size: LIMIT }, { webcodecs: [1_200_000, 1_100_000] });

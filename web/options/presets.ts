@@ -99,7 +99,7 @@ export function fromPreset(preset: Preset, current: Settings, source: Source): S
   return withoutMissing(settings, source);
 }
 
-/** Takes back the quality of sound that has no more bits in the preset's codec: it is copied. */
+/** Drops a preset's quality for sound that already has its codec at no higher a bitrate, so that it is copied. */
 function withinSource({ kind, options }: Preset, source: Source): AnyOptions {
   const { quality, format, ...rest } = options;
   if (kind !== "audio" || quality === undefined || format === undefined) return options;
@@ -109,7 +109,7 @@ function withinSource({ kind, options }: Preset, source: Source): AnyOptions {
   return source.codecs?.audio === codec && own <= most * ROUNDING ? { format, ...rest } : options;
 }
 
-// Containers state the bits of their own pages too.
+// Some containers' bitrates include their overhead.
 const ROUNDING = 1.02;
 
 function sizeOf({ max }: Preset, { width, height }: Source): AnyOptions {

@@ -3,8 +3,8 @@ import type { Source } from "../../src/index.ts";
 import { defaultSettings, type Item, type Settings } from "./item.ts";
 
 /**
- * Returns whether settings are a preset, or those that the page chose itself, of a whole file. Such an output is never larger than
- * its source for nothing; the visitor's own options are followed.
+ * Returns whether the settings are a preset's or the page's defaults, for a whole file. The page keeps the original instead of a larger
+ * output only for these; the visitor's own options are always followed.
  */
 export function isPageChoice({ kind, options, target_size, preset }: Settings, source: Source): boolean {
   const { start, end } = options as { start?: number; end?: number };
@@ -14,7 +14,7 @@ export function isPageChoice({ kind, options, target_size, preset }: Settings, s
   return kind === own.kind && target_size === null && JSON.stringify(options) === JSON.stringify(own.options);
 }
 
-/** Returns whether the original of an item is kept, because its output is larger and no better. */
+/** Returns whether to keep an item's original, because its output is larger and no better. */
 export function keepsOriginal({ wishes, source, input, task }: Item): boolean {
   const output = task?.steps.findLast((step) => step.output?.larger_than_source)?.output;
   if (!output || !source || input === null || typeof input === "string") return false;
@@ -25,13 +25,13 @@ export function keepsOriginal({ wishes, source, input, task }: Item): boolean {
 // An object URL is valid as long as the page is open.
 const urls = new WeakMap<Blob, string>();
 
-/** Returns the original of an item as its output; null when there is no file. */
+/** Returns an item's original file as its output; null when there is none. */
 export async function originalOutput({ input, source, name }: Item): Promise<LocalOutput | null> {
   if (!source || input === null || typeof input === "string") return null;
   const blob = "getFile" in input ? await input.getFile() : input;
   const file = blob instanceof File ? blob : new File([blob], name, { type: blob.type });
   return {
-    // The name of a saved file has the ending of this URL.
+    // Saving takes the extension from this URL.
     source: { ...source, url: `file:${encodeURIComponent(name)}`, filesize: file.size },
     files: [{ name, file }],
     async url() {

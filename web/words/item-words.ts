@@ -125,8 +125,8 @@ function describeSound({ audio }: Source): string | null {
 }
 
 /**
- * Says that a file is about as small as it gets, where a preset or the page's own options would make it larger, and no better; null
- * otherwise.
+ * Says that a file is about as small as it gets, if a preset or the default options would make it larger and no better; otherwise
+ * null.
  */
 export function describeSmallest(wishes: Settings, source: Source | null): string | null {
   if (!source || !isPageChoice(wishes, source)) return null;

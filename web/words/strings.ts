@@ -55,7 +55,7 @@ export const kilobits = ({ rate }: { rate: number }) => `${rate} kbit/s`;
 export const megabits = ({ rate }: { rate: number }) => `${rate} Mbit/s`;
 export const leavesOut = ({ parts }: { parts: readonly string[] }) => `Leaves out: ${parts.join(", ")}.`;
 export const smallest =
-  "This file is about as small as it gets. Where the result is larger, the original is kept.";
+  "This file is about as small as it gets. If the result is larger, the original is kept.";
 export const originalKept = "The result was larger, so the original is kept.";
 export const furtherVideo = further("video track");
 export const furtherAudio = further("sound track");

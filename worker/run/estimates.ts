@@ -19,7 +19,7 @@ import { createInputs, createPinnedMedia } from "./storage.ts";
 const ENOUGH_MS = 20_000;
 const LIMIT_MS = 28_000;
 
-/** Creates {@link Estimates}, which sample on the light encoder within the request, and store nothing. */
+/** Creates {@link Estimates}, which sample on the light encoder during the request and store nothing. */
 export function createEstimates(env: Env): Estimates {
   return async (owner, { input, kind, options }, signal) => {
     const late = AbortSignal.timeout(LIMIT_MS);

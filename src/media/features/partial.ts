@@ -11,7 +11,7 @@ export const partial = feature({
       kinds: SOUND_KINDS,
       schema: z.boolean("must be true or false.").optional().meta({
         description:
-          "Converts an MP4 or MOV that is cut off as far as it is whole; dropped then says cut_off. Other containers need no asking.",
+          "Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.",
         default: false,
       }),
       default: false,
@@ -24,7 +24,7 @@ export const partial = feature({
       },
     }),
   },
-  summary: (options) => (options.partial ? "cut off where the file ends" : null),
+  summary: (options) => (options.partial ? "as far as the file goes" : null),
   fields: { partial: z.literal(true).exactOptional() },
   needed: (plan) => plan.partial === true,
   doneBy: { native: true, stock: true, fast: true },

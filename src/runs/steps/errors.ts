@@ -27,7 +27,7 @@ export const copyIncomplete = ({ received, stored }: { received: number; stored:
 export const targetSizeMissed = ({ bytes, leastBytes }: { bytes: number; leastBytes: number }) =>
   new MediaError(
     "invalid_options",
-    `options.target_size (${bytes}) is too small for this video; the smallest file that came out has ${leastBytes}.`,
+    `options.target_size (${bytes}) is too small for this video; the smallest result has ${leastBytes} bytes.`,
     {
       param: "options.target_size",
       reason: { code: "bytes_too_few", max_bytes: bytes, least_bytes: leastBytes },
@@ -64,4 +64,4 @@ export const fontTableMissing = ({ name }: { name: string }) =>
 export const noPreview = () =>
   new MediaError("invalid_kind", "A waveform has no preview.", { param: "kind" });
 export const notSampled = () =>
-  new MediaError("encoder_unavailable", "The encoder of this work cannot encode a sample of it alone.");
+  new MediaError("encoder_unavailable", "The encoder for this work cannot encode only a sample of it.");

@@ -15,8 +15,8 @@ import type { ByteReader } from "../ports.ts";
 import { requestOfPart, type Sample } from "./sample.ts";
 
 /**
- * Estimates an output. Yields one exact estimate when a copy or bitrates determine the size or the whole encodes quickly; otherwise a
- * wide range, then a narrower one after each stretch that it encodes. Rejects with the errors of the encode.
+ * Estimates an output. Yields one exact estimate when the whole encodes quickly, and one narrow range when a copy or bitrates determine
+ * the size; otherwise a wide range, then a narrower one after each stretch that it encodes. Rejects with the errors of the encode.
  */
 export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;

@@ -406,8 +406,8 @@ function placeholderRequest({ kind, width = 0, height = 0, duration }: Source): 
 }
 
 /**
- * Returns whether an output of the source's own kind has more bytes than the source, but no more pixels, frames, channels, samples or
- * seconds, and no other files in it.
+ * Returns whether an output of the source's kind has more bytes than the source, but no more pixels, frames, channels, samples or
+ * seconds, and includes no other inputs.
  */
 export function isLargerAtNoGain(output: Source, source: Source, options: EncodeRequest["options"]): boolean {
   const { kind, files, filesize: bytes = 0 } = output;
