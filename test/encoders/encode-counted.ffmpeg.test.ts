@@ -131,7 +131,7 @@ test("accepts a picture more at each edge", async () => {
 test("at a constant rate fails when the pictures fill more than the span", async () => {
   expect((await encode([{ pictures: WHOLE }], 12)).ended).toMatchObject({
     kind: "encode_failed",
-    message: expect.stringContaining("13 pictures more"),
+    message: expect.stringContaining("13 more pictures"),
   });
 });
 
@@ -140,7 +140,7 @@ test("encodes again without filling, then fails, when the sound outlasts that of
   const { ended, ids } = await encode([short, short]);
   expect(ended).toMatchObject({
     kind: "encode_failed",
-    message: expect.stringMatching(/^The sound of the output is 0\.6\d* s too long/),
+    message: expect.stringMatching(/^The output's sound is 0\.6\d* s too long/),
   });
   expect(ids).toEqual(["run-0", "run-0.1"]);
 });
