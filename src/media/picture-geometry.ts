@@ -41,7 +41,7 @@ export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
 export interface Orientation {
   rotate: StoredPicture["rotate"];
   mirror: boolean;
-  /** Clockwise degrees of a turn that is none of right angles; absent for one that is. */
+  /** Clockwise rotation in degrees, if it is not a multiple of 90; otherwise absent. */
   tilt?: number;
 }
 

@@ -128,7 +128,7 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
   let at = tag.start + (await extendedBytes(tag));
   for (let count = 0; at + header < end && count < MAX_FRAMES; count++) {
     const head = await reader.read({ start: at, end: at + header });
-    // iTunes 12 writes names of version 2.2, and a zero, into later tags; its comments there lack the names of their uses.
+    // iTunes 12 writes zero-padded ID3v2.2 names into later tags; its comments there have no names of their uses.
     const name = latin(head.subarray(0, letters)).replace(/\0$/, "");
     const isMisplaced = name.length < letters;
     if (!/^[A-Z0-9]{3,4}$/.test(name)) return;

@@ -2,8 +2,8 @@ import { latinText, viewOf } from "../util/bytes.ts";
 import { reportOf, type StillReport } from "./still.ts";
 
 /**
- * Returns ffprobe's report on a still that ffmpeg (5.1) recognizes by the name of its file alone, from its first bytes: a TGA or a PAM.
- * Null for anything else.
+ * Returns a report like ffprobe's on a TGA or PAM from its first bytes, because ffmpeg (5.1) recognizes these only by the file's name;
+ * null for other files.
  */
 export function readNamedStill(head: Uint8Array): StillReport | null {
   return readPam(head) ?? readTga(viewOf(head));

@@ -148,7 +148,7 @@ function isPacketRow(bytes: Uint8Array, at: number, size: number): boolean {
   return true;
 }
 
-/** A main stream disappears from its program, or changes its type. */
+/** The program has lost a main stream, or lists it with another type. */
 type ProgramFault = "gone" | "reused";
 
 type StreamTypes = ReadonlyMap<number, number>;

@@ -88,7 +88,7 @@ test.each([
   expect(before).toEqual([[], [], []]);
 });
 
-test("the preview of a picture is the task's own file, and its original has the same size", async () => {
+test("an image's preview is the file that a task makes, and its original has the same size", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client, base64 } = kit;
     const input = await kit.file("/files/photo.jpg");
@@ -163,7 +163,7 @@ test.each([
   expect(like.worst).toBeGreaterThan(0.9);
 });
 
-test("the preview of sound is a few seconds of both", async () => {
+test("a sound preview has a few seconds of output and original", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/film.mp4");
@@ -183,7 +183,7 @@ test("the preview of sound is a few seconds of both", async () => {
   ]);
 });
 
-test("the next preview ends the one before, a signal ends its own, and none is stored", async () => {
+test("a new preview aborts the previous one, a signal aborts its own, and none is stored", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/film.mp4");

@@ -61,7 +61,7 @@ test.for([
   expect(await bytesOf(path)).toBeLessThanOrEqual(bytes);
   expect(source).toMatchObject({ height: 180, codecs: { video: codec }, duration: expect.closeTo(6, 0) });
   expect(source.counts?.pictures).toEqual({ source: 150, output: 150 });
-  // A miss is corrected by the browser's own encoder first, and left to another one after a second.
+  // The browser's own encoder corrects its first miss; after a second one, another encoder takes over.
   const left = source.refusals?.find(({ encoder }) => encoder === "webcodecs");
   expect(source.encoder === "webcodecs" || left?.code === "output_bytes").toBe(true);
 });
@@ -82,7 +82,7 @@ test.for([
   expect((await measureLikeness(path, original)).worst).toBe(1);
 });
 
-test("what a copy would exceed by its container is encoded", async () => {
+test("a source that a copy's container would push over the limit is encoded", async () => {
   const original = await clipOf(CALM, "mkv", H264);
   const bytes = await bytesOf(original);
   const { source, path } = await make(original, { target_size: bytes });

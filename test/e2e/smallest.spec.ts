@@ -33,10 +33,7 @@ const CASES = [
 ] as const;
 
 for (const { name, clip } of CASES) {
-  test(`says of ${name} that it is as small as it gets, and keeps the original`, async ({
-    workbench,
-    folder,
-  }) => {
+  test(`says that ${name} is as small as it gets, and keeps the original`, async ({ workbench, folder }) => {
     const file = await named(await clip(), folder, name);
     const card = await openOptions(workbench, file);
     await expect(card.getByText(SMALLEST).first()).toBeVisible();
@@ -47,7 +44,7 @@ for (const { name, clip } of CASES) {
   });
 }
 
-test("a preset copies an MP3 that has no more bits than it would give", async ({ workbench, folder }) => {
+test("a preset copies an MP3 whose bitrate is no higher than its own", async ({ workbench, folder }) => {
   const tone = await makeClip("mp3", lavfi("sine=duration=4", ..."-c:a libmp3lame -b:a 64k".split(" ")));
   const file = await named(tone, folder, "spoken.mp3");
   const card = await openOptions(workbench, file);
@@ -56,7 +53,7 @@ test("a preset copies an MP3 that has no more bits than it would give", async ({
   expect((await stat(output)).size).toBeLessThanOrEqual((await stat(file)).size);
 });
 
-test("follows options of the visitor's own, and says nothing of a file that shrinks", async ({
+test("follows the visitor's own options, and shows no notice for a file that shrinks", async ({
   workbench,
   folder,
 }) => {

@@ -122,7 +122,7 @@ test("fails when the output has more pictures than were decoded", async () => {
   });
 });
 
-test("accepts a picture more at each edge", async () => {
+test("accepts one extra picture at each end", async () => {
   expect((await encode([{ pictures: { ...WHOLE, decoded: 23 } }])).ended).toMatchObject({
     counts: { pictures: { source: 23, output: 25 } },
   });
@@ -135,7 +135,7 @@ test("at a constant rate fails when the pictures fill more than the span", async
   });
 });
 
-test("encodes again without filling, then fails, when the sound outlasts that of the source", async () => {
+test("encodes again without filling gaps, then fails, when the sound is longer than the source's", async () => {
   const short = { sound: 0.4, heard: { from: 0, until: 0.4 } };
   const { ended, ids } = await encode([short, short]);
   expect(ended).toMatchObject({

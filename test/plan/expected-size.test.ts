@@ -106,7 +106,7 @@ test.for(ROWS)("$name is expected to be larger: $larger", ({ kind, options, sour
   expect(expectsLarger(kind, options as never, source)).toBe(larger);
 });
 
-test("nothing is expected of a source of unknown size", () => {
+test("a source of unknown size gets no expectation", () => {
   const { filesize: _, ...source } = SMALL_VP9;
   expect(expectsLarger("video", {}, source)).toBe(false);
 });

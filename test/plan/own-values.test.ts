@@ -157,7 +157,7 @@ const SIZES = [
   { enlarge: false, width: 800 },
 ] as const;
 
-test.for(SIZES)("%o of a picture that has it already changes nothing", (options) => {
+test.for(SIZES)("%o changes nothing in a picture that already has it", (options) => {
   expect(createPlan(PHOTO, "image", options)).toEqual(createPlan(PHOTO, "image", {}));
   expect(createPlan(MOVING, "animation", options)).toEqual(createPlan(MOVING, "animation", {}));
 });

@@ -25,7 +25,7 @@ const CUT: Source = {
 
 const KINDS = ["video", "audio", "adaptive_video"] as const;
 
-test.for(KINDS)("%s of an MP4 that is cut off is refused, and names the option", (kind) => {
+test.for(KINDS)("%s from a truncated MP4 is refused with the option that helps", (kind) => {
   expect(() => createPlan(CUT, kind, {})).toThrow(
     expect.objectContaining({
       kind: "input_unsupported",
@@ -35,14 +35,14 @@ test.for(KINDS)("%s of an MP4 that is cut off is refused, and names the option",
   );
 });
 
-test.for(KINDS)("%s with partial ends with the last whole packet", (kind) => {
+test.for(KINDS)("%s with partial ends with the last complete packet", (kind) => {
   const plan = createPlan(CUT, kind, { partial: true });
   expect(plan).toMatchObject({ partial: true, start: 0, end: 3.519 });
   expect(CheckedPlan.safeParse(plan).success).toBe(true);
   expect(createPlan(CUT, kind, { partial: true, end: 2 })).toMatchObject({ end: 2 });
 });
 
-test("dropped says which tracks lack their end", () => {
+test("dropped lists the incomplete tracks", () => {
   expect(dropped("video", { partial: true }, CUT)).toEqual([
     { kind: "video", index: 0, reason: "cut_off" },
     { kind: "audio", index: 1, reason: "cut_off" },
@@ -59,7 +59,7 @@ test.for(["avi", "webm", "mpegts", "wav"])("%s does not need partial, and droppe
   });
 });
 
-test("partial changes nothing about a whole file", () => {
+test("partial does not affect a complete file", () => {
   const { truncated: _, ...whole } = CUT;
   expect(createPlan(whole, "video", { partial: true })).toEqual(createPlan(whole, "video", {}));
 });

@@ -35,14 +35,14 @@ test.for([
   expect(bitrateOf(sound(row.from, row.bits), options)).toBe(row.bitrate);
 });
 
-test("quality and bitrate are what a caller asks for", () => {
+test("an explicit quality or bitrate may exceed the source", () => {
   const source = sound("mp3", 64_000);
   expect(bitrateOf(source, { format: "mp3" })).toBe("copy");
   expect(bitrateOf(source, { format: "mp3", quality: "medium" })).toBe(128_000);
   expect(bitrateOf(source, { format: "mp3", bitrate: 192_000 })).toBe(192_000);
 });
 
-test("encoded sound of a video has no more than the source's by default", () => {
+test("encoded sound of a video does not exceed the source's bitrate by default", () => {
   const film = videoSource({
     streams: [
       { index: 0, kind: "video", codec: "h264", bitrate: 2_000_000 },

@@ -52,7 +52,7 @@ const icc = (body: Buffer, part = 1, count = 1) => ({
   body: Buffer.concat([Buffer.from(`ICC_PROFILE\0${String.fromCharCode(part, count)}`, "latin1"), body]),
 });
 
-describe("says nothing of a profile that changes nothing", () => {
+describe("omits a profile that changes nothing", () => {
   test.for(SRGB_PROFILES.map((profile, at) => ({ profile, at })))("sRGB $at", async ({ profile }) => {
     expect((await probe(await writePatches("jpeg", profile))).color_profile).toBeUndefined();
   });
@@ -114,18 +114,18 @@ describe("ignores, as viewers do,", () => {
   });
 });
 
-describe("says which colors an output does not have", () => {
+describe("reports colors that an output lacks", () => {
   const table = iccOf("RGB ", { A2B0: Buffer.from("mpet\0\0\0\0\x03\x03\x02\0") }, "Lab ");
   const inks = iccOf("CMYK", { A2B0: Buffer.from("mft1\0\0\0\0\x04\x03\x02\0") }, "Lab ");
   const lost = { kind: "color_profile", reason: "not_supported" };
 
-  test("a profile with a table of another kind", async () => {
+  test("a profile with another kind of table", async () => {
     const source = await probe(await jpegWith(icc(table)));
     expect(source.color_profile).toEqual({ space: "RGB" });
     expect(dropped("image", { format: "webp" }, source)).toEqual([lost]);
     expect(dropped("image", { format: "png" }, source)).toEqual([]);
   });
-  test("a profile of inks", async () => {
+  test("a CMYK profile", async () => {
     const source = await probe(await jpegWith(icc(inks)));
     expect(dropped("image", { format: "png" }, source)).toEqual([lost]);
   });

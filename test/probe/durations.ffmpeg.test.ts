@@ -114,7 +114,7 @@ test.for(JOINED)("a $name whose clock restarts lasts as long as its parts", asyn
   expect(source.restarted).toBe(true);
 });
 
-test("a transport stream whose clock starts again at zero has one clock", async () => {
+test("a transport stream whose clock wraps counts as one clock", async () => {
   const { source } = await probeFile(await wrappedClock());
   expect(source.duration).toBeCloseTo(6, 1);
   expect(source.restarted).toBeUndefined();
@@ -152,12 +152,12 @@ test.for(FILES)("the packets of a $name decide its duration", async ({ make, sec
     expect(Math.abs(duration - seconds)).toBeLessThan(0.1);
 });
 
-test("a tag that counts an MP3's frames right stays exact", async () => {
+test("the duration of an MP3 with a correct frame count is exact", async () => {
   const { source } = await probeFile(await miscounted(1, "-q:a", "4"));
   expect(source.duration).toBe(6.024);
 });
 
-test("a transport stream that ends in other streams is refused with that reason", async () => {
+test("a transport stream that ends with other streams is refused with that reason", async () => {
   await expect(probeFile(await changingPrograms())).rejects.toMatchObject({
     kind: "input_unsupported",
     message: expect.stringContaining("continues in other streams than it starts with"),
@@ -172,7 +172,7 @@ test("a transport stream that returns to its first streams is refused too", asyn
   });
 });
 
-test("a transport stream whose identifiers change their streams is refused with that reason", async () => {
+test("a transport stream whose identifiers switch streams is refused with that reason", async () => {
   await expect(probeFile(await exchangedStreams())).rejects.toMatchObject({
     kind: "input_unsupported",
     message: expect.stringContaining("changes the type of a stream midway"),

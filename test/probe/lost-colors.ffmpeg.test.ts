@@ -78,7 +78,7 @@ test.for([
   expect(await lost(await make(), "video", {})).toEqual(expected);
 });
 
-test("a palette of a PNG with transparent entries is transparency", async () => {
+test("a PNG palette with transparent entries counts as transparency", async () => {
   const path = await makeClip("png", [
     ...[
       "-f",

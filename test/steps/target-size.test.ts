@@ -29,7 +29,7 @@ function outputOf({ steps }: Task) {
   return steps.findLast(({ output }) => output)?.output;
 }
 
-/** Runs a task where each encoder writes files of these sizes in turn; returns the task, its trials and its percentages. */
+/** Runs a task whose encoders write files of these sizes in turn; returns the task, its trials and its percentages. */
 async function run(
   source: Source,
   options: VideoOptions,
@@ -90,10 +90,10 @@ async function run(
 }
 
 const SILENT = videoSource({ codecs: { video: "vp9", audio: null }, format: "webm", filesize: 2_000_000 });
-// 4000 bytes and 20 for each of 250 pictures go to the container; 0.9 of the rest to the pictures.
+// The container takes 4000 bytes and 20 for each of 250 pictures; the pictures get 0.9 of the rest.
 const LIMIT = 1_009_000;
 const FIRST = 720_000;
-// 0.985 of the limit, less the container, is to what came out as the next bitrate is to the last.
+// Scales the bitrate so that pictures fill 0.985 of the limit, without the container.
 const corrected = (bitrate: number, size: number) =>
   Math.floor((bitrate * (0.985 * LIMIT - 9000)) / (size - 9000));
 
@@ -103,7 +103,7 @@ test("a video that keeps within its target_size is encoded once", async () => {
   expect([task.status, task.error]).toEqual(["succeeded", null]);
 });
 
-test("one that is larger is encoded again, at the bitrate that its size suggests", async () => {
+test("a file that is too large is encoded again at a bitrate corrected by its size", async () => {
   const { tried, task, percents } = await run(
     SILENT,
     { target_size: LIMIT },
@@ -117,7 +117,7 @@ test("one that is larger is encoded again, at the bitrate that its size suggests
   expect(percents).toEqual(percents.toSorted((one, other) => one - other));
 });
 
-test("WebCodecs that misses twice leaves it to the next encoder", async () => {
+test("the next encoder takes over when WebCodecs misses twice", async () => {
   const { tried, task } = await run(
     SILENT,
     { target_size: LIMIT },
@@ -131,7 +131,7 @@ test("WebCodecs that misses twice leaves it to the next encoder", async () => {
   });
 });
 
-test("one that stays too large fails, and leaves no file", async () => {
+test("a task whose files stay too large fails and leaves no file", async () => {
   const sizes = { native: [1_200_000, 1_100_000, 1_050_000] };
   const { tried, task } = await run(SILENT, { target_size: LIMIT }, sizes);
   expect(tried).toHaveLength(3);

@@ -136,7 +136,7 @@ function compare(
   return { pictures: missing + unencoded, at, sound, late_start };
 }
 
-// Where two raw files meet, a decoder skips the frames that refer to those cut away; the counts say how much.
+// At a joint of raw files, decoders skip frames that refer to missing ones; the counts tell how much.
 const RAW_SOUND: ReadonlySet<string> = new Set(["mp3", "aac", "ac3", "eac3", "dts"]);
 const JOINT_SHARE = 0.02;
 const MAX_JOINTS_SECONDS = 2;

@@ -166,7 +166,7 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
 
 const NAMED: ReadonlySet<string> = new Set(["targa", "pam"]);
 
-// ffmpeg recognizes these by the name of the file alone, which inputs lack.
+// ffmpeg recognizes these formats only by the file's name, which inputs lack.
 function namedArgs({ kind, format, filesize = 0 }: Source): string[] {
   if (kind !== "image" || !NAMED.has(format)) return [];
   return ["-f", "image2pipe", "-frame_size", String(filesize), "-c:v", format];
