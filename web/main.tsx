@@ -26,7 +26,7 @@ const HOME = "[data-home]";
 
 /**
  * Keeps the focus in place for keyboard users: when the focused element is removed, the nearest element with `data-home`
- * gets the focus. When that element itself is removed, the one after it does, or else the one before.
+ * gets the focus. When that element itself is removed, the one after it does, otherwise the one before it.
  */
 function keepFocus(root: HTMLElement): void {
   let last: Element | null = null;

@@ -160,7 +160,7 @@ function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Pla
   return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
 }
 
-/** Plans a video that copies the source's pictures, if it may keep within `bytes`; null when they must be encoded or exceed it. */
+/** Plans a video that copies the source's pictures if the file can stay within `bytes`; otherwise null. */
 export function planCopyWithin(
   bytes: number,
   source: Source,

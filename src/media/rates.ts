@@ -282,12 +282,12 @@ export function copiedBytes(plan: Plan, source: Source): { least: number; most: 
   };
 }
 
-// An MP3 gets a frame of facts, a FLAC a table of seek points.
+// An MP3 gets an info frame, a FLAC a seek table.
 function remuxBytes({ kind, format }: Plan): number {
   return kind === "video" || format === "mp3" || format === "flac" ? 500 : 100;
 }
 
-// Bytes that a packet takes more in another container, measured on one and ten minutes.
+// Extra bytes per packet in another container, measured on clips of one and ten minutes.
 function packetGrowth({ format: from }: Source, { kind, format: to }: Plan): number {
   if (isAlike(from, to)) return kind === "video" ? ALIKE_GROWTH : 0;
   return kind === "audio" ? SOUND_GROWTH : CONTAINER_BYTES.packet;
@@ -311,7 +311,7 @@ function soundBits(audio: NonNullable<Plan["audio"]>, source: Source): number {
   return (streamBits(source, "audio") ?? 0) + packetBits(source.audio?.sample_rate ?? DEFAULT_RATE);
 }
 
-/** Share of the bits of noise, on which BITS_PER_PIXEL was measured, that footage takes: 5 Mbit/s at 1080p and x264's CRF 23. */
+/** Bits of footage as a share of those of noise, on which BITS_PER_PIXEL was measured: 5 Mbit/s at 1080p and x264's CRF 23. */
 export const FOOTAGE_SHARE = 0.4;
 
 /** Returns the quality that typical footage has at a plan's bitrate; `poor` below the lowest, null when the plan has no video bitrate. */

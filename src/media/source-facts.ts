@@ -22,8 +22,8 @@ export const ToneCurve = z.union([
 ]);
 
 /**
- * How the colors of a profile become sRGB: the curves of red, green and blue, then a matrix of their light, row by row; or a table of 16
- * values of each, red fastest, as base64 of three 16-bit numbers a color, which mean light from -0.25 to 1.25.
+ * The conversion of a profile's colors to sRGB: curves of red, green and blue, then a matrix of their light, row by row; or a table of
+ * 16 × 16 × 16 colors, red fastest, in base64: three 16-bit numbers per color, which range over light from -0.25 to 1.25.
  */
 export const ToSrgb = z.union([
   z.strictObject({ curves: z.array(ToneCurve).length(3), matrix: z.array(part).length(9) }),

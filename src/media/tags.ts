@@ -78,7 +78,7 @@ export function isPrivate(name: string): boolean {
   return PRIVATE_NAMES.some((pattern) => pattern.test(name));
 }
 
-/** Returns whether a tag states how loud the sound is, which another loudness makes false. */
+/** Returns whether a tag states the loudness, so that it is wrong once that changes. */
 export function isLoudness(name: string): boolean {
   return /^(replaygain|r128)_/.test(name);
 }

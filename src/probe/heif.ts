@@ -363,7 +363,7 @@ function readCodePoints(view: DataView, at: number): ColorFacts {
   return Object.fromEntries(named.filter(([, name]) => name !== undefined));
 }
 
-/** The colors of a HEIF picture as its boxes state them, and whether a gain map goes with it. */
+/** The colors that the boxes of a HEIF picture state, and whether it has a gain map. */
 export interface HeifProfile {
   /** Its ICC profile, which precedes the code points. */
   profile: Uint8Array | null;

@@ -100,7 +100,7 @@ export async function probeMedia(
   return withExactDuration(checkSource(source), left, reader, signal);
 }
 
-// The profile of HDR belongs to other viewers: its pictures are tone-mapped by their transfer.
+// HDR pictures are tone-mapped by their transfer function, so their profile does not count.
 async function colorsOf({ pixel_format = "", color }: Source, reader: ByteReader, signal: AbortSignal) {
   const isGray = /^(gray|ya|mono)/.test(pixel_format);
   const { color_profile, gain_map } = await readColors(reader, { isGray }, signal);
@@ -268,7 +268,7 @@ interface DemuxResult {
   /** Whether edits show several parts of a track. */
   edited: boolean;
   tags: SourceTags;
-  /** Seconds of an MP4 or MOV that are left where the file is cut off; null where it is not. */
+  /** Intact seconds of a truncated MP4 or MOV; null for a complete one. */
   left: number | null;
 }
 

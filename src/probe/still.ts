@@ -42,8 +42,8 @@ const PIXELS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns whether a JPEG of four components is CMYK that only its lack of an Adobe marker reveals, as other decoders read it; ffmpeg (5.1)
- * takes it for YCbCr with transparency.
+ * Returns whether a four-component JPEG has no Adobe marker and so is CMYK, as other decoders read it; ffmpeg (5.1) takes it for YCbCr
+ * with transparency.
  */
 export async function isUnmarkedCmyk(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
   const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));

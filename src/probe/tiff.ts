@@ -21,7 +21,7 @@ const SEPARATE = 2;
 const WHOLE: ReadonlySet<number> = new Set([1, 4]);
 const MAX_BITS = 16;
 const YCBCR = 6;
-// None, CCITT, LZW, Deflate, PackBits, and LZMA. ffmpeg decodes the JPEG of a DNG alone.
+// None, CCITT, LZW, Deflate, PackBits, and LZMA. ffmpeg decodes JPEG only in a DNG.
 const COMPRESSIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 8, 32773, 32946, 34925]);
 const EXTRA = { unknown: 0, premultiplied: 1 } as const;
 // Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.

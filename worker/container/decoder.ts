@@ -38,7 +38,7 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
   await store(input, stored, run.signal);
   await runDecoder(heif, [STORED, DECODED], run);
   let path = join(run.folder, await primaryOf(heif, run));
-  // heif-convert (1.15) succeeds with an empty file when libpng refuses a color profile, such as an old sRGB of HP.
+  // heif-convert (1.15) succeeds with an empty file when libpng rejects a color profile, such as HP's old sRGB.
   if ((await stat(path)).size === 0) {
     await hideProfiles(stored);
     await runDecoder(heif, [STORED, DECODED], run);
@@ -50,7 +50,7 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
 
 const PROFILE_BOX = /colr(?=prof|rICC)/g;
 
-// The plan already has the colors of a profile.
+// The plan already has the profile's colors.
 async function hideProfiles(path: string): Promise<void> {
   const bytes = await readFile(path);
   for (const { index } of bytes.toString("latin1").matchAll(PROFILE_BOX)) bytes.write("free", index);

@@ -40,7 +40,7 @@ function fastLightCore(module: WebAssembly.Module, limit: number): LightCore | n
   };
 }
 
-/** Lends one memory to job after job, cleared in between. */
+/** Lends one memory to successive jobs, cleared in between. */
 interface MemoryKeeper {
   take(): WebAssembly.Memory;
   /** Bytes of the memory; 0 when there is none. */

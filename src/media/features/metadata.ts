@@ -64,7 +64,7 @@ type MetadataPlan = z.infer<z.ZodObject<typeof METADATA_FIELDS>>;
 
 type Range = Parameters<typeof moveChapters>[1];
 
-/** Plans tags, those of the loudness only where it stays, and cover; with a `range`, also the chapters of formats that store them as tags. */
+/** Plans tags and cover, without loudness tags if the loudness changes; a `range` adds chapters in formats that store them as tags. */
 export function planTags(
   source: SourceFacts,
   format: string,

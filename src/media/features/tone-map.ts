@@ -48,7 +48,7 @@ function filters({ engine, color: { primaries, transfer, matrix } }: FilterConte
   if (engine === "fast") return [`tonemap_bt709=${input}`];
   const linear = "t=linear:npl=100";
   return [
-    // dav1d passes on RGB as YUV unless it is sRGB, which zscale refuses; the planes of both are green, blue and red.
+    // dav1d returns RGB other than sRGB as YUV, which zscale rejects; both have the planes green, blue and red.
     ...(matrix === "gbr"
       ? ["mergeplanes=0x000102:gbrp10le", `zscale=${input}:p=${primaries ?? "bt2020"}:rin=full:${linear}`]
       : ["format=yuv444p10le", `zscale=${input}:rin=limited:${linear}`]),

@@ -47,7 +47,7 @@ export function imageGraph(
 // which black darkens.
 const FROM_CMYK = ["mergeplanes=0x01020003:gbrap", "premultiply=inplace=1", "format=gbrp"];
 
-// Decoded inks are RGB, which a profile of inks does not describe.
+// Decoded CMYK is RGB, which a CMYK profile does not describe.
 function staleFilters({ format }: Plan, { color_profile }: Source, { to_srgb }: ImagePlan): string[] {
   const isStale = color_profile?.space && !to_srgb && !carriesProfile(format, color_profile);
   return isStale ? [REMOVE_PROFILE] : [];

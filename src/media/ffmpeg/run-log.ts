@@ -50,7 +50,7 @@ const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
 const NO_MEMORY =
   /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed|pthread_create\(\) failed/i;
 const STATUS = /^(frame|size)=/;
-// A time of less than 5 ms is rounded to 0, but has a bit rate.
+// ffmpeg rounds times below 5 ms to 0, but still prints a bit rate.
 const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00 bitrate=N)|nothing was encoded/;
 
 /**
