@@ -137,7 +137,7 @@ export const SourceFacts = z.object({
   }),
   restarted: z.literal(true).optional().meta({
     description:
-      "True if the clock restarts midway, as in a file joined from several, so that the file cannot be seeked; otherwise absent.",
+      "True if the clock restarts midway, as in a file joined from several, or the frames of a FLAC are misnumbered, so that the file cannot be seeked; otherwise absent.",
   }),
   truncated: z.literal(true).optional().meta({
     description:

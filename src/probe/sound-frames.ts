@@ -1,5 +1,6 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
+import type { PacketLength } from "./durations.ts";
 import { id3Size } from "./mp3.ts";
 
 // mediabunny (1.61) and ffprobe estimate durations from the bitrate at the start: a tenth off for uneven frames (test/probe/sound-frames).
@@ -307,34 +308,34 @@ const ID3V1 = 128;
  * Measures a FLAC file by the number of its last complete frame; null when there is none near its end, or it is not FLAC. Rejects as
  * the reader does.
  */
-export async function measureFlacEnd(
-  reader: ByteReader,
-  signal?: AbortSignal,
-): Promise<{ seconds: number; truncated: boolean } | null> {
+export async function measureFlacEnd(reader: ByteReader, signal?: AbortSignal): Promise<PacketLength | null> {
   const start = await skipMetadata(reader, signal);
   if (!start) return null;
   const from = Math.max(start.at, reader.size - FLAC_TAIL);
   const bytes = await reader.read({ start: from, end: reader.size }, signal);
   let previous: Header | null = null;
-  let last: { header: Header; block: number; at: number } | null = null;
+  let last: { header: Header; block: number; at: number; misnumbered: boolean } | null = null;
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     const header = readHeader(bytes, at);
     if (!header) continue;
     const before: Header | null = previous;
     const isFirst = from === start.at && at === 0;
-    const follows = before && header.number === before.number + (before.fixed ? 1 : before.samples);
-    if (isFirst || follows) last = { header, block: before?.samples ?? header.samples, at };
+    const step = before ? header.number - before.number : 0;
+    // Flake 0.11 numbered samples without saying so, and ffmpeg multiplies the numbers by the size of a block.
+    const misnumbered = before?.fixed === true && step === before.samples;
+    const follows = before && (misnumbered || step === (before.fixed ? 1 : before.samples));
+    if (isFirst || follows) last = { header, block: before?.samples ?? header.samples, at, misnumbered };
     if (isFirst || follows || !last) previous = header;
   }
   if (!last) return null;
-  const { header, block, at } = last;
+  const { header, block, at, misnumbered } = last;
   const rate = header.rate || start.rate;
   const truncated = ![bytes.length, bytes.length - ID3V1].some(
     (end) => end > at && crcOf(bytes, at, end) === 0,
   );
-  const first = header.fixed ? header.number * block : header.number;
+  const first = header.fixed && !misnumbered ? header.number * block : header.number;
   const seconds = (first + (truncated ? 0 : header.samples)) / rate;
-  return rate > 0 ? { seconds, truncated } : null;
+  return rate > 0 ? { seconds, truncated, ...(misnumbered && { restarted: true }) } : null;
 }
 
 function crcOf(bytes: Uint8Array, start: number, end: number): number {

@@ -18,6 +18,57 @@ export async function flacOf(times: number): Promise<string> {
   });
 }
 
+/** A FLAC whose frames state the numbers of their first samples as if they were their own, as Flake 0.11 wrote. */
+export async function flacOfSampleNumbers(): Promise<string> {
+  return rewritten(await sound("flac"), "flac", "numbers of samples", (file) => {
+    const starts: number[] = [];
+    for (let at = file.indexOf("fff8", "hex"); at >= 0; at = file.indexOf("fff8", at + 1, "hex")) {
+      const number = codedNumber(starts.length);
+      const check = at + flacHeader(file, at, number.length);
+      const isNext = file.subarray(at + 4).indexOf(number) === 0;
+      if (isNext && crcOf(file.subarray(at, check), 0x07, 8) === file[check]) starts.push(at);
+    }
+    const block = file.readUInt16BE(8);
+    const frames = starts.map((start, frame) => {
+      const length = codedNumber(frame).length;
+      const check = start + flacHeader(file, start, length);
+      const parts = [file.subarray(start, start + 4), codedNumber(frame * block)];
+      const head = Buffer.concat([...parts, file.subarray(start + 4 + length, check)]);
+      const body = file.subarray(check + 1, (starts[frame + 1] ?? file.length) - 2);
+      const whole = Buffer.concat([head, Buffer.of(crcOf(head, 0x07, 8)), body]);
+      const crc = crcOf(whole, 0x8005, 16);
+      return Buffer.concat([whole, Buffer.of(crc >> 8, crc & 255)]);
+    });
+    return Buffer.concat([file.subarray(0, starts[0]), ...frames]);
+  });
+}
+
+// RFC 9639, 9.1: the bytes before the checksum of a frame's header.
+function flacHeader(file: Buffer, at: number, number: number): number {
+  const codes = file[at + 2] ?? 0;
+  const [size, rate] = [codes >> 4, codes & 15];
+  return 4 + number + ([0, 1, 2][size - 5] ?? 0) + ([0, 1, 2, 2][rate - 11] ?? 0);
+}
+
+function codedNumber(value: number): Buffer {
+  if (value < 0x80) return Buffer.of(value);
+  const more = value < 0x800 ? 1 : value < 0x1_0000 ? 2 : 3;
+  const rest = Array.from(
+    { length: more },
+    (_, place) => 0x80 | ((value >> (6 * (more - place - 1))) & 0x3f),
+  );
+  return Buffer.of(((0xff00 >> (more + 1)) & 0xff) | (value >> (6 * more)), ...rest);
+}
+
+function crcOf(bytes: Uint8Array, polynomial: number, bits: 8 | 16): number {
+  const top = 1 << (bits - 1);
+  return bytes.reduce((sum, byte) => {
+    let crc = sum ^ (byte << (bits - 8));
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & top ? polynomial : 0)) & (2 * top - 1);
+    return crc;
+  }, 0);
+}
+
 /** A Matroska whose header multiplies its duration by `times`, with or without the tags of its tracks. */
 export async function matroskaOf(times: number, tagged: boolean): Promise<string> {
   return rewritten(await film("mkv"), "mkv", `times-${times}-${tagged}`, (file) => {

@@ -13,6 +13,7 @@ import {
   joined,
   lateMatroska,
   programStream,
+  sound,
   stream,
   truehd,
   truehdFilm,
@@ -21,7 +22,7 @@ import {
 } from "../judge/odd-lengths.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
-import { brokenJoints, cutOff } from "../judge/wrong-headers.ts";
+import { brokenJoints, cutOff, flacOfSampleNumbers } from "../judge/wrong-headers.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -177,10 +178,32 @@ test.concurrent.for(["flac", "wav", "mp3", "opus"])(
   "sound shorter than the clock of ffmpeg's status converts to %s",
   LIMIT,
   async (format, { expect }) => {
-    const sound = "sine=440:r=48000,atrim=end_sample=40";
-    const input = rig.serve(await makeClip("wav", ["-f", "lavfi", "-i", sound]));
+    const sine = "sine=440:r=48000,atrim=end_sample=40";
+    const input = rig.serve(await makeClip("wav", ["-f", "lavfi", "-i", sine]));
     const { path } = await rig.door.encode({ input, kind: "audio", options: { format } });
     expect((await readSound(path, { channels: 1 })).channels[0]?.length).toBeGreaterThanOrEqual(40);
+  },
+);
+
+test.concurrent.for([
+  { format: "mp3", start: 0, seconds: 6 },
+  { format: "flac", start: 0, seconds: 6 },
+  { format: "flac", start: 0, seconds: 3 },
+  { format: "wav", start: 4, seconds: 1 },
+])(
+  "a FLAC of misnumbered frames converts to $format, $seconds s from $start s",
+  LIMIT,
+  async ({ format, start, seconds }, { expect }) => {
+    const path = await flacOfSampleNumbers();
+    const options = { format, start, ...(seconds < 6 && { end: start + seconds }) };
+    const output = await rig.door.encode({ input: rig.serve(path), kind: "audio", options });
+    const original = await readSound(await sound("flac"), {
+      channels: 1,
+      after: ["-af", `atrim=${start}:${start + seconds}`],
+    });
+    const { duration, channels } = await readSound(output.path, { channels: 1 });
+    expect(Math.abs(duration - seconds)).toBeLessThan(0.1);
+    if (format !== "mp3") expect(channels).toEqual(original.channels);
   },
 );
 

@@ -3,7 +3,7 @@ import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { createTrim, formatSeconds, soundStream, type Trim } from "./trim.ts";
+import { createTrim, formatSeconds, isMisnumbered, soundStream, type Trim } from "./trim.ts";
 
 /** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */
 export interface PacketCounts {
@@ -181,7 +181,7 @@ export function listInput(
   const list = (map: string, name: string, ...more: string[]) => [
     ...["-map", map, "-c", "copy", ...more],
     ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
-    ...(until === null ? [] : ["-t", formatSeconds(until)]),
+    ...(until === null || isMisnumbered(source) ? [] : ["-t", formatSeconds(until)]),
     ...["-f", "framecrc", folder + name],
   ];
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
@@ -216,7 +216,7 @@ export function readLists(
     const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
     counts.pictures = countPictures(listed, decoded, countRules(chunk, source));
   }
-  if (sound !== null) Object.assign(counts, soundOf(sound, lead, chunk));
+  if (sound !== null) Object.assign(counts, soundOf(sound, lead, chunk, isMisnumbered(source)));
   return counts;
 }
 
@@ -299,11 +299,13 @@ function soundOf(
   text: string,
   lead: number,
   { start, end }: Chunk,
+  timeless = false,
 ): Pick<PacketCounts, "heard"> & { sound: number } {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
-  let [seconds, from, until] = [0, Number.POSITIVE_INFINITY, 0];
+  let [seconds, from, until, clock] = [0, Number.POSITIVE_INFINITY, 0, 0];
   for (const { dts, pts, duration } of packetsOf(text)) {
-    const time = (pts ?? dts) - lead;
+    const time = (timeless ? clock : (pts ?? dts)) - lead;
+    clock += duration;
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
     if (edges[1] <= edges[0]) continue;
     // A clock coarser than a packet (TrueHD in Matroska) and some AVIs overstate durations, so that packets overlap.

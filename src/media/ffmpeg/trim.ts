@@ -75,6 +75,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
         : []),
     ]),
     audio: [
+      ...(isMisnumbered(source) ? ["asetpts=N/SR/TB"] : []),
       ...trimFilter("atrim", start > 0 ? lead : null, last),
       ...(lead > 0 ? [`asetpts=PTS-round(${formatSeconds(lead)}/TB)`] : []),
     ],
@@ -182,6 +183,11 @@ function frameSeek(start: number, source: Source): number {
   const pictures = mainStream(source, "video")?.duration;
   const last = (pictures ?? source.duration ?? Number.POSITIVE_INFINITY) - frame;
   return Math.max(0, Math.min(start, last) - Math.max(0, frame - moment));
+}
+
+/** Returns whether the times that ffmpeg gives a source's packets are wrong, so that only their durations count. */
+export function isMisnumbered({ format, restarted }: Source): boolean {
+  return format === "flac" && restarted === true;
 }
 
 /** Formats seconds for ffmpeg, to the microsecond. */
