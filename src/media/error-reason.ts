@@ -13,10 +13,12 @@ export const ErrorReason = z
     }),
     reason("playlist", {}),
     reason("tiff_layout", {
-      layout: z.enum(["samples", "compression", "colors", "tiles", "cmyk", "extra_samples"]).meta({
-        description:
-          "The feature that the decoder cannot read, or would show in black or wrong colors: samples that are signed, floating-point or of more than 16 bits; an unusual compression; colors such as CIE L*a*b*; pixels in tiles; planar or 16-bit CMYK; extra samples other than transparency, such as infrared.",
-      }),
+      layout: z
+        .enum(["samples", "compression", "colors", "tiles", "cmyk", "extra_samples", "bit_order"])
+        .meta({
+          description:
+            "The feature that the decoder cannot read, or would show in black or wrong colors: samples that are signed, floating-point or of more than 16 bits; an unusual compression; colors such as CIE L*a*b*; pixels in tiles; planar or 16-bit CMYK; extra samples other than transparency, such as infrared, or of a palette; bits in reverse order.",
+        }),
     }),
     reason("cut_off", {
       seconds: z

@@ -13,7 +13,9 @@ const TIFF_LAYOUTS = {
     "colors other than gray, RGB, YCbCr, CMYK or a palette, such as CIE L*a*b*, which are not supported",
   tiles: "its pixels in tiles, which are not supported",
   cmyk: "planar or 16-bit CMYK, which is not supported",
-  extra_samples: "extra samples other than transparency, such as infrared, which are not supported",
+  extra_samples:
+    "extra samples that are not transparency of gray, RGB or CMYK, such as infrared, which are not supported",
+  bit_order: "the bits of its bytes in reverse order (FillOrder 2), which is not supported",
 } as const satisfies Record<TiffLayout, string>;
 
 export const empty = () => unsupported("The file is empty.");

@@ -7,6 +7,7 @@ const TAGS = {
   bits: 258,
   compression: 259,
   photometric: 262,
+  fillOrder: 266,
   samples: 277,
   planes: 284,
   tileWidth: 322,
@@ -21,8 +22,12 @@ const SEPARATE = 2;
 const WHOLE: ReadonlySet<number> = new Set([1, 4]);
 const MAX_BITS = 16;
 const YCBCR = 6;
+const PALETTE = 3;
+const REVERSED = 2;
 // None, CCITT, LZW, Deflate, PackBits, and LZMA. ffmpeg decodes JPEG only in a DNG.
 const COMPRESSIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 8, 32773, 32946, 34925]);
+// Compressions whose reversed bits ffmpeg reads.
+const TURNED: ReadonlySet<number> = new Set([2, 3, 4, 8, 32946, 34925]);
 const EXTRA = { unknown: 0, premultiplied: 1 } as const;
 // Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.
 const COLORS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 3, 3: 1, [CMYK]: 4 };
@@ -56,13 +61,16 @@ function misread(tags: Tags): TiffLayout | null {
   if (!WHOLE.has(tags.get(TAGS.format)?.[0] ?? 1) || (tags.get(TAGS.bits)?.[0] ?? 1) > MAX_BITS)
     return "samples";
   if (!COMPRESSIONS.has(tags.get(TAGS.compression)?.[0] ?? 1)) return "compression";
+  const isReversed = tags.get(TAGS.fillOrder)?.[0] === REVERSED;
+  if (isReversed && !TURNED.has(tags.get(TAGS.compression)?.[0] ?? 1)) return "bit_order";
   if (photometric !== YCBCR && !(photometric in COLORS)) return "colors";
   if (tags.has(TAGS.tileWidth)) return "tiles";
   const isSeparate = tags.get(TAGS.planes)?.[0] === SEPARATE;
   if (photometric === CMYK && (isSeparate || (tags.get(TAGS.bits)?.[0] ?? 8) > 8)) return "cmyk";
   const samples = tags.get(TAGS.samples)?.[0] ?? 1;
   const hasExtra = samples > (COLORS[photometric] ?? samples);
-  // ffmpeg takes any extra sample, such as infrared, for alpha.
+  // ffmpeg takes a palette with alpha for gray, and any extra sample, such as infrared, for alpha.
+  if (hasExtra && photometric === PALETTE) return "extra_samples";
   return hasExtra && tags.get(TAGS.extra)?.[0] === EXTRA.unknown ? "extra_samples" : null;
 }
 

@@ -1,7 +1,7 @@
 /** How a TIFF stores a picture of one color. */
 export interface TiffShape {
-  /** TIFF 6.0: 1 gray, 2 RGB, 5 CMYK, 8 CIE L*a*b*. */
-  photometric: 1 | 2 | 5 | 8;
+  /** TIFF 6.0: 1 gray, 2 RGB, 3 a palette, 5 CMYK, 8 CIE L*a*b*. */
+  photometric: 1 | 2 | 3 | 5 | 8;
   bits: 8 | 16 | 32;
   /** Absent for whole numbers from 0; 2 with signs, 3 floating-point. */
   format?: 2 | 3;
@@ -9,6 +9,8 @@ export interface TiffShape {
   compression?: number;
   /** The samples of every pixel, 0 to 255. */
   samples: readonly number[];
+  /** Whether the bits of a byte are said to be in reverse order; the pixels are written as they are. */
+  reversed?: boolean;
   /** Whether each sample has a plane of its own. */
   planar?: boolean;
   /** Whether the pixels are stored in tiles. */
@@ -32,6 +34,7 @@ export function writeTiff({
   extra,
   format,
   compression = 1,
+  reversed,
 }: TiffShape): Buffer {
   const side = tiles ? TILE : SIDE;
   const count = (SIDE / side) ** 2;
@@ -49,6 +52,7 @@ export function writeTiff({
     [258, SHORT, samples.map(() => bits)],
     [259, SHORT, [compression]],
     [262, SHORT, [photometric]],
+    ...(reversed ? ([[266, SHORT, [2]]] as [number, number, number[]][]) : []),
     ...(tiles ? [] : ([[273, LONG, offsets]] as [number, number, number[]][])),
     [277, SHORT, [samples.length]],
     ...(tiles

@@ -47,7 +47,9 @@ test.for(RIGHT)("decodes a TIFF of $name to its colors", async ({ name, shape })
 const TILES = "The TIFF stores its pixels in tiles, which are not supported; save it otherwise.";
 const SEPARATED = "The TIFF stores planar or 16-bit CMYK, which is not supported; save it otherwise.";
 const EXTRA =
-  "The TIFF stores extra samples other than transparency, such as infrared, which are not supported; save it otherwise.";
+  "The TIFF stores extra samples that are not transparency of gray, RGB or CMYK, such as infrared, which are not supported; save it otherwise.";
+const BIT_ORDER =
+  "The TIFF stores the bits of its bytes in reverse order (FillOrder 2), which is not supported; save it otherwise.";
 
 const SAMPLES =
   "The TIFF stores samples that are signed, floating-point or of more than 16 bits, which are not supported; save it otherwise.";
@@ -86,6 +88,19 @@ const WRONG: { name: string; shape: TiffShape; layout: string; message: string }
     shape: { photometric: 5, bits: 8, samples: CMYK, planar: true },
     layout: "cmyk",
     message: SEPARATED,
+  },
+  { name: "reversed bits", shape: { ...RGB, reversed: true }, layout: "bit_order", message: BIT_ORDER },
+  {
+    name: "reversed bits in PackBits",
+    shape: { ...RGB, reversed: true, compression: 32773 },
+    layout: "bit_order",
+    message: BIT_ORDER,
+  },
+  {
+    name: "a palette with alpha",
+    shape: { photometric: 3, bits: 8, samples: [7, 255], extra: 2 },
+    layout: "extra_samples",
+    message: EXTRA,
   },
   {
     name: "RGB with infra-red",
