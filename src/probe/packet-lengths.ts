@@ -94,6 +94,8 @@ interface FlvTag {
   time: number;
   /** Bytes with its header and its trailing size. */
   bytes: number;
+  /** Whether it has pictures or sound. */
+  plays: boolean;
 }
 
 function readFlvTag(view: DataView, at: number): FlvTag | null {
@@ -101,21 +103,41 @@ function readFlvTag(view: DataView, at: number): FlvTag | null {
   if (view.getUint32(at + 8) >>> 8 !== 0) return null;
   const bytes = FLV_TAG + (view.getUint32(at) & 0xffffff) + 4;
   const time = ((view.getUint8(at + 7) << 24) | (view.getUint32(at + 4) >>> 8)) >>> 0;
-  return { type: view.getUint8(at), time: time / 1000, bytes };
+  const type = view.getUint8(at);
+  return { type, time: time / 1000, bytes, plays: type !== 18 && !isConfiguration(view, at, type) };
+}
+
+const FLV_CONFIGURED: ReadonlySet<number> = new Set([7, 12]);
+
+// Configurations of H.264, H.265 and AAC, and of codecs with a four-character code, often have time 0 wherever the file starts.
+function isConfiguration(view: DataView, at: number, type: number): boolean {
+  if (at + FLV_TAG + 2 > view.byteLength) return false;
+  const [first, second] = [view.getUint8(at + FLV_TAG), view.getUint8(at + FLV_TAG + 1)];
+  if (type === 9 && first >= 0x80) return (first & 15) === 0;
+  if (type === 8 && first >> 4 === 9) return (first & 15) === 0;
+  return second === 0 && (type === 9 ? FLV_CONFIGURED.has(first & 15) : first >> 4 === 10);
 }
 
 async function measureFlv(file: Blocks, { fps = 25 }: Source): Promise<PacketLength | null> {
   const head = await file.view(0, FLV_TAIL);
-  const first = walkFlv(head, FLV_START).tags.find(({ type }) => type !== 18);
+  const first = findFirst(head);
   const from = Math.max(FLV_START, file.size - FLV_TAIL);
   const tail = await file.view(from, FLV_TAIL);
   const walk = from === FLV_START ? walkFlv(tail, 0) : walkFlv(tail, findFlvTag(tail));
-  const last = walk.tags.filter(({ type }) => type !== 18);
+  const last = walk.tags.filter(({ plays }) => plays);
   if (!first || last.length === 0) return null;
   const end = Math.max(
     ...last.map(({ type, time }) => time + (type === 9 ? 1 / Math.max(1, fps) : SOUND_PACKET)),
   );
   return { seconds: end - first.time, truncated: !walk.complete };
+}
+
+function findFirst(view: DataView): FlvTag | null {
+  for (let at = FLV_START; ; ) {
+    const tag = readFlvTag(view, at);
+    if (!tag || tag.plays) return tag;
+    at += tag.bytes;
+  }
 }
 
 // A second tag right after it confirms a tag.

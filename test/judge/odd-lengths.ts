@@ -94,6 +94,11 @@ export async function lateMatroska(tagged: boolean): Promise<string> {
   return rewritten(path, "mkv", "without-ends", (file) => replaceAll(file, "DURATION", "XURATION"));
 }
 
+/** An FLV whose first packet is at 50 s; its header states when the last one ends. */
+export async function lateFlv(): Promise<string> {
+  return makeClip("flv", ["-i", await film("flv"), "-c", "copy", "-output_ts_offset", "50"]);
+}
+
 /** A fragmented MP4 with unknown durations, which ISO/IEC 14496-12 writes as all ones. */
 export async function unknownDurations(): Promise<string> {
   const fragmented = ["-i", await film("mp4"), "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"];

@@ -11,6 +11,7 @@ import {
   exchangedStreams,
   film,
   joined,
+  lateFlv,
   lateMatroska,
   miscounted,
   noise,
@@ -37,6 +38,7 @@ import { bytesReader, probeFile } from "./probe-file.ts";
 const FILES = [
   { name: "Matroska that starts at 100 s", make: () => lateMatroska(true), seconds: 6 },
   { name: "Matroska that starts at 100 s and states no ends", make: () => lateMatroska(false), seconds: 6 },
+  { name: "FLV that starts at 50 s", make: lateFlv, seconds: 6.02 },
   { name: "fragmented MP4 with unknown durations", make: unknownDurations, seconds: 6 },
   { name: "MP3 that counts 10 times its frames", make: () => miscounted(10, "-b:a", "128k"), seconds: 6.05 },
   { name: "MP3 that counts a tenth of its frames", make: () => miscounted(0.1, "-q:a", "4"), seconds: 6.05 },
