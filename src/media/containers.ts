@@ -168,6 +168,11 @@ export interface ContainedSource {
   restarted?: true | undefined;
 }
 
+/** Returns whether a copy into a format would play what the edit list of the source hides. */
+export function playsPreroll({ preroll }: { preroll?: number | undefined }, format: string): boolean {
+  return preroll !== undefined && format !== "mp4" && format !== "mov";
+}
+
 /** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */
 export function containerOf({ format, edited, restarted }: ContainedSource): Container {
   const container = Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;

@@ -134,6 +134,8 @@ export const cutOff = ({ seconds }: { seconds: number }) =>
     { reason: { code: "cut_off", seconds } },
   );
 export const copyEdited = () => copy("its edit list shows several parts, which only an encode can follow");
+export const copyPreroll = ({ format }: { format: string }) =>
+  copy(`its edit list hides the start, and ${format} has none`);
 export const copyCutAtStart = ({ format }: { format: string }) =>
   copy(`${format} can only be cut at its end`);
 export const copyCodecDiffers = ({ own, codec }: { own: Codec; codec: string }) =>

@@ -135,6 +135,10 @@ export const SourceFacts = z.object({
     description:
       "True where the edit list of an MP4 or MOV shows several parts, which a copy cannot follow; else absent.",
   }),
+  preroll: z.number().min(0).optional().meta({
+    description:
+      "Seconds at the start that the edit list of an MP4 or MOV hides, as a cut without an encode leaves them; absent where it hides no more than decoders need.",
+  }),
   restarted: z.literal(true).optional().meta({
     description:
       "True if the clock restarts midway, as in a file joined from several, or the frames of a FLAC are misnumbered, so that the file cannot be seeked; otherwise absent.",

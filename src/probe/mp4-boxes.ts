@@ -133,6 +133,8 @@ export interface TrackIndex {
   orientation: Orientation;
   /** Whether its edit list shows several parts of its pictures or sound, or one at another rate than 1. */
   edits: "none" | "parts" | "gap" | "rate";
+  /** Seconds at its start that its only edit hides, the priming of a decoder included; 0 for several edits. */
+  hidden: number;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
 }
@@ -179,6 +181,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       even: isEven(view, table("stts")),
       orientation: readOrientation(view, tkhd),
       edits: plays ? editsOf(view, trak) : "none",
+      hidden: plays ? (presentation?.hidden ?? 0) : 0,
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
       consistent:
         times.count === sizes.count &&
@@ -223,6 +226,7 @@ function readOrientation(view: DataView, tkhd: Box): Orientation {
 interface Presentation {
   start: number;
   end: number;
+  hidden: number;
 }
 
 // Null for an edit list other than empty edits followed by one real edit (8.6.6); `span` ends with the last packet shown.
@@ -233,7 +237,7 @@ function readPresentation(
   { first, span }: { first: number; span: number },
 ): Presentation | null {
   const elst = findBox(view, trak, "edts", "elst");
-  if (!elst) return { start: first, end: first + span };
+  if (!elst) return { start: first, end: first + span, hidden: 0 };
   const mdhd = findBox(view, trak, "mdia", "mdhd");
   let delay = 0;
   for (const { length, from, plain, last } of readEdits(view, elst)) {
@@ -248,7 +252,8 @@ function readPresentation(
     // The edit's length is in coarse ticks of the file; if it covers everything, use the track's finer ones.
     const whole = length === 0 || Math.abs(stated - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
-    return { start, end: whole ? start + rest : Math.min(delay + stated, start + rest) };
+    const end = whole ? start + rest : Math.min(delay + stated, start + rest);
+    return { start, end, hidden: Math.max(0, skipped) };
   }
   return null;
 }

@@ -14,7 +14,7 @@ import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { hideDamage, readDisabledTracks } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
-import { readMovieExtras, readMovieIndex } from "./mp4.ts";
+import { type MovieIndex, readMovieExtras, readMovieIndex } from "./mp4.ts";
 import { readNamedStill } from "./named-still.ts";
 import { measurePackets } from "./packet-lengths.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
@@ -56,7 +56,7 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented, edited, tags, left } = await tryDemux(
+  const { demuxed, ends, fragmented, edits, tags, left } = await tryDemux(
     readable,
     formats,
     input.url,
@@ -90,7 +90,7 @@ export async function probeMedia(
   const source: Source = {
     ...reported,
     ...(fragmented && { fragmented }),
-    ...(edited && { edited }),
+    ...edits,
     ...(tiff?.premultiplied && { premultiplied: true as const }),
     ...colors,
     ...transparency,
@@ -265,8 +265,7 @@ interface DemuxResult {
   demuxed: Demuxed | null;
   ends: TrackEnds;
   fragmented: boolean;
-  /** Whether edits show several parts of a track. */
-  edited: boolean;
+  edits: Pick<Source, "edited" | "preroll">;
   tags: SourceTags;
   /** Intact seconds of a truncated MP4 or MOV; null for a complete one. */
   left: number | null;
@@ -278,10 +277,25 @@ const NOTHING: DemuxResult = {
   demuxed: null,
   ends: new Map(),
   fragmented: false,
-  edited: false,
+  edits: {},
   tags: {},
   left: null,
 };
+
+// Longer than the priming of a decoder and the delay of reordered pictures, which every edit list hides.
+const MIN_PREROLL = 0.15;
+
+function editsOf({ tracks }: MovieIndex): DemuxResult["edits"] {
+  const all = [...tracks.values()];
+  const edits = all.map((track) => track.edits);
+  if (edits.includes("rate")) throw errors.editRate();
+  if (edits.includes("gap")) throw errors.editGap();
+  const preroll = Math.max(0, ...all.map(({ hidden }) => hidden));
+  return {
+    ...(edits.includes("parts") && { edited: true as const }),
+    ...(preroll > MIN_PREROLL && { preroll: Number(preroll.toFixed(6)) }),
+  };
+}
 
 async function tryDemux(
   reader: ByteReader,
@@ -301,10 +315,7 @@ async function tryDemux(
     if (!formats.includes(MP4)) return result(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
     if (!index || [...index.tracks.values()].some(({ consistent }) => !consistent)) return NOTHING;
-    const edits = [...index.tracks.values()].map((track) => track.edits);
-    if (edits.includes("rate")) throw errors.editRate();
-    if (edits.includes("gap")) throw errors.editGap();
-    const edited = edits.includes("parts");
+    const edits = editsOf(index);
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
       const cut = await cutFragment(indexed, signal);
@@ -312,12 +323,12 @@ async function tryDemux(
       const ends = await readFragmentEnds(index, formats, whole);
       const tags = readTags(readMovieExtras(index).tags);
       const left = cut === null || ends.size === 0 ? null : Math.max(0, Math.min(...ends.values()));
-      return { demuxed: null, ends, fragmented: true, edited, tags, left };
+      return { demuxed: null, ends, fragmented: true, edits, tags, left };
     }
     const demuxed = await demux(indexed, formats, index, url);
-    const facts = { edited, left: wholeSeconds(index, reader.size) };
-    if (!edited || !demuxed) return { ...result(demuxed), ...facts };
-    return { ...result({ ...demuxed, source: { ...demuxed.source, edited } }), ...facts };
+    const facts = { edits, left: wholeSeconds(index, reader.size) };
+    if (!demuxed) return { ...result(null), ...facts };
+    return { ...result({ ...demuxed, source: { ...demuxed.source, ...edits } }), ...facts };
   } catch (thrown) {
     signal.throwIfAborted();
     const failure = bounded.failure();

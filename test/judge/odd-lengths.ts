@@ -28,6 +28,9 @@ export const faststart = async () =>
 export const fragmented = async () =>
   makeClip("mp4", ["-i", await film("mp4"), "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"]);
 
+/** The film from 0.5 s on, cut by a copy, which keeps the packets before it and hides them by its edit list. */
+export const copiedPart = async () => makeClip("mp4", ["-ss", "0.5", "-i", await film("mp4"), "-c", "copy"]);
+
 /** A film of 2 s in Matroska or fragmented MP4 whose sound must be encoded for an MP4, while its pictures can be copied. */
 export async function filmWithAc3(extension: "mkv" | "mp4"): Promise<string> {
   const short = ["-i", await film("mkv"), "-t", "2", "-c:v", "copy", "-c:a", "ac3"];

@@ -5,6 +5,7 @@ import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import {
   avi,
+  copiedPart,
   editedMovie,
   faststart,
   film,
@@ -105,6 +106,40 @@ test("a copy of a movie with several edits is refused with that reason", LIMIT, 
   const input = rig.serve(await editedMovie(CUT));
   const answer = await rig.door.encode({ input, kind: "video", options: { mode: "copy" } }).catch(String);
   expect(answer).toContain("its edit list shows several parts, which only an encode can follow");
+});
+
+const HIDDEN = [
+  { name: "a copy in MP4", kind: "video", options: {}, pictures: null },
+  {
+    name: "a copy in MOV without sound",
+    kind: "video",
+    options: { format: "mov", mute: true },
+    pictures: null,
+  },
+  { name: "a smaller MP4 with the sound copied", kind: "video", options: { width: 160 }, pictures: 137 },
+  { name: "a WebM", kind: "video", options: { format: "webm", width: 160 }, pictures: 137 },
+  { name: "AAC, which has no edit list", kind: "audio", options: { format: "aac" }, pictures: null },
+  { name: "MP3", kind: "audio", options: { format: "mp3" }, pictures: null },
+] as const;
+
+test.concurrent.for(HIDDEN)(
+  "what an edit list hides at the start stays hidden in $name",
+  LIMIT,
+  async ({ kind, options, pictures }, { expect }) => {
+    const input = rig.serve(await copiedPart());
+    const { path } = await rig.door.encode({ input, kind, options });
+    const { duration, picture } = await readFacts(path);
+    expect(Math.abs(duration - 5.5)).toBeLessThan(0.1);
+    if (pictures !== null) expect(picture?.times).toHaveLength(pictures);
+    const silent = "mute" in options;
+    if (!silent) expect(Math.abs((await readSound(path, { channels: 1 })).duration - 5.5)).toBeLessThan(0.1);
+  },
+);
+
+test("sound whose start is hidden is not copied into AAC", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await copiedPart());
+  const answer = await rig.door.encode({ input, kind: "audio", options: { mode: "copy" } }).catch(String);
+  expect(answer).toContain("its edit list hides the start, and aac has none");
 });
 
 const RESTARTED = [

@@ -51,7 +51,9 @@ export function canJoinByCopy(
   const { target_size, mute, audio_codec = "aac" } = options;
   if (target_size !== undefined || (!mute && audio_codec !== "aac")) return false;
   const codec = options.codec ?? FORMATS.video[format].codecs[0];
-  return fault === null && all.every((each) => copiesPictures(each, codec, options));
+  return (
+    fault === null && all.every((each) => each.preroll === undefined && copiesPictures(each, codec, options))
+  );
 }
 
 /** Throws `invalid_options` when the videos cannot be joined by copying. */
