@@ -180,6 +180,17 @@ export function containerOf({ format, edited, restarted }: ContainedSource): Con
   return edited ? { ...container, ...EDITED } : container;
 }
 
+/** Returns whether ffmpeg reads part of a frame at a source's end as if it were whole; no decoder plays it. */
+export function endsInFrame({
+  format,
+  truncated,
+}: {
+  format: string;
+  truncated?: true | undefined;
+}): boolean {
+  return truncated === true && format === "flac";
+}
+
 /** Returns the names of the containers for which a predicate holds. */
 export function containersWith(fact: (container: Container) => boolean): ReadonlySet<string> {
   return new Set(Object.keys(CONTAINERS).filter((name) => fact(containerOf({ format: name }))));

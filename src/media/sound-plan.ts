@@ -1,4 +1,4 @@
-import { containerOf } from "./containers.ts";
+import { containerOf, endsInFrame } from "./containers.ts";
 import { hasVideo } from "./decoded-pictures.ts";
 import { changesDefault } from "./feature.ts";
 import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
@@ -95,7 +95,8 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const changes = needs.trimmed || quality !== undefined || !sameBitrate || shape !== null;
   const sameLayout =
     (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
-  const canCopy = source.codecs?.audio === codec && channels <= max_channels && sameLayout;
+  const canCopy =
+    source.codecs?.audio === codec && channels <= max_channels && sameLayout && !endsInFrame(source);
   if (canCopy && !changes && containerOf(source).copies_sound) return { mode: "copy", codec };
 
   const rate = audioBitrate(codec, needs);

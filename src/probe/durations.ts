@@ -68,6 +68,8 @@ export interface PacketLength {
   restarted?: true;
   /** Whether the length is an estimate. */
   estimated?: true;
+  /** Whether the length is exact to the sample, so that even a small difference contradicts the headers. */
+  exact?: true;
 }
 
 const MAX_EXCESS = 1;

@@ -147,9 +147,9 @@ async function withExactDuration(
   signal: AbortSignal,
 ): Promise<Source> {
   const bounded = boundDurations(stated);
-  if (left === 0) throw errors.nothingLeft();
   const packets =
     left === null ? await measurePackets(reader, bounded, signal) : { seconds: left, truncated: true };
+  if (packets?.truncated && packets.seconds === 0) throw errors.nothingLeft();
   const source = packets ? withPackets(bounded, packets) : bounded;
   const length = await measureFrames(reader, source.format, signal);
   if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
@@ -160,27 +160,29 @@ async function withExactDuration(
 // Headers and packets round differently.
 const CONTRADICTION = 0.25;
 
-function withPackets(source: Source, { seconds, truncated, restarted, estimated }: PacketLength): Source {
+function withPackets(source: Source, length: PacketLength): Source {
+  const { seconds, truncated, restarted, estimated, exact } = length;
   const { duration = 0 } = source;
   const facts = {
     ...(truncated && { truncated: true as const }),
     ...(restarted && { restarted }),
     ...(estimated && { duration_estimated: true }),
   };
-  if (seconds === null || Math.abs(seconds - duration) < CONTRADICTION) return { ...source, ...facts };
-  const length = microseconds(seconds);
+  const tolerance = exact ? 0 : CONTRADICTION;
+  if (seconds === null || Math.abs(seconds - duration) <= tolerance) return { ...source, ...facts };
+  const measured = microseconds(seconds);
   const streams = source.streams?.map(({ end, ...stream }) => {
-    const isCredible = end !== undefined && end <= length + CONTRADICTION;
+    const isCredible = end !== undefined && end <= measured + CONTRADICTION;
     const plays = stream.kind === "video" || stream.kind === "audio";
     return {
       ...stream,
       ...(isCredible && { end }),
       ...(plays &&
-        stream.duration !== undefined && { duration: Math.min(length, isCredible ? end : length) }),
+        stream.duration !== undefined && { duration: Math.min(measured, isCredible ? end : measured) }),
     };
   });
-  const bitrate = Math.round(((source.filesize ?? 0) * 8) / length);
-  return { ...source, ...facts, duration: length, bitrate, ...(streams && { streams }) };
+  const bitrate = Math.round(((source.filesize ?? 0) * 8) / measured);
+  return { ...source, ...facts, duration: measured, bitrate, ...(streams && { streams }) };
 }
 
 /** Replaces an estimated duration with the sum of the file's frames, whatever its size, if they can be counted. */

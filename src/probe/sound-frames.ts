@@ -335,7 +335,8 @@ export async function measureFlacEnd(reader: ByteReader, signal?: AbortSignal): 
   );
   const first = header.fixed && !misnumbered ? header.number * block : header.number;
   const seconds = (first + (truncated ? 0 : header.samples)) / rate;
-  return rate > 0 ? { seconds, truncated, ...(misnumbered && { restarted: true }) } : null;
+  if (rate <= 0) return null;
+  return { seconds, truncated, ...(truncated && { exact: true }), ...(misnumbered && { restarted: true }) };
 }
 
 function crcOf(bytes: Uint8Array, start: number, end: number): number {

@@ -242,6 +242,30 @@ test.concurrent.for([
   },
 );
 
+const CUT_FLAC = [
+  { rate: 44_100, share: 0.6 },
+  { rate: 44_100, share: 0.97 },
+  { rate: 8000, share: 0.6 },
+  { rate: 8000, share: 0.95 },
+].flatMap((cut) => (["wav", "flac", "mp3"] as const).map((format) => ({ ...cut, format })));
+
+test.concurrent.for(CUT_FLAC)(
+  "a FLAC of $rate Hz cut off at $share of its bytes converts to $format as far as its frames are whole",
+  LIMIT,
+  async ({ rate, share, format }, { expect }) => {
+    const noise = ["-f", "lavfi", "-i", `anoisesrc=d=6:a=0.3:r=${rate}:seed=7`, "-frame_size", "4608"];
+    const path = await cutOff(await makeClip("flac", noise), "flac", share);
+    const sound = { kind: "audio", options: { format } } as const;
+    const { path: output, task } = await rig.door.encode({ input: rig.serve(path), ...sound });
+    const original = await readSound(path, { channels: 1 });
+    const { duration } = await readSound(output, { channels: 1 });
+    expect(Math.abs(duration - original.duration)).toBeLessThan(format === "mp3" ? 0.2 : 0.001);
+    const { dropped = [], counts } = task.steps.find(({ kind }) => kind === "audio")?.output ?? {};
+    expect(dropped).toContainEqual(expect.objectContaining({ kind: "audio", reason: "cut_off" }));
+    expect(counts?.sound?.source).toBeCloseTo(original.duration, 2);
+  },
+);
+
 const CUT_OFF = [
   { name: "an MP4 whose index comes first", make: () => faststart(), share: 0.6, seconds: 3.5, asks: true },
   { name: "an MP4 within its last fragment", make: () => fragmented(), share: 0.9, seconds: 4, asks: true },

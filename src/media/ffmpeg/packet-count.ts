@@ -1,4 +1,5 @@
 import { EPSILON_SECONDS } from "../clock.ts";
+import { endsInFrame } from "../containers.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
@@ -216,8 +217,14 @@ export function readLists(
     const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
     counts.pictures = countPictures(listed, decoded, countRules(chunk, source));
   }
-  if (sound !== null) Object.assign(counts, soundOf(sound, lead, chunk, isMisnumbered(source)));
+  if (sound !== null)
+    Object.assign(counts, soundOf(sound, lead, playable(chunk, source), isMisnumbered(source)));
   return counts;
+}
+
+function playable(chunk: Chunk, source: Source): Chunk {
+  if (!endsInFrame(source) || source.duration === undefined) return chunk;
+  return { ...chunk, end: Math.min(chunk.end ?? source.duration, source.duration) };
 }
 
 function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): PacketCounts {
