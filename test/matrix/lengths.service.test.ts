@@ -284,7 +284,7 @@ test.concurrent.for(CUT_OFF)(
     if (asks) {
       const { error } = await rig.door.runTask({ input, kind: "video", options: { width: 160 } });
       expect(error).toMatchObject({ kind: "input_unsupported", reason: { code: "cut_off" } });
-      expect(error?.message).toContain("options.partial converts it");
+      expect(error?.message).toContain("options.partial converts that part");
     }
     for (const [kind, options] of [
       ["video", { width: 160 }],
