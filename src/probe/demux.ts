@@ -463,14 +463,14 @@ async function pictureFacts(
     ...(packets?.rate ? { fps: Math.round(packets.rate * 1e4) / 1e4 } : {}),
     ...(packets?.rate && packets.even && { constant_fps: true as const }),
     has_alpha: await video.canBeTransparent(),
-    color: colorFacts(color, await video.hasHighDynamicRange(), pixels),
+    color: colorFacts(color, pixels),
     ...(pixels ? { pixel_format: pixels.pixel_format } : {}),
     ...(pixels?.interlaced == null ? {} : { interlaced: pixels.interlaced }),
   };
   return { facts, complete: pixels !== null && pixels.interlaced !== null };
 }
 
-function colorFacts(color: VideoColorSpaceInit, hdr: boolean, pixels: Pixels | null): SourceColor {
+function colorFacts(color: VideoColorSpaceInit, pixels: Pixels | null): SourceColor {
   const { primaries, transfer, matrix, fullRange } = color;
   return {
     ...(primaries ? { primaries: colorName(primaries) } : {}),
@@ -478,9 +478,12 @@ function colorFacts(color: VideoColorSpaceInit, hdr: boolean, pixels: Pixels | n
     ...(matrix ? { space: colorName(matrix) } : {}),
     ...(fullRange == null ? {} : { range: fullRange ? "full" : "limited" }),
     ...(pixels ? { bit_depth: pixels.bit_depth } : {}),
-    hdr,
+    // mediabunny (1.61) takes wide primaries for HDR too.
+    hdr: HDR_TRANSFERS.has(transfer ?? ""),
   };
 }
+
+const HDR_TRANSFERS: ReadonlySet<string> = new Set(["pq", "hlg"]);
 
 const CODECS: Readonly<Record<string, string>> = {
   avc: "h264",

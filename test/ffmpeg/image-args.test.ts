@@ -10,6 +10,7 @@ const ONE = `-frames:v 1 ${CLEAN}`;
 const FILE = "-f image2 -update 1 OUT";
 const JPEG = `scale=${STILL}:out_range=pc:out_color_matrix=bt601,format=yuvj420p,setsar=1`;
 const PNG = `scale=${STILL}:out_range=pc,format=rgb24,setsar=1`;
+const UNTAGGED = "setparams=color_primaries=unknown:color_trc=unknown";
 const PALETTE = "split[look][use];[look]palettegen=reserve_transparent=";
 const CLIP = `split[look][use];[look]palettegen=max_colors=256:reserve_transparent=0[palette];[use][palette]paletteuse=dither=bayer:bayer_scale=5:diff_mode=rectangle`;
 const IMAGE: { name: string; actual: string; expected: string }[] = [
@@ -38,12 +39,12 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "a frame of a video",
     actual: argsOf(videoSource(), "image", { start: 3, format: "png", width: 320 }),
-    expected: `-ss 2.961 -noautorotate -i IN ${graph(PNG.replace("scale=", "scale=320:180:"))} -c:v png -pred mixed ${ONE} ${FILE}`,
+    expected: `-ss 2.961 -noautorotate -i IN ${graph(`${PNG.replace("scale=", "scale=320:180:")},${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "a frame of untagged HD video",
     actual: argsOf(videoSource({ color: { hdr: false } }), "image", { format: "png" }),
-    expected: `-noautorotate -i IN ${graph("setparams=colorspace=bt709,format=rgb24,setsar=1")} -c:v png -pred mixed ${ONE} ${FILE}`,
+    expected: `-noautorotate -i IN ${graph(`setparams=colorspace=bt709,format=rgb24,setsar=1,${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "the first frame",
@@ -61,7 +62,7 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "a transparent picture, scaled",
     actual: argsOf(imageSource(CLEAR), "image", { width: 40 }),
-    expected: `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    expected: `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1,${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "a transparent picture, flattened on its background",
@@ -76,7 +77,7 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "transparent bars around an opaque picture",
     actual: argsOf(imageSource(), "image", { width: 40, height: 40, fit: "contain" }),
-    expected: `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgba,pad=40:40:0:5:0x00000000,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    expected: `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgba,pad=40:40:0:5:0x00000000,setsar=1,${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "webp",
@@ -106,12 +107,12 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "avif",
     actual: argsOf(imageSource(), "image", { format: "avif" }),
-    expected: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libaom-av1 -still-picture 1 -cpu-used 6 -crf 30 -b:v 0 ${ONE} -f avif OUT`,
+    expected: `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1,setparams=color_primaries=bt709:color_trc=iec61966-2-1:colorspace=smpte170m`)} -c:v libaom-av1 -still-picture 1 -cpu-used 6 -crf 30 -b:v 0 ${ONE} -f avif OUT`,
   },
   {
     name: "HDR",
     actual: argsOf(videoSource(HDR), "image", { format: "png" }),
-    expected: `-noautorotate -i IN ${graph(`${TONE_MAP},${PNG}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    expected: `-noautorotate -i IN ${graph(`${TONE_MAP},${PNG},${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
 ];
 

@@ -7,6 +7,7 @@ import { type JpegKind, plainJpeg } from "../fixtures/jpeg.ts";
 import { keepClip, makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { farthestFrom, type Rgb } from "../judge/exact-color.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
+import { TAGGED, taggedClip } from "../judge/tagged.ts";
 
 type Encode = (kind: "image" | "video", input: string, options: object) => Promise<string>;
 
@@ -124,6 +125,19 @@ async function judgeUntagged(encode: Encode, clip: (typeof UNTAGGED)[number]) {
   expect(await farthestFrom(video, RED), "video").toBeLessThanOrEqual(TOLERANCE);
 }
 
+async function judgeTagged(encode: Encode, clip: (typeof TAGGED)[number]) {
+  const input = await taggedClip(clip);
+  for (const format of ["jpeg", "webp", "png", "avif"]) {
+    const path = await encode("image", input, { format, quality: "very_high" });
+    expect(await farthestFrom(path, clip.color), format).toBeLessThanOrEqual(TOLERANCE);
+  }
+  for (const format of ["mp4", "webm"]) {
+    const video = await encode("video", input, { format, quality: "very_high", width: 80 });
+    const still = await encode("image", video, { format: "png" });
+    expect(await farthestFrom(still, clip.color), format).toBeLessThanOrEqual(TOLERANCE);
+  }
+}
+
 async function tagOf(path: string): Promise<string> {
   const { streams } = (await runFfprobe(path)) as { streams: { color_space?: string }[] };
   return streams[0]?.color_space ?? "unknown";
@@ -157,6 +171,7 @@ describe("by a service", () => {
   test.concurrent.for(UNTAGGED)("takes untagged $name for $matrix", LIMIT, (clip) =>
     judgeUntagged(encode, clip),
   );
+  test.concurrent.for(TAGGED)("shows video in $name in sRGB", LIMIT, (clip) => judgeTagged(encode, clip));
 });
 
 describe("by a page", () => {
@@ -199,4 +214,5 @@ describe("by a page", () => {
     judgeJpegs(encode, ["webp", "png", "gif"]),
   );
   test.for(UNTAGGED)("takes untagged $name for $matrix", LIMIT, (clip) => judgeUntagged(encode, clip));
+  test.for(TAGGED)("shows video in $name in sRGB", LIMIT, (clip) => judgeTagged(encode, clip));
 });

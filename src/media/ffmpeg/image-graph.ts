@@ -67,10 +67,17 @@ export function imageScaling(plan: Plan, source: Source, image: ImagePlan, tools
   };
   const { canvas, flags } = scaling;
   const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files: [] });
-  if (over.length === 0) return scalingFilters(source, scaling);
+  const tags = TAGS[plan.format] ?? [];
+  if (over.length === 0) return [...scalingFilters(source, scaling), ...tags];
   const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });
-  return [...under, ...over, ...colorFilters(scaling)];
+  return [...under, ...over, ...colorFilters(scaling), ...tags];
 }
+
+// Encoders tag pictures with the colors of their frames, which stay the source's (5.1). An untagged PNG is sRGB.
+const TAGS: Readonly<Record<string, readonly string[]>> = {
+  avif: ["setparams=color_primaries=bt709:color_trc=iec61966-2-1:colorspace=smpte170m"],
+  png: ["setparams=color_primaries=unknown:color_trc=unknown"],
+};
 
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
