@@ -41,8 +41,10 @@ function readProfile(view: DataView): IccProfile | null {
   const space = latinText(view, 16, 4).trim();
   const name = readName(view, tags);
   const profile = { space, ...(name !== "" && { name }) };
-  // A lookup table takes precedence over a matrix (ICC.1:2022, 8.10.2).
-  const table = tags.get("A2B0");
+  // The perceptual lookup table takes precedence over a matrix, and a matrix over the tables of other intents (ICC.1:2022, 8.10.2).
+  const perceptual = tags.get("A2B0");
+  const matrix = perceptual ? null : readShaper(view, tags, space);
+  const table = perceptual ?? (matrix ? undefined : (tags.get("A2B1") ?? tags.get("A2B2")));
   if (space === "RGB" && table) {
     const connection = latinText(view, 20, 4).trim();
     if (connection !== "Lab" && connection !== "XYZ") return null;
@@ -50,8 +52,12 @@ function readProfile(view: DataView): IccProfile | null {
     return to_srgb ? { ...profile, to_srgb } : profile;
   }
   if ((space !== "RGB" && space !== "GRAY") || table) return profile;
-  const to_srgb = space === "GRAY" ? readGray(view, tags) : readMatrix(view, tags);
-  return to_srgb && { ...profile, to_srgb };
+  return matrix && { ...profile, to_srgb: matrix };
+}
+
+function readShaper(view: DataView, tags: Tags, space: string): ToSrgb | null {
+  if (space === "RGB") return readMatrix(view, tags);
+  return space === "GRAY" ? readGray(view, tags) : null;
 }
 
 type Tags = ReadonlyMap<string, { start: number; size: number }>;

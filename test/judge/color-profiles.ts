@@ -109,8 +109,8 @@ export type ProfileName = keyof typeof PROFILES;
 
 const SIDE = 17;
 
-/** Display P3 as a 16-bit lookup table to Lab (ICC.1:2022, 10.10). */
-export function tableProfile(): Buffer {
+/** Display P3 as a 16-bit lookup table to Lab (ICC.1:2022, 10.10), under the tag of a rendering intent. */
+export function tableProfile(tag: "A2B0" | "A2B1" | "A2B2" = "A2B0"): Buffer {
   const head = Buffer.alloc(52);
   head.write("mft2");
   head.set([3, 3, SIDE], 8);
@@ -124,7 +124,7 @@ export function tableProfile(): Buffer {
     const values = [(lightness * 65_280) / 100, (a + 128) * 256, (b + 128) * 256];
     return Buffer.concat(values.map((value) => u16(Math.round(Math.min(65_535, Math.max(0, value))))));
   });
-  return iccOf("RGB ", { A2B0: Buffer.concat([head, straight, ...grid, straight]) }, "Lab ");
+  return iccOf("RGB ", { [tag]: Buffer.concat([head, straight, ...grid, straight]) }, "Lab ");
 }
 
 function labOf(color: readonly number[]): number[] {

@@ -35,6 +35,7 @@ const INPUTS = {
   "a JPEG in Adobe RGB in several segments": () => jpegInParts(ADOBE),
   "a JPEG with a measured curve": () => writePatches("jpeg", PROFILES["a measured curve"]),
   "a JPEG with a lookup table": () => jpegInParts(tableProfile(), P3, 65_000),
+  "a JPEG with a colorimetric lookup table": () => jpegInParts(tableProfile("A2B1"), P3, 65_000),
   "a PNG in ProPhoto": () => writePatches("png", ProPhoto),
   "a PNG with code points": pngWithCodePoints,
   "a PNG with primaries and gamma": pngWithPrimaries,

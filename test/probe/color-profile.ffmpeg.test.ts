@@ -75,6 +75,24 @@ test("names the colors and their conversion", async () => {
   expect((await probe(await pngWithCodePoints())).color_profile?.name).toBe("Display P3");
 });
 
+describe("reads a lookup table for another rendering intent", () => {
+  test.for(["A2B1", "A2B2"] as const)("%s", async (tag) => {
+    const expected = await probe(await jpegInParts(tableProfile(), P3, 65_000));
+    const source = await probe(await jpegInParts(tableProfile(tag), P3, 65_000));
+    expect(source.color_profile?.to_srgb).toBeDefined();
+    expect(source.color_profile).toEqual(expected.color_profile);
+  });
+  test("of gray, which is not converted", async () => {
+    const profile = iccOf("GRAY", { A2B1: Buffer.from("mft1\0\0\0\0\x01\x03\x02\0") }, "Lab ");
+    const png = await readFile(
+      await makeClip("png", ["-f", "lavfi", "-i", "color=gray:s=32x32,format=gray", "-frames:v", "1"]),
+    );
+    const chunk = pngChunk("iCCP", Buffer.concat([Buffer.from("x\0\0", "latin1"), deflateSync(profile)]));
+    const source = await probe(Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]));
+    expect(source.color_profile).toEqual({ space: "GRAY" });
+  });
+});
+
 test("prefers code points to an ICC profile in a PNG", async () => {
   const png = await writePatches("png", PROFILES.ProPhoto);
   const coded = Buffer.concat([
