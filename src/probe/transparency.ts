@@ -1,6 +1,6 @@
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
+import { concatBytes, latinText, MIB, viewOf } from "../util/bytes.ts";
 
 const HEAD = 262_144;
 const MAX_GIF = 16 * MIB;
@@ -8,8 +8,8 @@ const MAX_GIF = 16 * MIB;
 type Transparency = Pick<Source, "has_alpha" | "transparent_color">;
 
 /**
- * Returns what a PNG or GIF states about its transparency, which its pixel format does not tell; nothing for other files. Rejects as
- * the reader does.
+ * Returns what a PNG, GIF or WebP states about its transparency, which its pixel format does not tell; nothing for other files. Rejects
+ * as the reader does.
  */
 export async function readTransparency(
   { format, pixel_format }: Source,
@@ -17,6 +17,7 @@ export async function readTransparency(
   signal: AbortSignal,
 ): Promise<Transparency> {
   if (format === "gif") return { has_alpha: !(await isOpaqueGif(reader, signal)) };
+  if (format === "webp") return readWebp(reader, signal);
   if (format !== "png") return {};
   const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));
   if (pixel_format === "pal8") return { has_alpha: orElse(true, () => findTransparency(view) !== null) };
@@ -31,6 +32,29 @@ function orElse<T>(value: T, read: () => T): T {
     if (thrown instanceof RangeError) return value;
     throw thrown;
   }
+}
+
+const WEBP = { transparent: 0x10, animated: 0x02, lossless: 2 ** 28 } as const;
+const MAX_CHUNKS = 16;
+
+// RFC 9649, 2.7.1 and 3.4: ffmpeg decodes every lossless picture with transparency.
+async function readWebp(reader: ByteReader, signal: AbortSignal): Promise<Transparency> {
+  let flags = 0;
+  for (let [at, count] = [12, 0]; at + 13 <= reader.size && count < MAX_CHUNKS; count++) {
+    const view = viewOf(await reader.read({ start: at, end: Math.min(at + 13, reader.size) }, signal));
+    if (view.byteLength < 13) break;
+    const name = latinText(view, 0, 4);
+    if (name === "VP8X") flags = view.getUint8(8);
+    if (flags & WEBP.animated) return { has_alpha: (flags & WEBP.transparent) !== 0 };
+    if (name === "VP8L") {
+      const isUsed = (view.getUint32(9, true) & WEBP.lossless) !== 0;
+      return { has_alpha: isUsed || (flags & WEBP.transparent) !== 0 };
+    }
+    if (name === "VP8 ") break;
+    const size = view.getUint32(4, true);
+    at += 8 + size + (size & 1);
+  }
+  return {};
 }
 
 const CHUNKS = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;

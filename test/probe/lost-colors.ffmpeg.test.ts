@@ -1,8 +1,12 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { dropped } from "../../src/media/forecast.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
-import { probeFile } from "./probe-file.ts";
+import { readTransparency } from "../../src/probe/transparency.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
+import { movingWebp } from "../fixtures/moving-webp.ts";
+import { PROFILES, writePatches } from "../judge/color-profiles.ts";
+import { bytesReader, probeFile } from "./probe-file.ts";
 
 const COLORS: ReadonlySet<string> = new Set(["bit_depth", "hdr", "alpha"]);
 
@@ -92,4 +96,35 @@ test("a PNG palette with transparent entries counts as transparency", async () =
     ],
   ]);
   expect(await lost(path, "image", { format: "jpeg" })).toEqual(["alpha no_place_in_format"]);
+});
+
+const lossless = (...args: string[]) =>
+  makeClip("webp", [
+    ...["-f", "lavfi", "-i", "testsrc2=s=64x48:d=1", "-frames:v", "1", ...args],
+    ...["-c:v", "libwebp", "-lossless", "1", "-pix_fmt", "bgra"],
+  ]);
+const profiled = (alpha: number) =>
+  keepClip("webp", `lossless webp in Adobe RGB ${alpha}`, async (path) =>
+    writeFile(path, await writePatches("lossless webp", PROFILES["Adobe RGB"], alpha)),
+  );
+const clear = ["-vf", "format=rgba,colorchannelmixer=aa=0.5"];
+
+test.for([
+  ["an opaque lossless WebP", () => lossless(), []],
+  ["a lossless WebP with transparency", () => lossless(...clear), ["alpha no_place_in_format"]],
+  ["an opaque lossless WebP with a profile", () => profiled(255), []],
+  ["a lossless WebP with a profile and transparency", () => profiled(128), ["alpha no_place_in_format"]],
+] as const)("%s to JPEG loses as many colors as it has", async ([, make, expected]) => {
+  expect(await lost(await make(), "image", { format: "jpeg" })).toEqual(expected);
+});
+
+test("the header of an animated WebP states its transparency", async () => {
+  const bytes = await readFile(await movingWebp());
+  const read = (flags: number) => {
+    bytes[20] = flags;
+    const source = { object: "source", url: "file:moving", kind: "image", format: "webp" } as const;
+    return readTransparency(source, bytesReader(bytes), AbortSignal.timeout(10_000));
+  };
+  expect(await read(0x12)).toEqual({ has_alpha: true });
+  expect(await read(0x02)).toEqual({ has_alpha: false });
 });
