@@ -196,7 +196,20 @@ export function isOwnBitrate(bitrate: number, source: Source, kind: "video" | "a
   return own > 0 && Math.abs(bitrate / own - 1) < SAME_BITRATE;
 }
 
-const SAME_BITRATE = 0.01;
+/** Share by which equal bitrates may differ, because files round them. */
+export const SAME_BITRATE = 0.01;
+
+// kbit/s of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
+const MP3 = {
+  fast: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  slow: [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+} as const;
+
+/** Returns the highest bitrate of MP3 that is at most the given one, otherwise its lowest, in bits per second. */
+export function mp3Bitrate(bitrate: number, sample_rate: number): number {
+  const steps = sample_rate >= 32_000 ? MP3.fast : MP3.slow;
+  return 1000 * (steps.findLast((step) => step * 1000 <= bitrate) ?? steps[0]);
+}
 
 /** Interpolates between the two nearest anchors; extrapolates beyond the last. */
 export function between(anchors: Anchors, crf: number): number {
@@ -257,7 +270,7 @@ export function maxVideoBits({ speed = 1, further = [] }: Plan, source: Source):
 
 /** Returns the bits per second beyond which lossy audio only grows: those of the source, infinite when unknown. */
 export function maxAudioBits(source: Source): number {
-  return Math.max(BOUNDS.audio_bitrate.min, streamBits(source, "audio") ?? Number.POSITIVE_INFINITY);
+  return streamBits(source, "audio") ?? Number.POSITIVE_INFINITY;
 }
 
 /**

@@ -21,7 +21,9 @@ import {
   FLAC_COMPRESSION,
   isOwnBitrate,
   maxAudioBits,
+  mp3Bitrate,
   type RateOptions,
+  SAME_BITRATE,
 } from "./rates.ts";
 import type { Source } from "./source.ts";
 import { type Span, spanAtSpeed } from "./timeline.ts";
@@ -116,7 +118,9 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   const fitted = free ? fitSampleRate(bitrate, out) : out;
   const [lowest, highest] = bitrateBounds(codec, fitted.channels, fitted.sample_rate);
   const clamped = Math.max(lowest, Math.min(bitrate, highest));
-  return { mode: "encode", codec, bitrate: clamped, compression: null, ...fitted };
+  const coarse = codec === "mp3" && clamped < BOUNDS.audio_bitrate.min;
+  const stepped = coarse ? mp3Bitrate(clamped * (1 + SAME_BITRATE), fitted.sample_rate) : clamped;
+  return { mode: "encode", codec, bitrate: stepped, compression: null, ...fitted };
 }
 
 // At equal bitrates, a codec of a higher rank sounds no worse.
@@ -143,10 +147,13 @@ export function sampleRate(codec: AudioCodec, source: number): number {
   return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
 }
 
+// MP3's is higher at high sample rates, to which its table rounds up.
+const LOWEST_BITRATE = 8000;
+
 function bitrateBounds(codec: AudioCodec, channels: number, sample_rate: number): readonly [number, number] {
   return codec === "vorbis"
     ? vorbisBounds(channels, sample_rate)
-    : [0, maxBitrate(codec, channels, sample_rate)];
+    : [LOWEST_BITRATE, maxBitrate(codec, channels, sample_rate)];
 }
 
 /** Returns the highest bitrate, in bits per second, that a lossy codec accepts. */

@@ -12,6 +12,7 @@ import {
   copiedBytes,
   maxAudioBits,
   maxVideoBits,
+  mp3Bitrate,
   packetBits,
   streamBits,
   TARGET_SHARE,
@@ -80,12 +81,6 @@ function smaller(
 }
 
 const SOUND_SHARE = 0.2;
-
-// The bitrates of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
-const MP3 = {
-  fast: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-  slow: [32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-} as const;
 
 /**
  * Returns options that keep a video or audio file within a number of bytes: for audio its `bitrate`; for video its `target_size`,
@@ -230,11 +225,6 @@ function bitsOf(audio: AudioPlan): number {
 function bestWithin(sounds: readonly Sound[], bits: number): Sound {
   const smallest = sounds.reduce((best, sound) => (sound.bits < best.bits ? sound : best));
   return sounds.find((sound) => sound.bits <= bits) ?? smallest;
-}
-
-function mp3Bitrate(bitrate: number, sample_rate: number): number {
-  const steps = sample_rate >= 32_000 ? MP3.fast : MP3.slow;
-  return 1000 * (steps.findLast((step) => step * 1000 <= bitrate) ?? steps[0]);
 }
 
 function secondsOf({ duration }: Plan): number {

@@ -88,6 +88,10 @@ test.concurrent.for([
   { format: "mp3", extension: "mp3", codec: "-c:a libmp3lame -b:a 48k" },
   { format: "aac", extension: "mp3", codec: "-c:a libmp3lame -b:a 64k" },
   { format: "opus", extension: "ogg", codec: "-c:a libvorbis -b:a 64k" },
+  { format: "mp3", extension: "mp3", codec: "-c:a libmp3lame -b:a 24k -ar 22050 -ac 1" },
+  { format: "mp3", extension: "mp3", codec: "-c:a libmp3lame -b:a 8k -ar 16000 -ac 1" },
+  { format: "aac", extension: "mp3", codec: "-c:a libmp3lame -b:a 24k -ar 22050 -ac 1" },
+  { format: "opus", extension: "mp3", codec: "-c:a libmp3lame -b:a 16k -ar 16000 -ac 1" },
 ] as const)("cut sound as $format has no more bits than its source", LIMIT, async (row, { expect }) => {
   const sound = [
     "-f",
@@ -102,8 +106,9 @@ test.concurrent.for([
   const { format } = row;
   const options = { format, start: 0.1 };
   const { path } = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
-  // ADTS has a few bytes more in each packet than MP3.
-  expect(await bytesOf(path)).toBeLessThanOrEqual(1.03 * (await bytesOf(original)));
+  // ADTS has a few bytes more in each packet than MP3, and Ogg has longer headers.
+  const headers = 1000 + 0.03 * (await bytesOf(original));
+  expect(await bytesOf(path)).toBeLessThanOrEqual((await bytesOf(original)) + headers);
 });
 
 test.concurrent.for([

@@ -161,3 +161,26 @@ test.for([
 ] as const)("$codec encodes $from Hz at $to", ({ codec, from, to }) => {
   expect(sampleRate(codec, from)).toBe(to);
 });
+
+test.for([
+  { codec: "mp3", own: 24_000, sample_rate: 22_050, bitrate: 24_000 },
+  { codec: "mp3", own: 23_900, sample_rate: 22_050, bitrate: 24_000 },
+  { codec: "mp3", own: 8000, sample_rate: 8000, bitrate: 8000 },
+  { codec: "mp3", own: 30_000, sample_rate: 22_050, bitrate: 24_000 },
+  { codec: "mp3", own: 24_000, sample_rate: 44_100, bitrate: 32_000 },
+  { codec: "aac", own: 24_000, sample_rate: 22_050, bitrate: 24_000 },
+  { codec: "opus", own: 16_000, sample_rate: 16_000, bitrate: 16_000 },
+  { codec: "vorbis", own: 16_000, sample_rate: 16_000, bitrate: 16_000 },
+  { codec: "opus", own: 500, sample_rate: 16_000, bitrate: 8000 },
+] as const)(
+  "MP3 of $own bit/s at $sample_rate Hz becomes $codec of $bitrate bit/s",
+  ({ codec, own, sample_rate, bitrate }) => {
+    const from = audioSource({
+      format: "mp3",
+      codecs: { video: null, audio: "mp3" },
+      audio: { channels: 1, sample_rate },
+      streams: [{ index: 0, kind: "audio", codec: "mp3", bitrate: own }],
+    });
+    expect(createAudioPlan(from, codec, { trimmed: true })).toMatchObject({ mode: "encode", bitrate });
+  },
+);
