@@ -123,7 +123,7 @@ export interface TrackIndex {
   bytes: number;
   /** Duration of all packets in seconds. */
   seconds: number;
-  /** Seconds that a player shows, with edits applied. */
+  /** Seconds that a player shows, with edits applied, without an empty edit at the start of all pictures and sound. */
   shown: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
@@ -149,6 +149,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
   const tracks = new Map<number, TrackIndex>();
   const presentations = new Map<number, Presentation | null>();
   const starts: number[] = [];
+  const delays = new Map<number, number>();
   const movie = readTimescale(view, findBox(view, moov, "mvhd"));
   for (const trak of listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak")) {
     const tkhd = findBox(view, trak, "tkhd");
@@ -163,15 +164,20 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const sizes = readSizes(view, table("stsz"), times.count);
     const timescale = readTimescale(view, findBox(view, trak, "mdia", "mdhd"));
     const seconds = toSeconds(times.sum, timescale);
-    const shown = toSeconds(ticks, movie);
     const first = toSeconds(offsets.first, timescale);
     const last = readLatest(view, table("stts"), table("ctts"));
     const span = Math.max(seconds, toSeconds(last, timescale) - first);
+    const edits = sumEdits(view, trak, movie);
+    // Editors leave the header's duration as it was.
+    const shown = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
     const presentation = readPresentation(view, trak, movie, { first, span });
     presentations.set(id, presentation);
     // Text and time codes may start earlier, with an empty packet.
     const plays = /^(vide|soun)$/.test(readHandler(view, trak) ?? "");
-    if (plays) starts.push(presentation?.start ?? Number.NaN);
+    if (plays) {
+      starts.push(presentation?.start ?? Number.NaN);
+      delays.set(id, edits.delay);
+    }
     const limit = presentation ? Math.max(span, presentation.end) : span + MAX_EXCESS;
     tracks.set(id, {
       packets: sizes.count,
@@ -193,8 +199,30 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
   for (const [id, track] of tracks) {
     const end = (presentations.get(id)?.end ?? Number.NaN) - start;
     if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
+    const delay = delays.has(id) ? Math.min(...delays.values()) : 0;
+    if (track.shown > delay) track.shown -= delay;
   }
   return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
+}
+
+/** Sums up a track's edit list: its leading empty edits, and its parts; none when a part states no length. */
+function sumEdits(
+  view: DataView,
+  trak: Box,
+  movie: number,
+): { delay: number; parts: number; seconds: number } {
+  const elst = findBox(view, trak, "edts", "elst");
+  let [delay, parts, seconds] = [0, 0, 0];
+  for (const { from, length } of elst ? readEdits(view, elst) : []) {
+    if (from >= 0 && length === 0) return { delay, parts: 0, seconds: 0 };
+    if (from >= 0) {
+      parts++;
+      seconds += toSeconds(length, movie);
+    } else if (parts === 0) {
+      delay += toSeconds(length, movie);
+    }
+  }
+  return { delay, parts, seconds };
 }
 
 function editsOf(view: DataView, trak: Box): TrackIndex["edits"] {

@@ -132,10 +132,10 @@ export interface Shown {
 }
 
 /** A MOV of 6 s with PCM sound whose tracks show only these parts, in this order. */
-export async function editedMovie(edits: readonly Shown[]): Promise<string> {
+export async function editedMovie(edits: readonly Shown[], stated?: number): Promise<string> {
   const sound = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "5", "-c:a", "pcm_s16le"];
   const path = await makeClip("mov", [...PICTURES, ...SOUND, ...sound]);
-  return rewritten(path, "mov", JSON.stringify(edits), (file) => withEdits(file, edits));
+  return rewritten(path, "mov", JSON.stringify([edits, stated]), (file) => withEdits(file, edits, stated));
 }
 
 /** Sound of 6 s. */
@@ -177,13 +177,13 @@ export function replaceAll(file: Buffer, from: string, to: string): Buffer {
 }
 
 // The index is the last box, so that it may grow.
-function withEdits(file: Buffer, edits: readonly Shown[]): Buffer {
+function withEdits(file: Buffer, edits: readonly Shown[], stated?: number): Buffer {
   const moov = boxes(file, 0, file.length).find(({ kind }) => kind === "moov");
   if (!moov || moov.end !== file.length) throw new Error("The index is not the last box.");
   const inside = boxes(file, moov.start + 8, moov.end);
   const mvhd = inside.find(({ kind }) => kind === "mvhd");
   const ticks = file.readUInt32BE((mvhd?.start ?? 0) + 20);
-  const total = ticks * edits.reduce((sum, { seconds }) => sum + seconds, 0);
+  const total = ticks * (stated ?? edits.reduce((sum, { seconds }) => sum + seconds, 0));
   const parts = inside.map(({ kind, start, end }) => {
     const own = Buffer.from(file.subarray(start, end));
     if (kind === "mvhd") own.writeUInt32BE(total, 24);

@@ -36,6 +36,10 @@ const CUT = [
   { from: 0, seconds: 1.5 },
   { from: 3.5, seconds: 2.5 },
 ];
+const LATE = [
+  { from: null, seconds: 1 },
+  { from: 0, seconds: 3 },
+];
 const REPEATED = [
   { from: 1, seconds: 2 },
   { from: 1, seconds: 2 },
@@ -78,6 +82,20 @@ const OUTPUTS = [
     } as const,
   ]),
   { name: "a part cut out by edits", make: () => editedMovie(CUT), kind: "video", format: "mp4", seconds: 4 },
+  {
+    name: "a part cut out by edits under a header that still states 6 s",
+    make: () => editedMovie(CUT, 6),
+    kind: "video",
+    format: "mp4",
+    seconds: 4,
+  },
+  {
+    name: "a second of nothing before all tracks",
+    make: () => editedMovie(LATE),
+    kind: "video",
+    format: "mp4",
+    seconds: 3,
+  },
   {
     name: "a part repeated by edits",
     make: () => editedMovie(REPEATED),

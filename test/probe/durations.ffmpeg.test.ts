@@ -154,6 +154,31 @@ test.for(FILES)("the packets of a $name decide its duration", async ({ make, sec
     expect(Math.abs(duration - seconds)).toBeLessThan(0.1);
 });
 
+test.for([
+  {
+    name: "cut out a part under a header that still states 6 s",
+    edits: [
+      { from: 0, seconds: 1.5 },
+      { from: 3.5, seconds: 2.5 },
+    ],
+    stated: 6,
+    seconds: 4,
+  },
+  {
+    name: "begin with a second of nothing",
+    edits: [
+      { from: null, seconds: 1 },
+      { from: 0, seconds: 3 },
+    ],
+    stated: 4,
+    seconds: 3,
+  },
+])("a movie whose edits $name lasts as long as it plays", async ({ edits, stated, seconds }) => {
+  const { source } = await probeFile(await editedMovie(edits, stated));
+  expect(source.duration).toBeCloseTo(seconds, 2);
+  for (const { duration } of source.streams ?? []) expect(duration).toBeCloseTo(seconds, 2);
+});
+
 test("the duration of an MP3 with a correct frame count is exact", async () => {
   const { source } = await probeFile(await miscounted(1, "-q:a", "4"));
   expect(source.duration).toBe(6.024);
