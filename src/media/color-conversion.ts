@@ -44,9 +44,10 @@ export function powerCurve(g: number): ToneCurve {
   return { g, a: 1, b: 0, c: 0, d: 0, e: 0, f: 0 };
 }
 
-/** Decodes a stored value to linear light; both range from 0 to 1. */
+/** Decodes a stored value to linear light; both are clipped to 0 to 1. */
 export function lightOf(curve: ToneCurve, value: number): number {
-  const light = "points" in curve ? onPoints(curve.points, value) : onFunction(curve, value);
+  const stored = Math.min(1, Math.max(0, value));
+  const light = "points" in curve ? onPoints(curve.points, stored) : onFunction(curve, stored);
   return Math.min(1, Math.max(0, light));
 }
 

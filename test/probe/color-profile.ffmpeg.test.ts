@@ -103,6 +103,34 @@ test("prefers code points to an ICC profile in a PNG", async () => {
   expect((await probe(coded)).color_profile).toBeUndefined();
 });
 
+test("clips the values between the stages of a lookup table", async () => {
+  const [offsetB, offsetMatrix, offsetM] = [32, 32 + 12 + 512 + 24, 32 + 12 + 512 + 24 + 48];
+  const head = Buffer.alloc(32);
+  head.write("mAB ");
+  head.set([3, 3], 8);
+  for (const [at, offset] of [offsetB, offsetMatrix, offsetM].entries()) head.writeUInt32BE(offset, 12 + 4 * at);
+  const measured = Buffer.alloc(12 + 512);
+  measured.write("curv");
+  measured.writeUInt32BE(256, 8);
+  for (let at = 0; at < 256; at++) {
+    const share = at / 255;
+    measured.writeUInt16BE(Math.round(65_535 * share * share * (3 - 2 * share)), 12 + 2 * at);
+  }
+  const straight = Buffer.from("curv\0\0\0\0\0\0\0\0");
+  // The lightness of white is 1.05; gray has neither a nor b.
+  const matrix = Buffer.alloc(48);
+  for (const at of [0, 1, 2]) matrix.writeInt32BE(Math.round(0.35 * 65_536), 4 * at);
+  for (const at of [10, 11]) matrix.writeInt32BE(Math.round((128 / 255) * 65_536), 4 * at);
+  const tag = Buffer.concat([head, measured, straight, straight, matrix, straight, straight, straight]);
+  const source = await probe(await jpegWith(icc(iccOf("RGB ", { A2B0: tag }, "Lab "))));
+  const { to_srgb } = source.color_profile ?? {};
+  const table = Buffer.from(to_srgb && "table" in to_srgb ? to_srgb.table : "", "base64");
+  for (const part of [0, 1, 2]) {
+    const light = (1.5 * table.readUInt16BE(table.length - 6 + 2 * part)) / 65_535 - 0.25;
+    expect(light).toBeCloseTo(1, 2);
+  }
+});
+
 describe("ignores, as viewers do,", () => {
   const ignored = {
     "a truncated profile": async () => jpegWith(icc(P3.subarray(0, 200))),
