@@ -121,6 +121,17 @@ export function toSrgb({ curves, matrix }: Shaper, color: Xyz): Xyz {
   return apply(matrix, light).map(srgbOf) as unknown as Xyz;
 }
 
+/** The largest number of a conversion by curves and a matrix, as its schema limits it. */
+export const MAX_PART = 1000;
+
+/** Returns whether a conversion's numbers are in range; those of a damaged profile may not be. */
+export function isInRange(conversion: ToSrgb): boolean {
+  if ("table" in conversion) return true;
+  const { curves, matrix } = conversion;
+  const parts = curves.flatMap((curve) => ("points" in curve ? curve.points.flat() : Object.values(curve)));
+  return [...parts, ...matrix].every((part) => Math.abs(part) <= MAX_PART);
+}
+
 const STORED_STEPS = 4095;
 
 /** Converts RGBA pixels to sRGB in place. */

@@ -1,8 +1,8 @@
 import {
   fromChromaticities,
   fromPrimaries,
+  isInRange,
   powerCurve,
-  type Shaper,
   SRGB_CURVE,
 } from "../media/color-conversion.ts";
 import type { ColorProfile, ToneCurve } from "../media/source-facts.ts";
@@ -47,7 +47,7 @@ export async function readColors(
     const embedded = icc && (await icc());
     const profile = embedded ? profileOf(embedded, isGray) : stated;
     return {
-      ...(profile && !isSrgb(profile) && { color_profile: profile }),
+      ...(profile && isUsable(profile) && !isSrgb(profile) && { color_profile: profile }),
       ...(hasGainMap && { gain_map: true }),
     };
   } catch (thrown) {
@@ -70,6 +70,10 @@ interface FoundColors {
   /** What the header states without an ICC profile. */
   stated?: ColorProfile | null;
   hasGainMap?: boolean;
+}
+
+function isUsable({ to_srgb }: ColorProfile): boolean {
+  return to_srgb === undefined || isInRange(to_srgb);
 }
 
 // Viewers ignore a gray profile in a color picture.
@@ -173,11 +177,7 @@ function fromChroma(points: readonly number[], gamma: number): ColorProfile | nu
   const [wx = 0, wy = 0, rx = 0, ry = 0, gx = 0, gy = 0, bx = 0, by = 0] = points;
   if ([wy, ry, gy, by].includes(0)) return null;
   const colors = { white: [wx, wy], red: [rx, ry], green: [gx, gy], blue: [bx, by] } as const;
-  return usable(fromChromaticities(powerCurve(1 / gamma), colors));
-}
-
-function usable(to_srgb: Shaper): ColorProfile | null {
-  return to_srgb.matrix.every((value) => Math.abs(value) < 1000) ? { to_srgb } : null;
+  return { to_srgb: fromChromaticities(powerCurve(1 / gamma), colors) };
 }
 
 // Rec. ITU-T H.273, tables 2 and 3.

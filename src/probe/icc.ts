@@ -3,6 +3,7 @@ import {
   fromColorants,
   fromGray,
   lightOf,
+  MAX_PART,
   powerCurve,
   type Shaper,
   srgbOf,
@@ -138,7 +139,7 @@ function readFunction(view: DataView, start: number): ToneCurve | null {
     { length: count },
     (_, at) => view.getInt32(start + 12 + 4 * at) / 65_536,
   );
-  if ([g, a, b, c, d, e, f].some((value) => Math.abs(value) > 1000)) return null;
+  if ([g, a, b, c, d, e, f].some((value) => Math.abs(value) > MAX_PART)) return null;
   const own = { g, a, b, c, d, e, f };
   if (type === 1 || type === 2) {
     if (a === 0) return null;

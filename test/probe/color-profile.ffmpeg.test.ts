@@ -108,7 +108,8 @@ test("clips the values between the stages of a lookup table", async () => {
   const head = Buffer.alloc(32);
   head.write("mAB ");
   head.set([3, 3], 8);
-  for (const [at, offset] of [offsetB, offsetMatrix, offsetM].entries()) head.writeUInt32BE(offset, 12 + 4 * at);
+  for (const [at, offset] of [offsetB, offsetMatrix, offsetM].entries())
+    head.writeUInt32BE(offset, 12 + 4 * at);
   const measured = Buffer.alloc(12 + 512);
   measured.write("curv");
   measured.writeUInt32BE(256, 8);
@@ -132,6 +133,19 @@ test("clips the values between the stages of a lookup table", async () => {
 });
 
 describe("ignores, as viewers do,", () => {
+  const fixed = (...values: number[]) => {
+    const bytes = Buffer.alloc(4 * values.length);
+    for (const [at, value] of values.entries()) bytes.writeInt32BE(Math.round(value * 65_536), 4 * at);
+    return bytes;
+  };
+  const STRAIGHT = Buffer.from("curv\0\0\0\0\0\0\0\0");
+  const CURVES = { rTRC: STRAIGHT, gTRC: STRAIGHT, bTRC: STRAIGHT };
+  // Its power starts at -65,536.
+  const STEEP = Buffer.concat([Buffer.from("para\0\0\0\0\0\x01\0\0"), fixed(2.4, 1 / 65_536, 1)]);
+  const colorants = (x: number) => {
+    const tag = (...values: number[]) => Buffer.concat([Buffer.from("XYZ \0\0\0\0"), fixed(...values)]);
+    return { rXYZ: tag(x, 0.2, 0), gXYZ: tag(0.3, 0.7, 0), bXYZ: tag(0.2, 0.1, 0.8) };
+  };
   const ignored = {
     "a truncated profile": async () => jpegWith(icc(P3.subarray(0, 200))),
     "a profile that lacks a segment": async () => {
@@ -141,6 +155,19 @@ describe("ignores, as viewers do,", () => {
     },
     "a truncated lookup table": async () => jpegWith(icc(tableProfile().subarray(0, 20_000))),
     "a profile without curves": async () => jpegWith(icc(iccOf("RGB ", {}))),
+    "colorants out of range": async () => jpegWith(icc(iccOf("RGB ", { ...CURVES, ...colorants(20_000) }))),
+    "a curve that starts out of range": async () =>
+      jpegWith(icc(iccOf("RGB ", { ...colorants(0.3), rTRC: STEEP, gTRC: STEEP, bTRC: STEEP }))),
+    "a gamma out of range": async () => {
+      const png = await writePatches("png", P3);
+      const at = png.indexOf("iCCP") - 4;
+      const rest = png.subarray(at + 12 + png.readUInt32BE(at));
+      const points = [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000];
+      const body = Buffer.alloc(32);
+      for (const [index, point] of points.entries()) body.writeUInt32BE(point, 4 * index);
+      const chunks = [pngChunk("gAMA", Buffer.from([0, 0, 0, 50])), pngChunk("cHRM", body)];
+      return Buffer.concat([png.subarray(0, at), ...chunks, rest]);
+    },
     noise: async () => jpegWith(icc(Buffer.alloc(500, 0x5a))),
     "a profile of gray for colors": async () =>
       jpegWith(icc(iccOf("GRAY", { kTRC: Buffer.from("curv\0\0\0\0\0\0\0\0") }))),
