@@ -141,10 +141,13 @@ function afterBlocks(view: DataView, start: number): number {
 }
 
 const MAX_CODES = 4096;
+// Colors that leave room for the codes of 12 bits.
+const MAX_COLOR_BITS = 11;
 
 // Decodes LZW (GIF89a, appendix F) until it meets the color.
 function usesColor(view: DataView, start: number, color: number): boolean {
   const least = view.getUint8(start);
+  if (least > MAX_COLOR_BITS) return true;
   const end = 2 ** least + 1;
   const codes = codesOf(view, start + 1);
   const first = new Uint8Array(MAX_CODES);
