@@ -69,14 +69,19 @@ function runsOfChunks(moov: DataView, stsc: Box): (chunk: number) => number {
 
 const TAILS = [MIB, 16 * MIB] as const;
 const MOOF = 0x6d6f6f66;
+// The last fragment is near the end, and few boxes follow it; pictures and sound may contain its name by chance.
+const MAX_CANDIDATES = 64;
+const MAX_BOXES = 64;
 
 /** Returns the offset of the last fragment of an MP4 if it is incomplete; null when it is complete, or there is none. */
 export async function cutFragment(reader: ByteReader, signal?: AbortSignal): Promise<number | null> {
   for (const length of TAILS) {
     const start = Math.max(0, reader.size - length);
     const view = viewOf(await reader.read({ start, end: reader.size }, signal));
-    for (let at = view.byteLength - 8; at >= 0; at--) {
+    let candidates = 0;
+    for (let at = view.byteLength - 8; at >= 0 && candidates < MAX_CANDIDATES; at--) {
       if (view.getUint32(at + 4) !== MOOF) continue;
+      candidates++;
       const end = chainEnd(view, at);
       if (end !== null) return end > view.byteLength ? start + at : null;
     }
@@ -90,7 +95,8 @@ function chainEnd(view: DataView, from: number): number | null {
   let at = from;
   for (let count = 0; at + 8 <= view.byteLength; count++) {
     const { kind, size, header } = readBoxHeader(view, at, view.byteLength - at);
-    if (size < header || !/^[a-z0-9 ]{4}$/.test(kind) || (count === 1 && kind !== "mdat")) return null;
+    if (count === MAX_BOXES || size < header) return null;
+    if (!/^[a-z0-9 ]{4}$/.test(kind) || (count === 1 && kind !== "mdat")) return null;
     at += size;
   }
   return at > view.byteLength || at === view.byteLength ? at : at + 8;

@@ -153,22 +153,28 @@ type ProgramFault = "gone" | "reused";
 
 type StreamTypes = ReadonlyMap<number, number>;
 
+// Its header and its checksum.
+const MIN_SECTION = 12;
+
 // 2.4.4.4 and 2.4.4.9: table 0 lists the programs, table 2 the streams of one with their types.
 function createProgramTable(watched: ReadonlySet<number>) {
   let tables = new Map<number, number>();
   const programs = new Map<number, StreamTypes>();
-  const sections = new Map<number, Uint8Array[]>();
+  const sections = new Map<number, Uint8Array>();
   const types = new Map<number, number>();
 
   function complete({ id, starts, payload }: Packet): DataView | null {
-    if (starts) sections.set(id, [payload.subarray(1 + (payload[0] ?? 0))]);
-    else sections.get(id)?.push(payload);
-    const bytes = concatBytes(sections.get(id) ?? []);
+    const before = starts ? new Uint8Array() : sections.get(id);
+    if (!before || payload.length === 0) return null;
+    const bytes = concatBytes([before, starts ? payload.subarray(1 + (payload[0] ?? 0)) : payload]);
     const length = 3 + ((((bytes[1] ?? 0) & 15) << 8) | (bytes[2] ?? 0));
-    // Skips a table that is not in force yet.
-    if (bytes.length < 12 || bytes.length < length || ((bytes[5] ?? 0) & 1) === 0) return null;
+    if (bytes.length < Math.max(MIN_SECTION, length)) {
+      sections.set(id, bytes);
+      return null;
+    }
     sections.delete(id);
-    return viewOf(bytes.subarray(0, length - 4));
+    const isInForce = ((bytes[5] ?? 0) & 1) !== 0;
+    return isInForce && length >= MIN_SECTION ? viewOf(bytes.subarray(0, length - 4)) : null;
   }
 
   function readPrograms(view: DataView): void {
@@ -183,7 +189,7 @@ function createProgramTable(watched: ReadonlySet<number>) {
   }
 
   function readStreams(view: DataView, program: number): ProgramFault | null {
-    if (view.getUint8(0) !== 2 || view.getUint16(3) !== program) return null;
+    if (view.byteLength < 12 || view.getUint8(0) !== 2 || view.getUint16(3) !== program) return null;
     const streams = new Map<number, number>();
     for (let at = 12 + (view.getUint16(10) & 0xfff); at + 5 <= view.byteLength; ) {
       streams.set(view.getUint16(at + 1) & 0x1fff, view.getUint8(at));
