@@ -169,8 +169,11 @@ function withPackets(source: Source, length: PacketLength): Source {
     ...(estimated && { duration_estimated: true }),
   };
   const tolerance = exact ? 0 : CONTRADICTION;
-  if (seconds === null || Math.abs(seconds - duration) <= tolerance) return { ...source, ...facts };
-  const measured = microseconds(seconds);
+  const measured = microseconds(seconds ?? 0);
+  // Times that go back, and frames of no bytes, measure nothing.
+  const isLength = Number.isFinite(measured) && measured > 0;
+  if (seconds === null || !isLength || Math.abs(seconds - duration) <= tolerance)
+    return { ...source, ...facts };
   const streams = source.streams?.map(({ end, ...stream }) => {
     const isCredible = end !== undefined && end <= measured + CONTRADICTION;
     const plays = stream.kind === "video" || stream.kind === "audio";

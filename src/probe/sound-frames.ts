@@ -15,6 +15,9 @@ const MIN_SHARE = 0.5;
 const BLOCK = 2 * MIB;
 const FIRST = 64;
 const TAG_HEADER = 10;
+// A crafted file may consist of empty tags or empty blocks, each of which takes a read.
+const MAX_TAGS = 64;
+const MAX_METADATA_BLOCKS = 1024;
 
 /**
  * Adds up the frames of a raw audio file of at most `maxBytes` bytes; null for any other format, and for an MP3 whose first
@@ -149,12 +152,14 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
 }
 
 async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<number> {
-  for (let at = 0; ; ) {
+  let at = 0;
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
     const head = await reader.read({ start: at, end: Math.min(reader.size, at + TAG_HEADER) }, signal);
     const size = id3Size(head);
-    if (size === 0) return at;
+    if (size === 0) break;
     at += size;
   }
+  return at;
 }
 
 interface Frame {
@@ -353,7 +358,9 @@ async function skipMetadata(reader: ByteReader, signal?: AbortSignal): Promise<S
   if (String.fromCharCode(...(await read(4))) !== "fLaC") return null;
   at += 4;
   let rate = 0;
-  for (let last = false; !last && at < reader.size; ) {
+  let last = false;
+  for (let blocks = 0; !last && at < reader.size; blocks++) {
+    if (blocks === MAX_METADATA_BLOCKS) return null;
     const block = await read(4 + STREAMINFO);
     if (block.length < 4) return null;
     const head = viewOf(block).getUint32(0);

@@ -1,9 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { cutFragment } from "../../src/probe/cut-movie.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
+import { memoryReader } from "../../src/probe/reader.ts";
+import { measureFlacEnd, measureFrames } from "../../src/probe/sound-frames.ts";
 import { readTransparency } from "../../src/probe/transparency.ts";
 import { checkProgram } from "../../src/probe/transport-stream.ts";
-import { bytesReader } from "./probe-file.ts";
 
+const bytesReader = (bytes: Uint8Array) => memoryReader([bytes]);
 const signal = new AbortController().signal;
 
 // One pixel of a picture with a transparent color; its LZW data states `least` bits per color.
@@ -101,4 +104,81 @@ test("a program table too short for its header is ignored", async () => {
   const tables = [packetOf(0, true, Uint8Array.from(programs)), packetOf(0x20, true, Uint8Array.from(short))];
   const bytes = Buffer.concat([...tables, ...tables]);
   await expect(checkProgram(TRANSPORT, bytesReader(bytes), signal)).resolves.toBeUndefined();
+});
+
+function countReads(bytes: Uint8Array) {
+  const reader = bytesReader(bytes);
+  let reads = 0;
+  return {
+    size: reader.size,
+    reads: () => reads,
+    read: (range: { start: number; end: number }) => {
+      reads++;
+      return reader.read(range);
+    },
+  };
+}
+
+test("a FLAC of empty metadata blocks takes a bounded number of reads", async () => {
+  const padding = Buffer.alloc(4 * 20_000, Buffer.from([1, 0, 0, 0]));
+  const reader = countReads(Buffer.concat([Buffer.from("fLaC"), padding]));
+  expect(await measureFlacEnd(reader)).toBeNull();
+  expect(reader.reads()).toBeLessThan(3000);
+});
+
+test("an MP3 of empty tags takes a bounded number of reads", async () => {
+  const tags = Buffer.alloc(10 * 20_000, Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]));
+  const reader = countReads(tags);
+  expect(await measureFrames(reader, "mp3", signal)).toBeNull();
+  expect(reader.reads()).toBeLessThan(100);
+});
+
+// A tag of an FLV with a picture, at a time in milliseconds.
+function flvTag(time: number): Buffer {
+  const body = Buffer.from([0x22, 0, 0, 0, 0]);
+  const tag = Buffer.alloc(11 + body.length + 4);
+  tag.writeUIntBE((9 << 24) | body.length, 0, 4);
+  tag.writeUIntBE(time & 0xffffff, 4, 3);
+  tag[7] = time >>> 24;
+  tag.set(body, 11);
+  tag.writeUInt32BE(11 + body.length, 16);
+  return tag;
+}
+
+const VIDEO = { codec_type: "video", codec_name: "flv1", width: 64, height: 48, pix_fmt: "yuv420p" };
+const SOUND = { codec_type: "audio", codec_name: "pcm_s16be", channels: 1, sample_rate: "8000" };
+const FLV_HEADER = Buffer.from([0x46, 0x4c, 0x56, 1, 1, 0, 0, 0, 9, 0, 0, 0, 0]);
+
+function aiffOf(bits: number): Buffer {
+  const comm = Buffer.alloc(18);
+  comm.writeUInt16BE(1, 0);
+  comm.writeUInt16BE(bits, 6);
+  const chunk = (name: string, body: Buffer) => {
+    const head = Buffer.from(`${name}....`);
+    head.writeUInt32BE(body.length, 4);
+    return Buffer.concat([head, body]);
+  };
+  return chunk(
+    "FORM",
+    Buffer.concat([Buffer.from("AIFF"), chunk("COMM", comm), chunk("SSND", Buffer.alloc(808))]),
+  );
+}
+
+test.for([
+  {
+    name: "FLV whose times go back by 99 s",
+    format: "flv",
+    stream: { ...VIDEO, r_frame_rate: "25/1", avg_frame_rate: "25/1" },
+    bytes: Buffer.concat([FLV_HEADER, flvTag(99_000), Buffer.alloc(600_000), flvTag(0), flvTag(0)]),
+  },
+  { name: "AIFF with frames of 0 bytes", format: "aiff", stream: SOUND, bytes: aiffOf(0) },
+])("the length of an $name is not its packets'", async ({ format, stream, bytes }) => {
+  const report = {
+    format: { format_name: format, duration: "5.000000" },
+    streams: [{ index: 0, duration: "5.000000", ...stream }],
+  };
+  const reader = bytesReader(bytes);
+  const source = await probeMedia(reader, { url: "https://example.com/a" }, async () => report, signal);
+  expect(source.duration).toBe(5);
+  expect(source.streams?.[0]?.duration).toBe(5);
 });
