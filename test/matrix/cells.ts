@@ -114,10 +114,9 @@ export interface Cell {
   end: number | null;
 }
 
-// The outputs of the light encoder, and the sources it refuses: unreadable codecs, an unknown duration, or too much to hold in
-// memory.
+// The outputs of the light encoder, and the sources it refuses: unreadable codecs, or too much to hold in memory.
 const LIGHT_OUTPUT = /^(?!.*(h265|av1|avif))/;
-const HEAVY_SOURCE: ReadonlySet<unknown> = new Set(["av1", "avif", "endless", "bulky"] satisfies From[]);
+const HEAVY_SOURCE: ReadonlySet<unknown> = new Set(["av1", "avif", "bulky"] satisfies From[]);
 
 type Any = Partial<Record<keyof Omit<Cell, "name" | "kind"> | "output", unknown>>;
 
@@ -139,10 +138,8 @@ function badFrame({ width, height, fit, position, background }: Any): boolean {
   return isSet(position) && (fit === "fill" || (fit === null && background === null));
 }
 
-function badSpan({ from, start, end, output }: Any): boolean {
+function badSpan({ from, start, output }: Any): boolean {
   if (start !== null && start !== undefined && (from === "png" || from === "avif")) return true;
-  // With an end, the duration is known and the light encoder can serve it.
-  if (end !== null && end !== undefined && from === "endless") return true;
   // AVIF is written without the transparency and the animation of a GIF.
   return from === "gif" && output === "avif";
 }

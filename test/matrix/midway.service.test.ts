@@ -185,7 +185,7 @@ test.concurrent("sound that changes its layout midway is not joined", LIMIT, asy
     const options = { format, width: 64, concat: [{ url: input }] };
     const { error } = await rig.door.runTask({ input, kind: "video", options });
     expect(error?.kind).toBe("encode_failed");
-    expect(error?.message).toMatch(/^The sound of the output is \d+\.\d+ s too long/);
+    expect(error?.message).toMatch(/^The output's sound is \d+\.\d+ s too long/);
   }
 });
 
