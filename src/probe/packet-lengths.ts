@@ -379,5 +379,9 @@ async function measureMatroska({ reader, signal }: Blocks, source: Source): Prom
   const agrees = duration !== undefined && Math.abs(Math.max(...ends) - duration) < 1;
   if (agrees && ends.length === playing.length && ends.length > 1) return null;
   const times = await readBlockTimes(reader, signal);
-  return times && { seconds: times.last - times.first + SOUND_PACKET, truncated: times.truncated };
+  if (!times) return null;
+  const seconds = times.last - times.first + SOUND_PACKET;
+  // Blocks do not state how long the last picture is shown, which may be as long as all before it.
+  const isHeld = !times.truncated && duration !== undefined && duration > seconds && duration < 2 * seconds;
+  return { seconds: isHeld ? null : seconds, truncated: times.truncated };
 }
