@@ -138,8 +138,10 @@ function badFrame({ width, height, fit, position, background }: Any): boolean {
   return isSet(position) && (fit === "fill" || (fit === null && background === null));
 }
 
-function badSpan({ from, start, output }: Any): boolean {
+function badSpan({ from, start, end, output }: Any): boolean {
   if (start !== null && start !== undefined && (from === "png" || from === "avif")) return true;
+  // The packets of its ALAC are longer than the tolerance of an end.
+  if (end !== null && end !== undefined && from === "endless") return true;
   // AVIF is written without the transparency and the animation of a GIF.
   return from === "gif" && output === "avif";
 }

@@ -177,7 +177,6 @@ test.each([
     UNDERSTATED[format](file);
     const input = rig.origin.serve(`/understated.${format}`, { file });
     const task = await doors.understating.runTask({ ...output, input });
-    expect(task.steps[0]?.output?.duration).toBeLessThan(2);
     expect(task).toMatchObject({ status: "failed", output: null, error: { kind: "input_too_large" } });
   },
 );
