@@ -172,7 +172,8 @@ test.describe("on a phone", () => {
   test.use({ hasTouch: true, viewport: { width: 390, height: 844 }, colorScheme: "dark" });
 
   test("a video that the browser cannot play is trimmed by touch", async ({ workbench, folder }) => {
-    const clip = await makeClip("mkv", [...GREYS, "-c:v", "ffv1"]);
+    // Noise in the colors keeps it larger than its output, so no notice moves the page when it disappears.
+    const clip = await makeClip("mkv", [...GREYS, "-vf", "noise=c1s=60:c2s=60:allf=t", "-c:v", "ffv1"]);
     const card = await openTrim(workbench, clip);
     const trim = card.getByRole("region", { name: "Trim" });
     await expect(trim).toContainText(
@@ -185,8 +186,6 @@ test.describe("on a phone", () => {
     const begin = trim.getByRole("slider", { name: "Start" });
     await begin.scrollIntoViewIfNeeded();
     const [x, y] = await pointAt(trim, 1 / 3);
-    const scrolled = () => workbench.evaluate(() => window.scrollY);
-    const before = await scrolled();
     const devtools = await workbench.context().newCDPSession(workbench);
     const touch = (
       type: "touchStart" | "touchMove" | "touchEnd",
@@ -201,7 +200,7 @@ test.describe("on a phone", () => {
     await touch("touchEnd");
     await expect(trim).toContainText("First frame: 25");
     // The page did not scroll with the finger.
-    expect(Math.abs((await scrolled()) - before)).toBeLessThan(10);
+    expect(Math.abs((await pointAt(trim, 0))[1] - y)).toBeLessThan(10);
     expect(await workbench.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     expect((await new AxeBuilder({ page: workbench }).include(".trim").analyze()).violations).toEqual([]);
 
