@@ -32,13 +32,14 @@ export async function readColors(
   signal: AbortSignal,
 ): Promise<PictureColors> {
   const head = await reader.read({ start: 0, end: Math.min(HEAD, reader.size) }, signal);
+  let bytes = head;
   const file: HeaderBytes = {
     head,
     async upTo(end) {
-      const until = Math.min(end, reader.size);
-      if (until <= head.length) return head;
-      if (until > MAX_BYTES) throw new RangeError();
-      return reader.read({ start: 0, end: until }, signal);
+      const until = Math.min(end, reader.size, MAX_BYTES);
+      if (until <= bytes.length) return bytes;
+      bytes = concatBytes([bytes, await reader.read({ start: bytes.length, end: until }, signal)]);
+      return bytes;
     },
     read: (start, end) => reader.read({ start, end: Math.min(end, reader.size) }, signal),
   };
@@ -59,7 +60,7 @@ export async function readColors(
 
 interface HeaderBytes {
   head: Uint8Array;
-  /** Returns the file up to an offset; throws a RangeError beyond 8 MiB. */
+  /** Returns the file up to an offset or beyond it, but at most its first 8 MiB. */
   upTo(end: number): Promise<Uint8Array>;
   read(start: number, end: number): Promise<Uint8Array>;
 }
@@ -121,13 +122,14 @@ async function readJpeg(file: HeaderBytes): Promise<FoundColors> {
       bytes = longer;
       view = viewOf(bytes);
     }
+    if (end > bytes.length) break;
     const body = at + 4;
     if (marker === MARKERS.APP2 && startsWith(view, body, PARTS)) {
       count = Math.max(count, view.getUint8(body + 13));
-      parts.set(view.getUint8(body + 12), bytes.subarray(body + 14, end));
+      parts.set(view.getUint8(body + 12), bytes.slice(body + 14, end));
     } else if (marker === MARKERS.APP2 && startsWith(view, body, ISO_GAIN_MAP)) hasGainMap = true;
     else if (marker === MARKERS.APP1 && startsWith(view, body, "http://ns.adobe.com/x")) {
-      hasGainMap ||= GAIN_MAP.test(latinText(view, body, Math.max(0, Math.min(end, bytes.length) - body)));
+      hasGainMap ||= GAIN_MAP.test(latinText(view, body, Math.max(0, end - body)));
     }
     at = end;
   }
@@ -153,6 +155,7 @@ async function readPng(file: HeaderBytes): Promise<FoundColors> {
     if (name === "IDAT" || name === "fdAT") break;
     const end = body + length + 4;
     if (end + 12 > bytes.length) bytes = await file.upTo(end + HEAD);
+    if (end > bytes.length) break;
     const own = viewOf(bytes);
     if (name === "cICP") {
       const [primaries, transfer] = [own.getUint8(body), own.getUint8(body + 1)];
@@ -235,7 +238,7 @@ async function readWebp(file: HeaderBytes): Promise<FoundColors> {
   const view = viewOf(file.head);
   if (latinText(view, 12, 4) !== "VP8X" || latinText(view, 30, 4) !== "ICCP") return {};
   const size = view.getUint32(34, true);
-  return { icc: async () => (await file.upTo(38 + size)).subarray(38, 38 + size) };
+  return { icc: async () => (size > MAX_BYTES ? null : file.read(38, 38 + size)) };
 }
 
 // An application extension holds the profile in sub-blocks.

@@ -7,6 +7,7 @@ import { dropped } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";
 import { readColors } from "../../src/probe/color-profile.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import type { ByteReader } from "../../src/runs/ports.ts";
 import { full, ispe } from "../fixtures/heic.ts";
 import { heifOf, type Item } from "../fixtures/heif.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -130,6 +131,34 @@ test("clips the values between the stages of a lookup table", async () => {
     const light = (1.5 * table.readUInt16BE(table.length - 6 + 2 * part)) / 65_535 - 0.25;
     expect(light).toBeCloseTo(1, 2);
   }
+});
+
+describe("keeps the profile of a picture whose header exceeds 8 MiB, and reads no byte twice:", () => {
+  const MIB = 2 ** 20;
+  const pictures = {
+    "a JPEG": async () =>
+      jpegWith(icc(P3), ...Array.from({ length: 160 }, () => ({ marker: 0xed, body: Buffer.alloc(65_000) }))),
+    "a PNG": async () => {
+      const png = await writePatches("png", P3);
+      const at = png.indexOf("IDAT") - 4;
+      const comments = Array.from({ length: 40 }, () => pngChunk("prVt", Buffer.alloc(MIB / 4)));
+      return Buffer.concat([png.subarray(0, at), ...comments, png.subarray(at)]);
+    },
+  } as const;
+  test.for(Object.keys(pictures) as (keyof typeof pictures)[])("%s", async (name) => {
+    const reader = bytesReader(await pictures[name]());
+    let count = 0;
+    const counted: ByteReader = {
+      ...reader,
+      read(range, until) {
+        count += Math.min(range.end, reader.size) - range.start;
+        return reader.read(range, until);
+      },
+    };
+    const { color_profile } = await readColors(counted, { isGray: false }, signal);
+    expect(color_profile?.to_srgb).toBeDefined();
+    expect(count).toBeLessThanOrEqual(8 * MIB);
+  });
 });
 
 describe("ignores, as viewers do,", () => {
