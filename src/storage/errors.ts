@@ -136,6 +136,8 @@ export const tooLarge = ({ size, maxBytes }: { size: number; maxBytes: number })
   new MediaError("input_too_large", `The source has ${size} bytes; no more than ${maxBytes} are allowed.`);
 export const tooLargeUndeclared = ({ maxBytes }: { maxBytes: number }) =>
   new MediaError("input_too_large", `The source has more than the ${maxBytes} bytes allowed.`);
+export const memoryFull = ({ maxBytes }: { maxBytes: number }) =>
+  new MediaError("input_too_large", `No more than ${maxBytes} bytes of files can be held in memory.`);
 export const timeout = ({ seconds }: { seconds: number }) =>
   new MediaError("timeout", `Fetching the source took longer than ${seconds} s.`);
 

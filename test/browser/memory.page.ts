@@ -3,4 +3,4 @@ import { STORAGE_CONTRACT } from "../storage/contract.ts";
 import { type Cases, casesOf } from "./cases.ts";
 
 /** The storage contract on memory storage, in a page. */
-export const CASES: Cases = casesOf(STORAGE_CONTRACT, createMemoryStorage);
+export const CASES: Cases = casesOf(STORAGE_CONTRACT, () => createMemoryStorage());

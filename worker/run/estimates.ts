@@ -51,7 +51,7 @@ function createTools(env: Env, { project, base }: EstimateOwner): StepTools {
   const { settings } = env;
   const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
   const media = createPinnedMedia(env, signer);
-  const memory = createMemoryStorage();
+  const memory = createMemoryStorage({ maxBytes: MAX_STORED });
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
   const { instances, max_in_flight } = createNatives(env, base);
   const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN, lane: project });
@@ -79,3 +79,5 @@ function createTools(env: Env, { project, base }: EstimateOwner): StepTools {
 
 // An input whose server supports no ranges is copied into memory.
 const MAX_COPY = 32 * MIB;
+// An isolate has 128 MB, and a file is held twice while it is stored.
+const MAX_STORED = 48 * MIB;
