@@ -68,7 +68,7 @@ interface HeaderBytes {
 interface FoundColors {
   /** Returns the embedded ICC profile; null for a damaged one. */
   icc?: (() => Promise<Uint8Array | null>) | null;
-  /** What the header states without an ICC profile. */
+  /** The color space that the header states where no ICC profile is embedded. */
   stated?: ColorProfile | null;
   hasGainMap?: boolean;
 }

@@ -365,7 +365,7 @@ function readCodePoints(view: DataView, at: number): ColorFacts {
 
 /** The colors that the boxes of a HEIF picture state, and whether it has a gain map. */
 export interface HeifProfile {
-  /** Its ICC profile, which precedes the code points. */
+  /** The embedded ICC profile, which overrides the code points; null when there is none. */
   profile: Uint8Array | null;
   /** Primaries and transfer (Rec. ITU-T H.273). */
   codePoints: readonly [primaries: number, transfer: number] | null;

@@ -153,7 +153,7 @@ type ProgramFault = "gone" | "reused";
 
 type StreamTypes = ReadonlyMap<number, number>;
 
-// Its header and its checksum.
+// A section has at least 8 bytes of header and 4 of checksum.
 const MIN_SECTION = 12;
 
 // 2.4.4.4 and 2.4.4.9: table 0 lists the programs, table 2 the streams of one with their types.

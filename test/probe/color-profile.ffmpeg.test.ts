@@ -169,7 +169,7 @@ describe("ignores, as viewers do,", () => {
   };
   const STRAIGHT = Buffer.from("curv\0\0\0\0\0\0\0\0");
   const CURVES = { rTRC: STRAIGHT, gTRC: STRAIGHT, bTRC: STRAIGHT };
-  // Its power starts at -65,536.
+  // This curve has a = 1/65,536 and b = 1, so its power starts at -65,536.
   const STEEP = Buffer.concat([Buffer.from("para\0\0\0\0\0\x01\0\0"), fixed(2.4, 1 / 65_536, 1)]);
   const colorants = (x: number) => {
     const tag = (...values: number[]) => Buffer.concat([Buffer.from("XYZ \0\0\0\0"), fixed(...values)]);

@@ -29,7 +29,7 @@ const clipOf = (extension: string, codec: string, rate: string, filter: string) 
     ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=${rate}:duration=4`],
     ...["-vf", filter, "-pix_fmt", "yuv420p", ...codec.split(" ")],
   ]);
-// Their fragments may be of other rates, so only the pictures of the first are known.
+// Later fragments may have another rate, and the probe reads only the first.
 const FRAGMENTED = `${X264} -movflags +frag_keyframe+empty_moov`;
 const optionsFor = (extension: string) =>
   extension === "webm" ? ({ format: "webm" } as const) : ({ format: "mp4" } as const);

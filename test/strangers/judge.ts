@@ -117,7 +117,7 @@ async function sample({ width, height, pixels }: Decoded, grid: readonly [number
 
 async function decodeWithSharp(path: string): Promise<Decoded> {
   const image = sharp(path, { limitInputPixels: 1e8, failOn: "none" }).autoOrient().toColourspace("srgb");
-  // Without a profile for the output, sharp converts 16 bits to Display P3.
+  // sharp converts 16 bits to Display P3 unless the output has a profile.
   const { data, info } = await image
     .withIccProfile("srgb")
     .ensureAlpha()
