@@ -125,24 +125,25 @@ export function featureFigures(engine: FigureEngine) {
 
 /** Returns how far features of a plan cost more than they state, with other figures. */
 export function featureDifference(
-  plan: Planned,
+  parts: readonly Planned[],
   engine: FigureEngine,
   { tone_map: toneMap, denoise: film, denoise_still: still }: Figures<ReturnType<typeof featureFigures>>,
 ): { seconds: number; memory: number } {
-  const { seconds, memory } = featureCost(
-    { ...plan, pictures: only(plan.pictures, ["tone_map", "denoise"]) },
-    engine,
-  );
-  const { denoise, tone_map } = plan.pictures as { denoise?: { still: boolean }; tone_map?: boolean };
-  const costs = [...(tone_map ? [toneMap] : []), ...(denoise ? [denoise.still ? still : film] : [])];
+  const measured = parts.map((part) => ({ ...part, pictures: only(part.pictures, ["tone_map", "denoise"]) }));
+  const { seconds, memory } = featureCost(measured, engine);
+  const costs = measured.flatMap(({ pictures, share }) => {
+    const { denoise, tone_map } = pictures as { denoise?: { still: boolean }; tone_map?: boolean };
+    const own = [...(tone_map ? [toneMap] : []), ...(denoise ? [denoise.still ? still : film] : [])];
+    return own.map((cost) => ({ ...cost, seconds: cost.seconds * share }));
+  });
   return {
     seconds: costs.reduce((sum, each) => sum + each.seconds, -seconds),
     memory: costs.reduce((sum, each) => sum + each.memory, -memory),
   };
 }
 
-function only(pictures: Planned["pictures"], names: readonly string[]): Planned["pictures"] {
-  return Object.fromEntries(Object.entries(pictures).filter(([name]) => names.includes(name)));
+function only(pictures: Planned["pictures"], names: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(pictures ?? {}).filter(([name]) => names.includes(name)));
 }
 
 function show(value: number | undefined): string {

@@ -4,19 +4,17 @@ import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
-import { SOUND_KINDS } from "./features/audio-format.ts";
 import { type CopyJoin, checkCopyJoin, joinsByCopy, joinVideos } from "./features/concat-plan.ts";
 import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
-import { needsPartial } from "./features/partial.ts";
+import { intactOptions } from "./features/partial.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
-import { planPictures } from "./features.ts";
-import { assumptionFilters } from "./ffmpeg/color.ts";
+import { planPictures, planWhole } from "./features.ts";
 import {
   ANIMATION_DEFAULTS,
   DEFAULT_FORMAT,
@@ -37,7 +35,7 @@ import type {
   WaveformOptions,
 } from "./options.ts";
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
-import type { ImagePlan, Plan, VideoPlan } from "./plan.ts";
+import { type ImagePlan, type Plan, plannedOf, type VideoPlan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
 import { loudnessChange, soundPlan, streamSounds } from "./sound-plan.ts";
@@ -108,35 +106,11 @@ export function createPlan<K extends EncodeKind>(
   hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
-  const isPartial = needsPartial(source) && PARTIAL_KINDS.has(kind);
-  if (isPartial && !("partial" in options && options.partial)) {
-    throw errors.cutOff({ seconds: Number((source.duration ?? 0).toFixed(3)) });
-  }
-  const planned = PLANS[kind](source, isPartial ? endingWhole(source, options) : options, hints);
-  const plan = isPartial ? { ...planned, partial: true as const } : planned;
-  const sources = [source, ...(plan.concat ?? []).map((part) => part.source)];
-  const plain = sources.every(
-    ({ video_track, sound_track }) => video_track === undefined && sound_track === undefined,
-  );
-  const decodes = plan.image !== null || plan.video?.mode === "encode";
-  const isAssumed = decodes && sources.some((each) => assumptionFilters(each).length > 0);
-  return {
-    ...plan,
-    ...(!plain && { main_tracks: true as const }),
-    ...(isAssumed && { assumed_colors: true as const }),
-  };
+  const intact = intactOptions(source, kind, options);
+  if (!intact) throw errors.cutOff({ seconds: Number((source.duration ?? 0).toFixed(3)) });
+  const plan = PLANS[kind](source, intact, hints);
+  return { ...plan, ...planWhole(plannedOf(plan), source) };
 }
-
-// The packet at the end of what is left may be cut.
-function endingWhole<O extends object>(source: Source, options: O): O {
-  if (source.duration === undefined || ("concat" in options && options.concat)) return options;
-  const asked = "end" in options && typeof options.end === "number" ? options.end : Number.POSITIVE_INFINITY;
-  return { ...options, end: Math.min(asked, source.duration - CUT_EDGE) };
-}
-
-const CUT_EDGE = 0.001;
-
-const PARTIAL_KINDS: ReadonlySet<EncodeKind> = new Set(SOUND_KINDS);
 
 const PLANS: {
   readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: PlanHints) => Plan;

@@ -16,8 +16,6 @@ export type Stage = (typeof STAGES)[number];
 /** The facts that a filter may depend on besides its own part of the plan. */
 export interface FilterContext {
   engine: Engine;
-  /** The features that this build of the engine lacks, by name; absent for none. */
-  lacks?: readonly string[];
   /** The source's color tags, under ffmpeg's names. */
   color: { primaries: string | null; transfer: string | null; matrix: string | null };
   /** Whether it stores RGB in 16 bits. */
@@ -122,8 +120,8 @@ export interface FeatureCost {
   fixed_memory?: number;
 }
 
-/** The encoded streams that have a feature's fields: pictures of every kind, or those of videos. */
-export type EncodedPart = "pictures" | "video";
+/** The part of a plan that has a feature's fields: the plan itself, encoded pictures of every kind, or those of videos. */
+export type PlanPart = "plan" | "pictures" | "video";
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 type FieldValues<F extends Fields> = z.infer<z.ZodObject<F>>;
@@ -133,21 +131,23 @@ export interface Feature<
   O extends OptionTable = OptionTable,
   F extends Fields = Fields,
   C extends string = string,
-  P extends EncodedPart = EncodedPart,
+  P extends PlanPart = PlanPart,
 > extends OptionGroup<O> {
   /** Fields that it adds to the plan, as stored and as sent to a container. */
   fields: F;
-  /** The encoded streams that have its fields; absent where the plan's schema names them. */
+  /** The part of the plan that has its fields; absent where the plan's schema names them. */
   part?: P;
-  /** Plans its fields for pictures of a size in a codec, which is null for images. */
+  /** Plans its fields of encoded pictures of a size in a codec, which is null for images. */
   plan?(
     options: OptionValues<O>,
     source: SourceFacts,
     codec: string | null,
     size: PictureSize,
   ): FieldValues<F>;
-  /** Whether a plan needs it. */
-  needed(plan: Planned): boolean;
+  /** Plans its fields of the plan itself, once everything else is planned; for joined videos from each, of which one is enough. */
+  planWhole?(planned: Planned, source: SourceFacts): FieldValues<F>;
+  /** Whether a plan needs it; by default, if any of its fields is neither absent nor false. */
+  needed?(planned: Planned): boolean;
   /** The engines that can do it: always, or for some sources. */
   doneBy: Partial<Record<Engine, true | ((context: FilterContext) => boolean)>>;
   refusal: { code: C; clause(engine: string): string };
@@ -159,16 +159,17 @@ export interface Feature<
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
 
-/** The part of a plan that features may depend on. */
-export interface Planned {
-  speed?: number | undefined;
-  concat?: unknown;
-  main_tracks?: true | undefined;
-  partial?: true | undefined;
-  assumed_colors?: true | undefined;
+/** The facts of a plan that features may depend on, and the plan's other fields by name. Joined videos have one for each part. */
+export interface Planned extends Readonly<Record<string, unknown>> {
+  kind: EncodeKind;
+  format: string;
   audio: { mode: string } | null;
-  /** The pictures that are encoded; empty for none. */
-  pictures: Readonly<Record<string, unknown>>;
+  /** The fields of the pictures that are encoded; null for none. */
+  pictures: Readonly<Record<string, unknown>> | null;
+  /** The source of the part; null for the input. */
+  source: SourceFacts | null;
+  /** Share of the output's pictures, 0 to 1. */
+  share: number;
 }
 
 /** Returns whether the value of an option differs from its default. */
@@ -195,7 +196,7 @@ export function feature<
   const O extends OptionTable,
   const F extends Fields,
   const C extends string,
-  const P extends EncodedPart = never,
+  const P extends PlanPart = never,
 >(definition: Feature<O, F, C, P>): Feature<O, F, C, P> {
   return definition;
 }

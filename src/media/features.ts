@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import {
   changesDefault,
-  type EncodedPart,
   type Engine,
   type Feature,
   type FeatureCost,
@@ -10,6 +9,7 @@ import {
   type OverContext,
   type PictureSize,
   type Planned,
+  type PlanPart,
   STAGES,
   type Stage,
 } from "./feature.ts";
@@ -25,6 +25,7 @@ import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
 import { transparency } from "./features/transparency.ts";
+import { filterContext } from "./ffmpeg/color.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** The features that engines carry out, by the names of parts of the plan; within a stage, filters have this order. */
@@ -61,9 +62,15 @@ export function engineFeatures(engine: Engine, lacks: readonly FeatureName[] = [
   return ALL.flatMap(([name, { doneBy }]) => (doneBy[engine] && !lacks.includes(name) ? [name] : []));
 }
 
-/** Returns the features that a plan needs. */
-export function neededFeatures(plan: Planned): FeatureName[] {
-  return ALL.flatMap(([name, { needed }]) => (needed(plan) ? [name] : []));
+function isNeeded(feature: Feature, planned: Planned): boolean {
+  if (feature.needed) return feature.needed(planned);
+  const values = (feature.part === "plan" ? planned : planned.pictures) ?? {};
+  return Object.keys(feature.fields).some((name) => values[name] !== undefined && values[name] !== false);
+}
+
+/** Returns the features that the parts of a plan need. */
+export function neededFeatures(parts: readonly Planned[]): FeatureName[] {
+  return ALL.flatMap(([name, each]) => (parts.some((part) => isNeeded(each, part)) ? [name] : []));
 }
 
 /** Returns whether options need a feature that requires an encode of the pictures. */
@@ -78,21 +85,35 @@ export function needsFeature(options: object): boolean {
 }
 
 // A union of functions takes the intersection of their parameters.
-type FieldsOf<P extends EncodedPart> = {
+type FieldsOf<P extends PlanPart> = {
   [N in FeatureName]: P extends Features[N]["part"] ? (fields: Features[N]["fields"]) => void : never;
 }[FeatureName] extends (fields: infer F) => void
   ? F
   : never;
 
-function fieldsOf<P extends EncodedPart>(part: P): FieldsOf<P> {
+function fieldsOf<P extends PlanPart>(part: P): FieldsOf<P> {
   return Object.assign({}, ...ALL.map(([, each]) => (each.part === part ? each.fields : {})));
 }
+
+/** The schemas of the fields of a plan itself that features plan. */
+export const PLAN_FIELDS = fieldsOf("plan");
 
 /** The schemas of the fields of encoded pictures of any kind that features plan. */
 export const PICTURE_FIELDS = fieldsOf("pictures");
 
 /** The schemas of the fields of an encoded video that features plan. */
 export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...fieldsOf("video") };
+
+/** The fields of a plan itself that features plan. */
+export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
+
+/** Plans the features of a plan as a whole, from its parts and its input. */
+export function planWhole(parts: readonly Planned[], source: SourceFacts): PlanFields {
+  const fields = parts.flatMap((part) =>
+    ALL.map(([, feature]) => feature.planWhole?.(part, part.source ?? source)),
+  );
+  return Object.assign({}, ...fields);
+}
 
 /** The fields of encoded pictures that features plan. */
 export type PictureFields = z.infer<z.ZodObject<typeof VIDEO_FIELDS>>;
@@ -107,14 +128,22 @@ export function planPictures(
   return Object.assign({}, ...ALL.map(([, { plan }]) => plan?.({ ...options }, source, codec, size)));
 }
 
-/** Returns the refusal of the first feature that a plan needs and an engine lacks; null for none. */
-export function refuseFeatures(plan: Planned, context: FilterContext): { code: FeatureRefusal } | null {
-  for (const [name, { needed, doneBy, refusal }] of ALL) {
-    if (!needed(plan)) continue;
-    const able = context.lacks?.includes(name) ? false : (doneBy[context.engine] ?? false);
-    if (able === false || (able !== true && !able(context))) return { code: refusal.code as FeatureRefusal };
-  }
-  return null;
+/** Returns the refusal of the first feature that a part of a plan needs and an engine lacks; null for none. */
+export function refuseFeatures(
+  parts: readonly Planned[],
+  source: SourceFacts,
+  engine: Engine,
+  lacks: readonly FeatureName[] = [],
+): { code: FeatureRefusal } | null {
+  const refused = ALL.find(([name, each]) => {
+    const able = lacks.includes(name) ? false : (each.doneBy[engine] ?? false);
+    if (able === true) return false;
+    return parts.some(
+      (part) =>
+        isNeeded(each, part) && (able === false || !able(filterContext(part.source ?? source, engine))),
+    );
+  });
+  return refused ? { code: refused[1].refusal.code as FeatureRefusal } : null;
 }
 
 /** Returns the clause that says why an engine, called by its name, refuses. */
@@ -139,14 +168,21 @@ export function overFilters(fields: object, context: OverContext): Filter[] {
   return ALL.flatMap(([, each]) => each.over?.(fields, context) ?? []);
 }
 
-/** Returns the cost of a plan's features for an engine. */
-export function featureCost(plan: Planned, engine: Engine): Required<FeatureCost> {
+/**
+ * Returns the cost of a plan's features for an engine. The seconds of joined videos are a mean by their shares of the pictures; their
+ * filters stay in memory side by side.
+ */
+export function featureCost(parts: readonly Planned[], engine: Engine): Required<FeatureCost> {
   const total = { seconds: 0, memory: 0, fixed_memory: 0 };
-  for (const [, { needed, cost }] of ALL) {
-    const own = needed(plan) ? cost?.(plan.pictures)[engine] : undefined;
-    total.seconds += own?.seconds ?? 0;
-    total.memory += own?.memory ?? 0;
-    total.fixed_memory += own?.fixed_memory ?? 0;
+  for (const [, each] of ALL) {
+    let fixed = 0;
+    for (const part of parts) {
+      const own = isNeeded(each, part) ? each.cost?.(part.pictures ?? {})[engine] : undefined;
+      total.seconds += (own?.seconds ?? 0) * part.share;
+      total.memory += own?.memory ?? 0;
+      fixed = Math.max(fixed, own?.fixed_memory ?? 0);
+    }
+    total.fixed_memory += fixed;
   }
   return total;
 }

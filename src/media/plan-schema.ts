@@ -1,18 +1,14 @@
 import { z } from "zod";
 import { ExtraFile } from "./extra-files.ts";
 import { Motion } from "./features/animation.ts";
-import { assumed_colors } from "./features/assumed-colors.ts";
 import { AudioFilters } from "./features/audio-filters.ts";
 import { concatFields } from "./features/concat.ts";
 import { EncryptionPlan } from "./features/encryption.ts";
-import { main_tracks } from "./features/main-tracks.ts";
 import { METADATA_FIELDS } from "./features/metadata.ts";
-import { partial } from "./features/partial.ts";
-import { speed } from "./features/speed.ts";
 import { Sprite } from "./features/storyboard.ts";
 import { SUBTITLE_FIELDS } from "./features/subtitles.ts";
 import { WaveformPlan } from "./features/waveform.ts";
-import { PICTURE_FIELDS, VIDEO_FIELDS } from "./features.ts";
+import { PICTURE_FIELDS, PLAN_FIELDS, VIDEO_FIELDS } from "./features.ts";
 import { plainName } from "./fields.ts";
 import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS, WAV_CODECS } from "./formats.ts";
 import { Source } from "./source.ts";
@@ -153,7 +149,6 @@ export const Plan = z.strictObject({
   end: seconds.nullable(),
   /** Expected seconds of output; null when unknown or for a still. */
   duration: seconds.nullable(),
-  ...speed.fields,
   /** Expected number of output frames; null when unknown. */
   frames: z.number().min(0).nullable(),
   target_size: count.exactOptional(),
@@ -164,9 +159,7 @@ export const Plan = z.strictObject({
     .string()
     .regex(/^[a-z]{3}$/)
     .exactOptional(),
-  ...main_tracks.fields,
-  ...partial.fields,
-  ...assumed_colors.fields,
+  ...PLAN_FIELDS,
   sounds: z
     .array(z.strictObject({ track: index, audio: AudioPlan }))
     .max(100)

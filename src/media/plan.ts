@@ -70,24 +70,15 @@ export function hasManyFiles({ kind, image }: Pick<Plan, "kind" | "image">): boo
   return kind === "adaptive_video" || image?.sheet !== undefined;
 }
 
-/** Returns the part of a plan that features see. */
-export function plannedOf({
-  speed,
-  concat,
-  main_tracks,
-  partial,
-  assumed_colors,
-  audio,
-  video,
-  image,
-}: Plan): Planned {
-  return {
-    speed,
-    concat,
-    main_tracks,
-    partial,
-    assumed_colors,
-    audio,
-    pictures: { ...(image ?? (video?.mode === "encode" ? video : {})) },
-  };
+/** Returns what features see of a plan: each part of joined videos, otherwise the whole. */
+export function plannedOf({ video, image, ...plan }: Plan): Planned[] {
+  const pictures = image ?? (video?.mode === "encode" ? video : null);
+  if (!plan.concat) return [{ ...plan, pictures: pictures && { ...pictures }, source: null, share: 1 }];
+  const total = plan.concat.reduce((sum, { frames }) => sum + frames, 0);
+  return plan.concat.map((part) => ({
+    ...plan,
+    pictures: part.video && { ...part.video },
+    source: part.source,
+    share: part.frames / total,
+  }));
 }

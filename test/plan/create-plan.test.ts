@@ -1,8 +1,12 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needsProbe } from "../../src/media/create-plan.ts";
+import { featureCost } from "../../src/media/features.ts";
+import { NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { listDropped } from "../../src/media/forecast.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { AdaptiveVideoOptions, VideoOptions } from "../../src/media/options.ts";
+import { plannedOf } from "../../src/media/plan.ts";
+import { nativeWork } from "../../src/media/route/costs.ts";
 import type { Source } from "../../src/media/source.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
@@ -359,4 +363,36 @@ test("joined videos state that they lack chapters", () => {
   const options = { concat: [{ url: source.url }] };
   const plan = createPlan(source, "video", options, { extra: [videoSource()] });
   expect(listDropped(plan, source)).toEqual([{ kind: "chapters", reason: "not_supported" }]);
+});
+
+describe("the pictures of every joined video", () => {
+  const hdr = videoSource({
+    codecs: { video: "h265", audio: "aac" },
+    pixel_format: "yuv420p10le",
+    color: { bit_depth: 10, primaries: "bt2020", transfer: "smpte2084", space: "bt2020nc", hdr: true },
+  });
+  const join = (...extra: Source[]) =>
+    createPlan(videoSource(), "video", { concat: extra.map(({ url }) => ({ url })), width: 300 }, { extra });
+  const plain = join(videoSource());
+
+  test.for([
+    { name: "tone_map", code: "tone_mapping", source: hdr },
+    { name: "deinterlace", code: "deinterlacing", source: videoSource({ interlaced: true }) },
+  ] as const)("are refused by an encoder that lacks $name", ({ name, code, source }) => {
+    const lacking = { ...NATIVE_TOOLS, lacks: [name] };
+    expect(refuseTools(join(source), videoSource(), lacking)).toEqual({ code });
+    expect(refuseTools(plain, videoSource(), lacking)).toBeNull();
+  });
+
+  test("count by their share of the time, and with all their memory", () => {
+    const [none, half, all] = [plain, join(hdr), join(hdr, hdr)].map((plan) =>
+      featureCost(plannedOf(plan), "native"),
+    );
+    expect(none).toEqual({ seconds: 0, memory: 0, fixed_memory: 0 });
+    expect(half).toEqual({ seconds: 0.015, memory: 50, fixed_memory: 0 });
+    expect(all).toEqual({ seconds: expect.closeTo(0.02), memory: 100, fixed_memory: 0 });
+    const [less, more] = [plain, join(hdr)].map((plan) => nativeWork(plan, videoSource()));
+    expect(more?.pictures).toBeGreaterThan(less?.pictures ?? 0);
+    expect(more?.memory).toBeGreaterThan(less?.memory ?? 0);
+  });
 });

@@ -1,5 +1,4 @@
 import { refuseFeatures } from "../../media/features.ts";
-import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
@@ -51,7 +50,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     refuse(plan, source) {
       const { image } = plan;
       if (!image || plan.format !== "avif") return { code: "other_work" };
-      const featureRefusal = refuseFeatures(plannedOf(plan), filterContext(source, "avif"));
+      const featureRefusal = refuseFeatures(plannedOf(plan), source, "avif");
       if (featureRefusal) return featureRefusal;
       const pixels = image.geometry.width * image.geometry.height;
       if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };

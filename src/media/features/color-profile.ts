@@ -11,7 +11,6 @@ export const color_profile = feature({
     const to_srgb = conversionOf(source, codec);
     return to_srgb ? { to_srgb } : {};
   },
-  needed: ({ pictures }) => pictures.to_srgb !== undefined,
   doneBy: { native: true, stock: true, canvas: true, avif: true },
   refusal: { code: "color_profile", clause: () => "it cannot convert a color profile to sRGB" },
   stage: "profile",

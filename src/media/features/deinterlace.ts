@@ -7,7 +7,6 @@ export const deinterlace = feature({
   fields: { deinterlace: z.boolean() },
   part: "pictures",
   plan: (_, source) => ({ deinterlace: source.interlaced === true }),
-  needed: ({ pictures }) => pictures.deinterlace === true,
   doneBy: { native: true, stock: true, fast: true, canvas: true },
   refusal: { code: "deinterlacing", clause: () => "it cannot deinterlace" },
   stage: "clean",

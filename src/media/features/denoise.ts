@@ -45,7 +45,6 @@ export const denoise = feature({
     const still = codec === null && kind === "image" && animated !== true;
     return strength ? { denoise: { strength, still, alpha: has_alpha === true } } : {};
   },
-  needed: ({ pictures }) => pictures.denoise !== undefined,
   doneBy: { native: true, stock: true },
   refusal: { code: "denoising", clause: () => "it cannot take out noise" },
   stage: "clean",

@@ -5,7 +5,9 @@ import { feature } from "../feature.ts";
 export const main_tracks = feature({
   options: {},
   fields: { main_tracks: z.literal(true).exactOptional() },
-  needed: (plan) => plan.main_tracks === true,
+  part: "plan",
+  planWhole: (_, { video_track, sound_track }) =>
+    video_track === undefined && sound_track === undefined ? {} : { main_tracks: true },
   doneBy: { native: true, stock: true, fast: true, webcodecs: true, canvas: true, avif: true },
   refusal: { code: "main_tracks", clause: () => "it reads only the first track of each kind" },
 });

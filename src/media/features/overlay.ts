@@ -111,7 +111,6 @@ export const overlay = feature({
   fields: { overlay: Overlay.exactOptional() },
   part: "pictures",
   plan: ({ overlay: options }, _, __, size) => (options ? { overlay: planOverlay(options, size) } : {}),
-  needed: ({ pictures }) => pictures.overlay !== undefined,
   doneBy: { native: true, stock: true },
   refusal: { code: "overlay", clause: () => "it cannot lay a picture over others" },
   over: ({ overlay: plan }, context) =>

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { containerOf } from "../containers.ts";
 import { feature, option } from "../feature.ts";
+import type { EncodeKind } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { SOUND_KINDS } from "./audio-format.ts";
 
@@ -26,12 +27,27 @@ export const partial = feature({
   },
   summary: (options) => (options.partial ? "as far as the file goes" : null),
   fields: { partial: z.literal(true).exactOptional() },
-  needed: (plan) => plan.partial === true,
+  part: "plan",
+  planWhole: ({ kind }, source) => (needsPartial(source, kind) ? { partial: true } : {}),
   doneBy: { native: true, stock: true, fast: true },
   refusal: { code: "partial", clause: () => "it reads complete files only" },
 });
 
-/** Returns whether a source is truncated in a way that requires the option `partial`. */
-export function needsPartial(source: SourceFacts): boolean {
-  return source.truncated === true && containerOf(source).whole;
+const KINDS: ReadonlySet<EncodeKind> = new Set(SOUND_KINDS);
+
+function needsPartial(source: SourceFacts, kind: EncodeKind): boolean {
+  return source.truncated === true && containerOf(source).whole && KINDS.has(kind);
+}
+
+// The packet at the end of what is left may be cut.
+const CUT_EDGE = 0.001;
+
+/** Returns options with which a plan reads only whole packets; null for a truncated file without the option `partial`. */
+export function intactOptions<O extends object>(source: SourceFacts, kind: EncodeKind, options: O): O | null {
+  if (!needsPartial(source, kind)) return options;
+  if (!("partial" in options && options.partial)) return null;
+  const { duration } = source;
+  if (duration === undefined || ("concat" in options && options.concat)) return options;
+  const end = "end" in options && typeof options.end === "number" ? options.end : Number.POSITIVE_INFINITY;
+  return { ...options, end: Math.min(end, duration - CUT_EDGE) };
 }

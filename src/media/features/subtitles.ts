@@ -77,7 +77,6 @@ export const burn = feature({
   },
   // INPUT_ROLES lists subtitles last.
   plan: (options) => (burntInput(options) === null ? {} : { burn: { file: firstSubtitles(options) } }),
-  needed: ({ pictures }) => pictures.burn !== undefined,
   doneBy: { native: true, stock: true },
   part: "video",
   refusal: { code: "burn", clause: (engine) => `${engine} cannot draw subtitles into pictures` },

@@ -30,7 +30,6 @@ export const tone_map = feature({
   fields: { tone_map: z.boolean() },
   part: "pictures",
   plan: (_, source, codec) => ({ tone_map: source.color?.hdr === true && !keepsHdr(source, codec) }),
-  needed: ({ pictures }) => pictures.tone_map === true,
   doneBy: { native: true, stock: true, fast: ({ color }) => LUMA_MATRICES.has(color.matrix) },
   refusal: { code: "tone_mapping", clause: () => "it cannot map HDR to SDR" },
   stage: "tone",

@@ -12,7 +12,6 @@ export const transparency = feature({
     const keeps = codec === "vp9" && source.has_alpha === true && source.color?.hdr !== true;
     return keeps && OPAQUE.every((name) => options[name] === undefined) ? { transparent: true } : {};
   },
-  needed: ({ pictures }) => pictures.transparent === true,
   doneBy: { native: true, stock: true },
   refusal: { code: "transparency", clause: () => "it cannot keep transparency" },
 });

@@ -1,7 +1,5 @@
-import type { Engine, FilterContext } from "../feature.ts";
-import type { Size } from "../picture-geometry.ts";
-import type { VideoPlan } from "../plan.ts";
-import type { Source } from "../source.ts";
+import type { Engine, FilterContext, PictureSize } from "../feature.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 /** Color properties under ffmpeg's names; null when unknown. */
 export interface ColorTags {
@@ -35,7 +33,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const UNKNOWN: ReadonlySet<string> = new Set(["unknown", "unspecified", "reserved"]);
 
 /** Returns the colors that a source states, except an RGB matrix for pixels that cannot be RGB. */
-export function statedColor(source: Source): ColorTags {
+export function statedColor(source: SourceFacts): ColorTags {
   const name = (value: string | undefined) =>
     value === undefined || UNKNOWN.has(value) ? null : (NAMES[value] ?? value);
   const { primaries, transfer, space } = source.color ?? {};
@@ -43,13 +41,13 @@ export function statedColor(source: Source): ColorTags {
   return { primaries: name(primaries), transfer: name(transfer), matrix };
 }
 
-function hasFalseMatrix({ color, pixel_format = "" }: Source): boolean {
+function hasFalseMatrix({ color, pixel_format = "" }: SourceFacts): boolean {
   const isGbr = NAMES[color?.space ?? ""] === "gbr" || color?.space === "gbr";
   return isGbr && /^(yuvj?a?4[0-2]|nv|p0|p2)/.test(pixel_format);
 }
 
 /** Returns the colors of a source; where it states no matrix, those that players assume. */
-export function sourceColor(source: Source): ColorTags {
+export function sourceColor(source: SourceFacts): ColorTags {
   const stated = statedColor(source);
   if (stated.matrix !== null || isRgb(source) || source.kind === "audio") return stated;
   if (source.color?.hdr || stated.primaries === "bt2020") return stated;
@@ -59,14 +57,14 @@ export function sourceColor(source: Source): ColorTags {
 }
 
 /** Returns the colors to set on frames from a browser's decoder, which takes untagged ones for BT.709; null when it is right. */
-export function correctedColor(source: Source): typeof BT601 | typeof BT709 | null {
+export function correctedColor(source: SourceFacts): typeof BT601 | typeof BT709 | null {
   if (statedColor(source).matrix !== null) return null;
   if (sourceColor(source).matrix === BT601.matrix) return BT601;
   return hasFalseMatrix(source) ? BT709 : null;
 }
 
 /** Returns the filters that state the matrix that players assume for an untagged source, unless it is BT.601, ffmpeg's own guess. */
-export function assumptionFilters(source: Source): string[] {
+export function assumptionFilters(source: SourceFacts): string[] {
   const { matrix } = sourceColor(source);
   const isAssumed = matrix !== null && statedColor(source).matrix === null;
   const isGuess = matrix === BT601.matrix && !hasFalseMatrix(source);
@@ -74,19 +72,22 @@ export function assumptionFilters(source: Source): string[] {
 }
 
 /** Returns whether the source's pixel format is RGB, gray or a palette, rather than YUV. */
-export function isRgb(source: Source): boolean {
+export function isRgb(source: SourceFacts): boolean {
   // RGB in H.264 and H.265 is stored like 4:4:4; only the matrix reveals it.
   if (statedColor(source).matrix === "gbr") return true;
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya|cmyk)/.test(source.pixel_format ?? "");
 }
 
 /** Returns the colors that players assume for untagged video of a height, as it is stored. */
-export function assumedColor({ height }: Pick<Size, "height">): ColorTags {
+export function assumedColor({ height }: Pick<PictureSize, "height">): ColorTags {
   return height < HD_HEIGHT ? BT601 : BT709;
 }
 
 /** Returns the colors of a video output: the source's; BT.709 after tone mapping; for RGB, those that players assume for its height. */
-export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "encode" }>): ColorTags {
+export function videoColor(
+  source: SourceFacts,
+  video: { tone_map: boolean; to_srgb?: unknown; geometry: Pick<PictureSize, "height"> },
+): ColorTags {
   if (video.tone_map) return BT709;
   if (isRgb(source) || video.to_srgb) return assumedColor(video.geometry);
   return sourceColor(source);
@@ -108,10 +109,7 @@ export function scaleMatrix(matrix: string): string {
 const HDR_WHITE: Readonly<Record<string, number>> = { smpte2084: 0.58, "arib-std-b67": 0.75 };
 
 /** Returns the level at which white graphics are drawn into a video, as a share of the signal. */
-export function graphicsWhite(
-  source: Source,
-  { depth }: Pick<Extract<VideoPlan, { mode: "encode" }>, "depth">,
-): number {
+export function graphicsWhite(source: SourceFacts, { depth }: { depth: 8 | 10 }): number {
   const { transfer } = sourceColor(source);
   return (depth === 10 && HDR_WHITE[transfer ?? ""]) || 1;
 }
@@ -128,6 +126,6 @@ export function colorArgs(color: ColorTags): string[] {
 }
 
 /** Returns the facts on which the filters of features depend. */
-export function filterContext(source: Source, engine: Engine): FilterContext {
+export function filterContext(source: SourceFacts, engine: Engine): FilterContext {
   return { engine, color: sourceColor(source), deep: isRgb(source) && source.color?.bit_depth === 16 };
 }
