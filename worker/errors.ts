@@ -22,6 +22,7 @@ export const deliveryErrors = {
   unreachable: () => "It could not be reached.",
   endpointDeleted: () => "The endpoint was deleted.",
   endpointDisabled: () => "The endpoint is disabled.",
+  secretLost: () => "The signing secret can no longer be decrypted; rotate it.",
 };
 
 export const notFound = (object: ListType, { id, param }: { id?: string; param?: string } = {}) =>

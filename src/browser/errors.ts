@@ -77,6 +77,7 @@ export const storageFull = ({ cause }: { cause: unknown }) =>
   new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause });
 export const sampleEnded = () =>
   new MediaError("service_unavailable", "The estimate or preview was ended.", { retryable: false });
+export const previewReplaced = () => new DOMException("A newer preview replaced this one.", "AbortError");
 export const objectMissing = ({ key }: { key: string }) =>
   new MediaError("media_not_found", `Nothing is stored as ${key}.`);
 

@@ -45,6 +45,9 @@ export interface OverContext {
   files: readonly string[];
 }
 
+/** Why an option cannot use a file that it names. */
+export type FileFault = "not_picture" | "not_video" | "duration_unknown";
+
 /** Width and height in pixels. */
 export interface PictureSize {
   width: number;
@@ -70,8 +73,8 @@ export interface Option<
   alone?: true;
   /** Returns whether a value requires an encode of the pictures; by default, any value but the default does. */
   encodes?(value: z.infer<S>): boolean;
-  /** Returns why a file that the option names cannot be used, as a sentence; null when it can. */
-  refuseFile?(source: SourceFacts): string | null;
+  /** Returns why the option cannot use a file that it names; null when it can. */
+  refuseFile?(source: SourceFacts): FileFault | null;
   /** Whether it is allowed for a copy. */
   copyable?: true;
   /** How a form shows it; by default as a choice among values. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { MediaError } from "./errors.ts";
 import type { InputRole } from "./extra-inputs.ts";
 import { changesDefault as differs, type Option, type OptionGroup } from "./feature.ts";
 import { animation } from "./features/animation.ts";
@@ -101,9 +102,10 @@ export function isCopyable(name: string): boolean {
   return find(name)?.copyable === true;
 }
 
-/** Returns why a file is unsuitable for its role, as a sentence; null when it is suitable. */
-export function refuseFile(role: InputRole, source: SourceFacts): string | null {
-  return find(role)?.refuseFile?.(source) ?? null;
+/** Returns the error of a file that is unsuitable for its role; null when it is suitable. */
+export function refuseFile(role: InputRole, source: SourceFacts): MediaError | null {
+  const fault = find(role)?.refuseFile?.(source) ?? null;
+  return fault && errors.fileUnsuitable({ fault, source });
 }
 
 /** Returns the names of the options that joined videos cannot have. */

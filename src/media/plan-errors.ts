@@ -1,5 +1,7 @@
 import { quote } from "../util/text.ts";
 import { invalid, MediaError } from "./errors.ts";
+import type { FileFault } from "./feature.ts";
+import type { SourceFacts } from "./source-facts.ts";
 
 const NEEDS = {
   video: "Video needs pictures",
@@ -19,6 +21,15 @@ const JOIN_FAULTS = {
   different: "was encoded in another way than the input",
   many: "has more pictures than can be joined",
 } as const;
+const FILE_FAULTS = {
+  not_picture: ({ format, animated }) =>
+    `The picture must be a PNG, JPEG, GIF, BMP, TIFF or WebP that is not animated; it is ${animated ? "animated " : ""}${format}.`,
+  not_video: ({ kind, format }) =>
+    `The file must be a video with pictures; it is ${format}${kind === "audio" ? " with sound only" : ""}.`,
+  duration_unknown: () =>
+    "The exact duration of the video is unknown, so it cannot be joined to another; convert it to MP4 first.",
+} as const satisfies Record<FileFault, (source: SourceFacts) => string>;
+
 /** Why the pictures of a video cannot follow those of the one before without an encode. */
 export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
 
@@ -207,6 +218,10 @@ export const sizeTooSmall = ({
     `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(minBytes, Math.ceil)}.`,
     TARGET_SIZE,
   );
+
+/** For a file that an option names. */
+export const fileUnsuitable = ({ fault, source }: { fault: FileFault; source: SourceFacts }) =>
+  new MediaError("input_unsupported", FILE_FAULTS[fault](source));
 
 export const tooFewAnchors = () => new RangeError("The rate has too few anchors.");
 export const noRungs = () => new RangeError("The ladder has no rungs.");

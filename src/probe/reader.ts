@@ -17,6 +17,7 @@ export interface BoundedReader extends ByteReader {
   failure(): unknown;
 }
 
+/** Ends a probe that would read more than its bounds allow. */
 class OutOfBounds extends Error {}
 
 const BLOCK = 64 * KIB;
@@ -42,7 +43,7 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
       count(range.start, Math.min(range.end, reader.size));
       reads++;
       if (reads > bounds.reads || blocksRead.size > bounds.blocks || jumps > bounds.jumps) {
-        throw new OutOfBounds("The probe has read enough.");
+        throw new OutOfBounds();
       }
       if (failed) throw failure;
       try {
@@ -98,7 +99,7 @@ export function limitReader(reader: ByteReader, limit: number): ByteReader {
   return {
     size: reader.size,
     async read({ start, end }, signal) {
-      if (start >= limit) throw new OutOfBounds("The start of the file is not enough.");
+      if (start >= limit) throw new OutOfBounds();
       if (end <= limit) return reader.read({ start, end }, signal);
       const bytes = new Uint8Array(Math.min(end, reader.size) - start);
       bytes.set(await reader.read({ start, end: limit }, signal));

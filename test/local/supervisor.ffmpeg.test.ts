@@ -22,6 +22,6 @@ test.for([
   const host = createHost(program, state, () => {});
   await once(child, "exit");
   await expect(host.start({ port: 0 })).rejects.toThrow(
-    `short did not start: it ended with ${how}; see ${state.log("short")}.`,
+    `short did not start: it exited with ${how}; see ${state.log("short")}.`,
   );
 });

@@ -239,7 +239,7 @@ test.for<{ name: string; file: () => string | null; kind: string; message: strin
     name: "sound alone",
     file: () => tone,
     kind: "input_unsupported",
-    message: "It must be a video with pictures; it is wav, sound alone.",
+    message: "The file must be a video with pictures; it is wav with sound only.",
   },
   { name: "missing", file: () => null, kind: "input_not_found", message: "" },
 ])("a part that is $name fails the task by its name", LIMIT, async ({ file, kind, message }) => {

@@ -136,7 +136,7 @@ test.for([
   const task = await rig.door.runTask({ input: rig.serve(source), kind: "video", options: { overlay } });
   expect(task.error).toMatchObject({
     kind: "input_unsupported",
-    message: `options.overlay.url: It must be a picture in PNG, JPEG, WebP that is not animated, GIF, BMP or TIFF; it is ${found}.`,
+    message: `options.overlay.url: The picture must be a PNG, JPEG, GIF, BMP, TIFF or WebP that is not animated; it is ${found}.`,
   });
 });
 

@@ -73,6 +73,11 @@ export const stateDirUnwritable = ({
 
 export const notStarted = ({ name, reason, log }: { name: string; reason: string; log: string }) =>
   unavailable(`${name} did not start: ${reason}; see ${log}.`);
+// Why a program did not start: the `reason` of `notStarted`.
+export const startEnded = ({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }) =>
+  new Error(`it exited with ${signal ?? `code ${code}`}`);
+export const startSilent = ({ seconds }: { seconds: number }) =>
+  new Error(`it did not respond within ${seconds} s`);
 export const encoderNotRegistered = () => unavailable("The encoder did not register.");
 export const unhealthy = ({ url }: { url: string }) =>
   unavailable(`${url}/health does not respond with 200.`);

@@ -102,12 +102,11 @@ async function begin<Order extends { port: number }>(
 ): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const failed = new Promise<never>((_, reject) => {
-    const fail = (why: string) => reject(new Error(why));
     const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
-      fail(`it ended with ${signal ?? `code ${code}`}`);
-    timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
+      reject(errors.startEnded({ code, signal }));
+    timer = setTimeout(() => reject(errors.startSilent({ seconds: START_MS / 1000 })), START_MS);
     child.once("exit", onExit);
-    child.once("error", (error) => fail(error.message));
+    child.once("error", reject);
     // The process may have exited before the listeners were added.
     if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode);
   });

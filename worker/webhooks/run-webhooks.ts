@@ -3,6 +3,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { eventKindOf, type WebhookDelivery } from "../../src/runs/webhook-events.ts";
 import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
+import { deliveryErrors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { serviceSettings } from "../settings/read.ts";
 import { type ChangeSet, type DeliveryRequest, type PostResult, postEvent } from "./delivery.ts";
@@ -102,7 +103,7 @@ async function post(
   const secrets = await openSecrets(env, project, request).catch(() => []);
   // Never sends unsigned. Retrying helps once the secret is rotated or the missing key is configured.
   if (secrets.length === 0) {
-    const error = "The signing secret can no longer be decrypted; rotate it.";
+    const error = deliveryErrors.secretLost();
     return { attempt: { at, duration: now() - at, response_status: null, error }, verdict: "again" };
   }
   const { fetch } = createOutsideOf(env);

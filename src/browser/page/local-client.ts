@@ -180,7 +180,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
 
   async function preview({ at, ...sample }: NewPreview, { signal }: ReadOptions = {}): Promise<Preview> {
     const own = new AbortController();
-    previewing?.abort(new DOMException("Another preview has begun.", "AbortError"));
+    previewing?.abort(errors.previewReplaced());
     previewing = own;
     const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
     const id = crypto.randomUUID();

@@ -24,7 +24,7 @@ export class PageMiss extends Error {
   readonly offset: number;
 
   constructor(offset: number) {
-    super("Read of bytes that are not loaded.");
+    super();
     this.offset = offset;
   }
 }

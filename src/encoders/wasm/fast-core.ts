@@ -163,7 +163,7 @@ export class Exit extends Error {
   readonly code: number;
 
   constructor(code: number) {
-    super(`Exit with ${code}.`);
+    super();
     this.code = code;
   }
 }

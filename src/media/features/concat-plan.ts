@@ -1,5 +1,4 @@
 import { movingPicture } from "../decoded-pictures.ts";
-import { MediaError } from "../errors.ts";
 import { extraInputs } from "../extra-inputs.ts";
 import { FORMATS, type VideoFormat } from "../formats.ts";
 import { mainStream } from "../main-tracks.ts";
@@ -11,7 +10,7 @@ import * as errors from "../plan-errors.ts";
 import { audibleTrack } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
 import { copiesPictures, pictureNeeds, videoFormat } from "../video-plan.ts";
-import { hasLength, NO_LENGTH } from "./concat.ts";
+import { hasLength } from "./concat.ts";
 import { sourceForTrack } from "./track.ts";
 
 /** A part whose pictures are copied. */
@@ -125,7 +124,7 @@ function encodeParts(
   const { width, height } = video.geometry;
   const frame = { width, height, fit: "contain", ...(background !== undefined && { background }) } as const;
   return all.map(({ input, source }) => {
-    if (!hasLength(source)) throw new MediaError("input_unsupported", NO_LENGTH);
+    if (!hasLength(source)) throw errors.fileUnsuitable({ fault: "duration_unknown", source });
     const geometry =
       input === 0
         ? video.geometry

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { feature, option } from "../feature.ts";
+import { type FileFault, feature, option } from "../feature.ts";
 import { closed, fileUrl } from "../fields.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
@@ -70,16 +70,12 @@ export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V,
   return { concat: z.array(part).max(100).readonly().exactOptional() };
 }
 
-/** Why a video of unknown length cannot be joined, as a sentence. */
-export const NO_LENGTH =
-  "Its exact duration is unknown, so it cannot be joined to another; convert it to MP4 first.";
-
-function refuseFile(source: SourceFacts): string | null {
-  const { kind, format, codecs, width, height } = source;
+function refuseFile(source: SourceFacts): FileFault | null {
+  const { kind, codecs, width, height } = source;
   if (kind !== "video" || codecs?.video == null || !width || !height) {
-    return `It must be a video with pictures; it is ${format}${kind === "audio" ? ", sound alone" : ""}.`;
+    return "not_video";
   }
-  return hasLength(source) ? null : NO_LENGTH;
+  return hasLength(source) ? null : "duration_unknown";
 }
 
 /** Returns whether the duration of a source is exact. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
-import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
+import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
 import { closed, fileUrl, issue, offset, oneOf, seconds, size, toPixels, within } from "../fields.ts";
 import { ANCHORS, BOUNDS, POSITIONS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
@@ -119,11 +119,10 @@ export const overlay = feature({
 
 const FILE_FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "bmp", "tiff"]);
 
-function refuseFile({ kind, format, animated }: SourceFacts): string | null {
+function refuseFile({ kind, format, animated }: SourceFacts): FileFault | null {
   // Other formats need the host's decoder, which reads only the main input.
-  if (kind === "image" && FILE_FORMATS.has(format) && !(format === "webp" && animated)) return null;
-  const actual = animated ? `animated ${format}` : format;
-  return `It must be a picture in PNG, JPEG, WebP that is not animated, GIF, BMP or TIFF; it is ${actual}.`;
+  const isReadable = kind === "image" && FILE_FORMATS.has(format) && !(format === "webp" && animated);
+  return isReadable ? null : "not_picture";
 }
 
 type OverlayOptions = NonNullable<z.infer<typeof videoOverlay>>;

@@ -136,17 +136,12 @@ export function burnFiles(options: SubtitleOptions, sources: readonly SourceFact
   ];
 }
 
-const UNSAFE_PATH = "The path of a filter's file has other characters.";
-
 /**
  * Returns the filters that draw text into finished pictures. Times in the file count from the start of the output; the font is alone in
- * its folder. Throws a RangeError for a path with characters that filters interpret.
+ * its folder.
  */
 function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
-  const [textPath, fontPath] = [files[text], files[text + 1]].map((path = "") => {
-    if (!/^[\w./-]+$/.test(path)) throw new RangeError(UNSAFE_PATH);
-    return path;
-  }) as [string, string];
+  const { [text]: textPath = "", [text + 1]: fontPath = "" } = files;
   // The filter truncates times to milliseconds, and the picture at the start of a text must show it.
   const ticks = Math.round((at + EPSILON_SECONDS) * CLOCK);
   return [

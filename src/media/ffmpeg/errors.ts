@@ -1,3 +1,4 @@
+import { quote } from "../../util/text.ts";
 import { MediaError } from "../errors.ts";
 
 /** ffmpeg's log, as the cause of an error. */
@@ -69,3 +70,5 @@ export const muxerMissing = ({ format }: { format: string }) => new RangeError(`
 export const formatUnknown = ({ format, kind }: { format: string; kind: string }) =>
   new RangeError(`Unknown format ${format} of ${kind}.`);
 export const joinedSoundCopied = () => new RangeError("Joined sound is encoded.");
+export const filterPathUnsafe = ({ path }: { path: string }) =>
+  new RangeError(`The path ${quote(path)} contains characters that ffmpeg's filters interpret.`);

@@ -16,6 +16,7 @@ import {
   scaleMatrix,
   videoColor,
 } from "./color.ts";
+import * as errors from "./errors.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 import type { Trim } from "./trim.ts";
 
@@ -193,7 +194,7 @@ export function videoGraph(
   return `[${videoStream(source)}]${chain([...filters, ...over])}[video]`;
 }
 
-/** Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. */
+/** Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. Throws a RangeError for a path with characters that filters interpret. */
 export function videoOver(
   plan: Plan,
   chunk: Chunk,
@@ -203,6 +204,8 @@ export function videoOver(
 ): Filter[] {
   const { video } = plan;
   if (video?.mode !== "encode" || chunk.track === "audio") return [];
+  const path = files.find((each) => !/^[\w./-]+$/.test(each));
+  if (path !== undefined) throw errors.filterPathUnsafe({ path });
   const { geometry, depth, fps } = video;
   const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
   return overFilters(video, {

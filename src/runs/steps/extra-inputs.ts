@@ -100,8 +100,8 @@ export async function probeExtraInput(
   const seconds = mediaSeconds(source);
   const { max_seconds: maxSeconds } = tools;
   if (seconds > maxSeconds) throw errors.extraInputTooLong({ seconds, maxSeconds });
-  const fault = refuseFile(role, source);
-  if (fault !== null) throw new MediaError("input_unsupported", fault);
+  const error = refuseFile(role, source);
+  if (error) throw error;
   return source;
 }
 

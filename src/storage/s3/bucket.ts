@@ -157,7 +157,7 @@ function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestIn
 class BadAnswer extends Error {
   readonly fault: S3Fault;
   constructor(fault: S3Fault) {
-    super("The answer is a fault.");
+    super();
     this.fault = fault;
   }
 }
