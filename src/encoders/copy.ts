@@ -7,7 +7,7 @@ import {
   MovOutputFormat,
   Output,
 } from "mediabunny";
-import { containerOf } from "../media/containers.ts";
+import { containerOf, isIsobmff } from "../media/containers.ts";
 import type { PacketCounts } from "../media/ffmpeg/packet-count.ts";
 import type { VideoFormat } from "../media/formats.ts";
 import type { Plan } from "../media/plan.ts";
@@ -102,8 +102,7 @@ export async function takeSound(
   const readable = await openSource(input, source.format, signal);
   if (!readable) return null;
   const { open, close } = createOpener(signal, false);
-  const isobmff = source.format === "mp4" || source.format === "mov";
-  const format = isobmff
+  const format = isIsobmff(source.format)
     ? new MovOutputFormat({ fastStart: false, metadataFormat: "mdir" })
     : new MkvOutputFormat();
   const target = new BufferTarget();

@@ -1,9 +1,19 @@
-/** Facts of a source's container. */
+import { MIB } from "../util/bytes.ts";
+
+/** How a container holds tags: in a list that is fixed (iTunes' items, QuickTime's user data, RIFF's INFO), or by any name. */
+export type TagScheme = "itunes" | "quicktime" | "riff" | "id3" | "vorbis" | "matroska";
+
+/** A layout that several containers share. */
+export type ContainerFamily = "isobmff" | "matroska" | "ogg";
+
+/** Facts of the container of a source or an output. */
 export interface Container {
   /** Name for people; the format's name in upper case when absent. */
   label?: string;
-  /** MIME types of a file with video, and of an audio-only file. */
-  mime: readonly [pictures: string, sound?: string];
+  /** MIME types of a file with video, and of an audio-only file; absent where none is registered or in use. */
+  mime?: readonly [pictures: string, sound?: string];
+  /** Its layout, where several containers share it: one parser reads them all. */
+  family?: ContainerFamily;
   /**
    * ffmpeg's demuxers that may open it; ffmpeg may choose among similar formats by the first bytes alone. When absent, the
    * demuxer of the format's name, and that of its still pictures.
@@ -15,16 +25,35 @@ export interface Container {
   copies_sound: boolean;
   /** Where ffmpeg can start: at any keyframe by its presentation time, at an audio packet, or only at the beginning. */
   seeks: "pictures" | "sound" | "beginning";
+  /** Whether ffmpeg seeks its sound to the exact sample, with a decoder whose state lasts at most a second. */
+  exact_seek: boolean;
   /** Codecs whose entry points can be looked up; null for none. */
   entries: RegExp | null;
   /** Whether ffmpeg counts times from the first packet of the selected streams, and seeks by decoding times. */
   transport: boolean;
   /** Whether its times may restart midway (AVFMT_TS_DISCONT). */
   restarts: boolean;
-  /** Whether it lists its packets in advance, so that a truncated file is refused without the option `partial`. */
-  whole: boolean;
+  /**
+   * Whether an index lists its packets in advance, with sizes, times and durations, unless the file is fragmented. A truncated file
+   * is refused without the option `partial`.
+   */
+  indexed: boolean;
+  /** Whether edit lists can hide packets that are decoded but not shown. */
+  edit_lists: boolean;
+  /** Whether its stated duration is exact, so that an output that ends much earlier shows a truncated source. */
+  exact_duration: boolean;
+  /** Whether chapters, and the duration that ffmpeg writes, count from 0 rather than from the first packet. */
+  zero_based: boolean;
+  /** Whether tracks state a codec delay, by which ffmpeg's start time precedes the first packet. */
+  codec_delay: boolean;
   /** Whether frames are evenly spaced, so that the visible one began less than a frame ago. */
   even: boolean;
+  /** Whether its packets are of similar size throughout, so that the first ones and the file's size tell the duration. */
+  even_sizes: boolean;
+  /** Whether it is nothing but audio frames: where such files are joined, a frame may refer to one that is missing. */
+  bare: boolean;
+  /** Whether frames state their number and no size: ffmpeg takes their times from the number, and a part of one for a whole. */
+  numbered_frames: boolean;
   /** Seconds to decode before a time when no entry point can be looked up. */
   lead: number;
   /** Returns the seconds to which ffmpeg rounds a seek, from the seconds of a frame. */
@@ -33,45 +62,105 @@ export interface Container {
   clock?: number;
   /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";
+  /** Bytes up to which a probe lets mediabunny (1.61) read a whole file for its length; 0 where it may never stop, as in a FLAC file without frames. */
+  max_measured: number;
+  /** How disabled tracks show: mediabunny (1.61) leaves them out, or it and ffmpeg report enabled tracks as default ones. */
+  disabled_tracks?: "hidden" | "not_default";
   /** Whether the fast core has its demuxer (core/recipe.ts). */
   fast: boolean;
+  /** How it holds tags; absent where it has none. */
+  tags?: TagScheme;
+  /** Whether an output can hold a cover. */
+  covers: boolean;
+  /** How an output holds chapters: written into the finished file, or as tags; absent where it holds none. */
+  chapters?: "file" | "tags";
+  /** Codecs of its text tracks that can be read, by ffmpeg's names. */
+  texts: readonly string[];
 }
 
 const PLAIN = {
   copies: "never",
   copies_sound: true,
   seeks: "beginning",
+  exact_seek: false,
   entries: null,
   transport: false,
   restarts: false,
-  whole: false,
+  indexed: false,
+  edit_lists: false,
+  exact_duration: false,
+  zero_based: false,
+  codec_delay: false,
   even: false,
+  even_sizes: false,
+  bare: false,
+  numbered_frames: false,
   lead: 5,
   tick: () => 0,
   mediabunny: "copies",
+  max_measured: Number.POSITIVE_INFINITY,
   fast: false,
+  covers: false,
+  texts: [],
 } as const satisfies Partial<Container>;
 
-const row = (facts: Partial<Container> & Pick<Container, "mime">): Container => ({ ...PLAIN, ...facts });
+const row = (facts: Partial<Container>): Container => ({ ...PLAIN, ...facts });
 
-const ISOBMFF = {
+const INDEXED = {
   copies: "always",
   seeks: "pictures",
   entries: /./,
-  mediabunny: "copies",
+  exact_duration: true,
   fast: true,
-  whole: true,
-  demuxers: "mov",
 } as const satisfies Partial<Container>;
-const MATROSKA = { ...ISOBMFF, whole: false, demuxers: "matroska", clock: 1000 } as const;
+const ISOBMFF = {
+  ...INDEXED,
+  family: "isobmff",
+  demuxers: "mov",
+  indexed: true,
+  edit_lists: true,
+  disabled_tracks: "not_default",
+  chapters: "file",
+  texts: ["mov_text"],
+} as const satisfies Partial<Container>;
+const MATROSKA = {
+  ...INDEXED,
+  family: "matroska",
+  demuxers: "matroska",
+  clock: 1000,
+  zero_based: true,
+  codec_delay: true,
+  max_measured: 16 * MIB,
+  disabled_tracks: "hidden",
+  tags: "matroska",
+} as const satisfies Partial<Container>;
 const SOUND = { seeks: "sound", fast: true } as const;
+const OGG = {
+  ...SOUND,
+  family: "ogg",
+  restarts: true,
+  tags: "vorbis",
+  covers: true,
+  chapters: "tags",
+} as const satisfies Partial<Container>;
 
-/** The containers of sources, by Framewright's names. */
+/** The containers of sources and outputs, by Framewright's names. */
 export const CONTAINERS: Readonly<Record<string, Container>> = {
-  mp4: row({ ...ISOBMFF, label: "MP4", mime: ["video/mp4", "audio/mp4"] }),
-  mov: row({ ...ISOBMFF, label: "QuickTime", mime: ["video/quicktime"] }),
-  webm: row({ ...MATROSKA, label: "WebM", mime: ["video/webm", "audio/webm"] }),
-  matroska: row({ ...MATROSKA, label: "Matroska", mime: ["video/x-matroska", "audio/x-matroska"] }),
+  mp4: row({ ...ISOBMFF, label: "MP4", mime: ["video/mp4", "audio/mp4"], tags: "itunes", covers: true }),
+  mov: row({ ...ISOBMFF, label: "QuickTime", mime: ["video/quicktime"], tags: "quicktime" }),
+  webm: row({
+    ...MATROSKA,
+    label: "WebM",
+    mime: ["video/webm", "audio/webm"],
+    chapters: "file",
+    texts: ["webvtt"],
+  }),
+  matroska: row({
+    ...MATROSKA,
+    label: "Matroska",
+    mime: ["video/x-matroska", "audio/x-matroska"],
+    texts: ["subrip", "ass", "webvtt"],
+  }),
   flv: row({
     label: "Flash Video",
     mime: ["video/x-flv"],
@@ -116,14 +205,54 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     fast: true,
   }),
   asf: row({ label: "Windows Media", mime: ["video/x-ms-wmv", "audio/x-ms-wma"], mediabunny: "none" }),
-  ogg: row({ ...SOUND, label: "Ogg", mime: ["video/ogg", "audio/ogg"], restarts: true }),
-  mp3: row({ ...SOUND, label: "MP3", mime: ["audio/mpeg"], demuxers: "mp3,aac" }),
-  aac: row({ ...SOUND, label: "AAC", mime: ["audio/aac"], demuxers: "aac,mp3" }),
-  wav: row({ label: "WAV", mime: ["audio/wav"], demuxers: "wav,w64", fast: true }),
-  flac: row({ label: "FLAC", mime: ["audio/flac"], fast: true }),
+  ogg: row({ ...OGG, label: "Ogg", mime: ["video/ogg", "audio/ogg"] }),
+  // Only outputs have this name; an Opus source is an Ogg.
+  opus: row({ ...OGG, label: "Opus" }),
+  mp3: row({
+    ...SOUND,
+    label: "MP3",
+    mime: ["audio/mpeg"],
+    demuxers: "mp3,aac",
+    exact_seek: true,
+    bare: true,
+    tags: "id3",
+    covers: true,
+    chapters: "file",
+  }),
+  // ADTS has no tags, so an ID3 tag precedes it.
+  aac: row({
+    ...SOUND,
+    label: "AAC",
+    mime: ["audio/aac"],
+    demuxers: "aac,mp3",
+    even_sizes: true,
+    bare: true,
+    max_measured: MIB,
+    tags: "id3",
+  }),
+  wav: row({
+    label: "WAV",
+    mime: ["audio/wav"],
+    demuxers: "wav,w64",
+    exact_duration: true,
+    fast: true,
+    tags: "riff",
+  }),
+  flac: row({
+    label: "FLAC",
+    mime: ["audio/flac"],
+    exact_duration: true,
+    numbered_frames: true,
+    max_measured: 0,
+    fast: true,
+    tags: "vorbis",
+    covers: true,
+    chapters: "tags",
+  }),
   aiff: row({ label: "AIFF", mime: ["audio/aiff"], fast: true }),
-  ac3: row({ label: "AC-3", mime: ["audio/ac3"], fast: true }),
-  eac3: row({ label: "E-AC-3", mime: ["audio/eac3"], fast: true }),
+  ac3: row({ label: "AC-3", mime: ["audio/ac3"], bare: true, fast: true }),
+  eac3: row({ label: "E-AC-3", mime: ["audio/eac3"], bare: true, fast: true }),
+  dts: row({ mediabunny: "none", bare: true }),
   amr: row({ label: "AMR", mime: ["audio/amr"] }),
   caf: row({ label: "CAF", mime: ["audio/x-caf"] }),
   gif: row({ label: "GIF", mime: ["image/gif"], demuxers: "gif,gif_pipe", tick: () => 0.01 }),
@@ -141,7 +270,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   pam: row({ label: "PAM", mime: ["image/x-portable-arbitrarymap"], demuxers: "image2pipe" }),
 };
 
-const UNKNOWN = row({ mime: ["application/octet-stream"], mediabunny: "none" });
+const UNKNOWN = row({ mediabunny: "none" });
 
 // Only ffmpeg follows an edit list of several parts, from the beginning, and only when it decodes.
 const EDITED = {
@@ -168,9 +297,19 @@ export interface ContainedSource {
   restarted?: true | undefined;
 }
 
+/** Returns whether a format is an MP4 or a variant of it, with boxes of ISO/IEC 14496-12. */
+export function isIsobmff(format: string): boolean {
+  return containerOf({ format }).family === "isobmff";
+}
+
+/** Returns whether a format is the variant of MP4 for QuickTime, whose tags, texts and colors have forms of their own. */
+export function isQuickTime(format: string): boolean {
+  return containerOf({ format }).tags === "quicktime";
+}
+
 /** Returns whether a copy into a format would play what the edit list of the source hides. */
 export function playsPreroll({ preroll }: { preroll?: number | undefined }, format: string): boolean {
-  return preroll !== undefined && format !== "mp4" && format !== "mov";
+  return preroll !== undefined && !containerOf({ format }).edit_lists;
 }
 
 /** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */
@@ -188,7 +327,7 @@ export function endsInFrame({
   format: string;
   truncated?: true | undefined;
 }): boolean {
-  return truncated === true && format === "flac";
+  return truncated === true && containerOf({ format }).numbered_frames;
 }
 
 /** Returns the names of the containers for which a predicate holds. */

@@ -1,9 +1,10 @@
+import { containerOf } from "./containers.ts";
 import { createPlan } from "./create-plan.ts";
 import { losesDepth } from "./features/audio-format.ts";
 import { carriesProfile } from "./features/color-profile.ts";
 import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
-import type { EncodeKind, Quality } from "./formats.ts";
+import { type EncodeKind, FORMATS, type Quality } from "./formats.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
@@ -11,15 +12,7 @@ import { type Geometry, type Plan, soundsOf } from "./plan.ts";
 import { CONTAINER_BYTES, copiedBytes, packetBits, streamBits, typicalQuality } from "./rates.ts";
 import { audibleTrack, loudnessChange } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
-import {
-  CHAPTER_PLACES,
-  holdsCover,
-  holdsTag,
-  holdsTagValues,
-  isLoudness,
-  isPrivate,
-  type MetadataMode,
-} from "./tags.ts";
+import { holdsTag, holdsTagValues, isLoudness, isPrivate, type MetadataMode } from "./tags.ts";
 
 /** The facts of an output that are certain before the work starts. */
 export interface Forecast {
@@ -202,7 +195,7 @@ function reasonOf(
     case "cover":
       if (plan.cover === index) return null;
       if (isAlone(plan) || metadata === "strip") return "asked";
-      if (!holdsCover(plan.format)) return "no_place_in_format";
+      if (!containerOf({ format: plan.format }).covers) return "no_place_in_format";
       return plan.cover === undefined ? "not_supported" : "one_track";
     case "subtitle":
       if (plan.subtitles?.some((track) => track.stream === index)) return null;
@@ -291,17 +284,15 @@ function lostAlpha({ kind, format, video, image }: Plan, source: Source): Droppe
     {
       kind: "alpha",
       ...pictureIndex(source),
-      reason: ALPHA_FORMATS[kind]?.includes(format) ? "not_supported" : "no_place_in_format",
+      reason: holdsAlpha(kind, format) ? "not_supported" : "no_place_in_format",
     },
   ];
 }
 
-const ALPHA_FORMATS: Partial<Record<EncodeKind, readonly string[]>> = {
-  video: ["webm"],
-  image: ["png", "webp", "gif", "avif"],
-  animation: ["gif", "webp", "avif"],
-  storyboard: ["webp"],
-};
+function holdsAlpha(kind: EncodeKind, format: string): boolean {
+  const formats: Readonly<Record<string, { mime: string; alpha?: boolean }>> = FORMATS[kind];
+  return formats[format]?.alpha === true;
+}
 
 function lostProfile({ format, video, image }: Plan, { color_profile, gain_map }: Source): Dropped[] {
   if (!image && video?.mode !== "encode") return [];
@@ -321,7 +312,9 @@ function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropp
     return [{ kind: "chapters", reason: unsupported(plan) }];
   if (metadata === "strip") return [{ kind: "chapters", reason: "asked" }];
   if (joins(plan)) return [{ kind: "chapters", reason: "not_supported" }];
-  return CHAPTER_PLACES.has(plan.format) ? [] : [{ kind: "chapters", reason: "no_place_in_format" }];
+  return containerOf({ format: plan.format }).chapters
+    ? []
+    : [{ kind: "chapters", reason: "no_place_in_format" }];
 }
 
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {

@@ -1,8 +1,8 @@
-/** Facts of every output format: MIME type, file extension and the codecs that it can hold, the default first. */
+/** Facts of every output format: MIME type, file extension, whether it can hold transparency, and its codecs, the default first. */
 export const FORMATS = {
   video: {
     mp4: { mime: "video/mp4", extension: "mp4", codecs: ["h264", "h265", "av1"], audio: "aac" },
-    webm: { mime: "video/webm", extension: "webm", codecs: ["vp9", "av1"], audio: "opus" },
+    webm: { mime: "video/webm", extension: "webm", codecs: ["vp9", "av1"], audio: "opus", alpha: true },
     mov: { mime: "video/quicktime", extension: "mov", codecs: ["h264", "h265"], audio: "aac" },
   },
   audio: {
@@ -21,13 +21,13 @@ export const FORMATS = {
     avif: { mime: "image/avif", extension: "avif", alpha: true, animated: false },
   },
   animation: {
-    gif: { mime: "image/gif", extension: "gif" },
-    webp: { mime: "image/webp", extension: "webp" },
-    avif: { mime: "image/avif", extension: "avif" },
+    gif: { mime: "image/gif", extension: "gif", alpha: true },
+    webp: { mime: "image/webp", extension: "webp", alpha: true },
+    avif: { mime: "image/avif", extension: "avif", alpha: true },
   },
   storyboard: {
     jpeg: { mime: "image/jpeg", extension: "jpg" },
-    webp: { mime: "image/webp", extension: "webp" },
+    webp: { mime: "image/webp", extension: "webp", alpha: true },
   },
   waveform: {
     json: { mime: "application/json", extension: "json" },

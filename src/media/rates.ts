@@ -311,10 +311,8 @@ const SOUND_GROWTH = 4;
 
 /** Returns whether a copy between two containers keeps its size. */
 export function isAlike(from: string, to: string): boolean {
-  const { demuxers } = containerOf({ format: from });
-  const ogg = new Set(["ogg", "opus"]);
-  if (from === to || (ogg.has(from) && ogg.has(to))) return true;
-  return demuxers !== undefined && demuxers === containerOf({ format: to }).demuxers;
+  const { family } = containerOf({ format: from });
+  return from === to || (family !== undefined && family === containerOf({ format: to }).family);
 }
 
 const DEFAULT_RATE = 48_000;

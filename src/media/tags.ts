@@ -1,38 +1,40 @@
+import { containerOf, type TagScheme } from "./containers.ts";
+
 /** The place of a tag in formats with a fixed list of tags; other formats can hold any tag. */
 interface TagPlaces {
   /** Item of the iTunes list of an MP4. */
-  mp4?: string;
+  itunes?: string;
   /** Box of a MOV's user data. */
-  mov?: string;
+  quicktime?: string;
   /** Whether the INFO list of a WAV has a chunk for it. */
-  wav?: true;
+  riff?: true;
 }
 
 /** Tags that formats with a fixed list have a place for, by ffmpeg's names. */
 const PLACED_TAGS = {
-  title: { mp4: "\u00a9nam", mov: "\u00a9nam", wav: true },
-  artist: { mp4: "\u00a9ART", mov: "\u00a9ART", wav: true },
-  album: { mp4: "\u00a9alb", mov: "\u00a9alb", wav: true },
-  album_artist: { mp4: "aART" },
-  composer: { mp4: "\u00a9wrt" },
+  title: { itunes: "\u00a9nam", quicktime: "\u00a9nam", riff: true },
+  artist: { itunes: "\u00a9ART", quicktime: "\u00a9ART", riff: true },
+  album: { itunes: "\u00a9alb", quicktime: "\u00a9alb", riff: true },
+  album_artist: { itunes: "aART" },
+  composer: { itunes: "\u00a9wrt" },
   performer: {},
   publisher: {},
-  track: { mp4: "trkn", wav: true },
-  disc: { mp4: "disk" },
-  date: { mp4: "\u00a9day", mov: "\u00a9day", wav: true },
-  genre: { mp4: "\u00a9gen", mov: "\u00a9gen", wav: true },
-  comment: { mp4: "\u00a9cmt", mov: "\u00a9cmt", wav: true },
-  description: { mp4: "desc" },
-  synopsis: { mp4: "ldes" },
-  lyrics: { mp4: "\u00a9lyr" },
-  copyright: { mp4: "cprt", mov: "\u00a9cpy", wav: true },
-  grouping: { mp4: "\u00a9grp" },
-  show: { mp4: "tvsh" },
-  episode_id: { mp4: "tven" },
-  network: { mp4: "tvnn" },
-  location: { mp4: "\u00a9xyz", mov: "\u00a9xyz" },
-  make: { mov: "\u00a9mak" },
-  model: { mov: "\u00a9mod" },
+  track: { itunes: "trkn", riff: true },
+  disc: { itunes: "disk" },
+  date: { itunes: "\u00a9day", quicktime: "\u00a9day", riff: true },
+  genre: { itunes: "\u00a9gen", quicktime: "\u00a9gen", riff: true },
+  comment: { itunes: "\u00a9cmt", quicktime: "\u00a9cmt", riff: true },
+  description: { itunes: "desc" },
+  synopsis: { itunes: "ldes" },
+  lyrics: { itunes: "\u00a9lyr" },
+  copyright: { itunes: "cprt", quicktime: "\u00a9cpy", riff: true },
+  grouping: { itunes: "\u00a9grp" },
+  show: { itunes: "tvsh" },
+  episode_id: { itunes: "tven" },
+  network: { itunes: "tvnn" },
+  location: { itunes: "\u00a9xyz", quicktime: "\u00a9xyz" },
+  make: { quicktime: "\u00a9mak" },
+  model: { quicktime: "\u00a9mod" },
 } as const satisfies Record<string, TagPlaces>;
 
 /** The tag of a file's creation time, for which MP4, MOV and Matroska have a header field. */
@@ -83,17 +85,15 @@ export function isLoudness(name: string): boolean {
   return /^(replaygain|r128)_/.test(name);
 }
 
-const SEVERAL_VALUES: ReadonlySet<string> = new Set(["flac", "ogg", "opus", "mp3", "aac"]);
-
 /** Returns whether an output format holds each of the values of a tag; other formats join them. */
 export function holdsTagValues(format: string): boolean {
-  return SEVERAL_VALUES.has(format);
+  const { tags } = containerOf({ format });
+  return tags === "id3" || tags === "vorbis";
 }
 
 /** Returns the name of a tag in a format where it differs from ffmpeg's. */
 export function nameInFormat(name: string, format: string): string {
-  const isId3 = format === "mp3" || format === "aac";
-  if (!isId3) return name;
+  if (containerOf({ format }).tags !== "id3") return name;
   return ID3_NAMES[name] ?? (ID3_TEXTS.has(name) ? name.toUpperCase() : name);
 }
 
@@ -104,42 +104,19 @@ const ID3_TEXTS: ReadonlySet<string> = new Set([
   ...["town", "tpe4", "tpro", "trsn", "trso", "tsoa", "tsop", "tsot", "tsst"],
 ]);
 
-/** Returns the place of a tag in an MP4 or MOV; undefined where it has none. */
-export function tagPlace(name: string, format: "mp4" | "mov"): string | undefined {
-  return PLACES.get(name)?.[format];
+/** Returns the place of a tag in a list of iTunes or QuickTime; undefined where it has none, or the scheme is another. */
+export function tagPlace(name: string, scheme: TagScheme | undefined): string | undefined {
+  if (scheme !== "itunes" && scheme !== "quicktime") return undefined;
+  return PLACES.get(name)?.[scheme];
 }
 
 /** Returns whether an output format can hold a tag. */
 export function holdsTag(format: string, name: string): boolean {
-  if (format === "mp4" || format === "mov")
-    return name === CREATION_TIME || tagPlace(name, format) !== undefined;
-  return format === "wav" ? PLACES.get(name)?.wav === true : !WITHOUT_TAGS.has(format);
+  const { tags } = containerOf({ format });
+  if (tags === "itunes" || tags === "quicktime")
+    return name === CREATION_TIME || tagPlace(name, tags) !== undefined;
+  return tags === "riff" ? PLACES.get(name)?.riff === true : tags !== undefined;
 }
-
-const WITHOUT_TAGS: ReadonlySet<string> = new Set([
-  "hls",
-  "dash",
-  "hls_dash",
-  "jpeg",
-  "png",
-  "webp",
-  "gif",
-  "avif",
-]);
-
-// MOV has a key for covers, com.apple.quicktime.artwork, but ffmpeg only reads it.
-const COVER_FORMATS: ReadonlySet<string> = new Set(["mp3", "flac", "ogg", "opus", "mp4"]);
-
-/** Returns whether an output format can hold a cover. */
-export function holdsCover(format: string): boolean {
-  return COVER_FORMATS.has(format);
-}
-
-/** How an output format holds chapters: written into the finished file, or as tags; other formats hold none. */
-export const CHAPTER_PLACES: ReadonlyMap<string, "file" | "tags"> = new Map([
-  ...(["mp4", "mov", "webm", "mp3"] as const).map((format) => [format, "file"] as const),
-  ...(["ogg", "opus", "flac"] as const).map((format) => [format, "tags"] as const),
-]);
 
 /** Codecs of covers that every format with covers can hold. */
 export const COVER_CODECS = { mjpeg: "image/jpeg", png: "image/png" } as const;

@@ -1,4 +1,6 @@
 import { type MetadataTags, RichImageData } from "mediabunny";
+import { containerOf } from "../media/containers.ts";
+import type { VideoFormat } from "../media/formats.ts";
 import type { Plan } from "../media/plan.ts";
 import { COVER_CODECS, type Tags, tagPlace } from "../media/tags.ts";
 import { readId3 } from "../probe/mp3.ts";
@@ -60,23 +62,21 @@ export async function readCover(reader: ByteReader, signal: AbortSignal): Promis
 }
 
 /** Converts tags and cover to mediabunny's form for a format; undefined when there are none. */
-export function muxerTags(
-  format: "mp4" | "mov" | "webm",
-  { tags, cover }: FileMetadata,
-): MetadataTags | undefined {
+export function muxerTags(format: VideoFormat, { tags, cover }: FileMetadata): MetadataTags | undefined {
+  const { tags: scheme, covers } = containerOf({ format });
   const raw: NonNullable<MetadataTags["raw"]> = {};
   for (const [name, value] of Object.entries(tags)) {
-    if (format === "webm") raw[WEBM_NAMES[name] ?? name.toUpperCase()] = value;
+    if (scheme === "matroska") raw[MATROSKA_NAMES[name] ?? name.toUpperCase()] = value;
     else {
-      const place = tagPlace(name, format);
+      const place = tagPlace(name, scheme);
       if (place) raw[place] = NUMBERED.has(place) ? numbersOf(value) : value;
     }
   }
-  if (cover && format === "mp4") raw.covr = new RichImageData(cover.bytes, cover.mime);
+  if (cover && covers) raw.covr = new RichImageData(cover.bytes, cover.mime);
   return Object.keys(raw).length > 0 ? { raw } : undefined;
 }
 
-const WEBM_NAMES: Readonly<Record<string, string>> = { track: "PART_NUMBER" };
+const MATROSKA_NAMES: Readonly<Record<string, string>> = { track: "PART_NUMBER" };
 
 /** MP4 items that hold a number and a total instead of text. */
 export const NUMBERED: ReadonlySet<string> = new Set(["trkn", "disk"]);

@@ -59,9 +59,8 @@ export async function readCopyJoin(inputs: readonly ByteReader[], signal?: Abort
  * Plans an MP4 or MOV that joins the pictures of files that {@link readCopyJoin} accepted. Rejects with `encode_failed` when the
  * files have changed.
  */
-export async function planJoin({ format, video, audio, ...rest }: Mp4StitchOptions): Promise<Mp4Copy> {
+export async function planJoin({ quicktime, video, audio, ...rest }: Mp4StitchOptions): Promise<Mp4Copy> {
   const { ticks = 0, until, metadata, signal } = rest;
-  const quicktime = format === "mov";
   let build: Mp4Build | null = null;
   let latest = 0;
   const inWindows = createWindows();
@@ -146,7 +145,8 @@ function createWindows(): (input: ByteReader) => ByteReader {
 // mediabunny's muxer (1.61) holds an object per packet; this one joins 4 hours at 60 fps in 48 MiB of heap (test/encoders/stitch-long).
 
 interface Mp4StitchOptions {
-  format: "mp4" | "mov";
+  /** Whether to write a MOV. */
+  quicktime: boolean;
   /** Parts in order of time. */
   video: readonly VideoPart[];
   audio: ByteReader | null;
@@ -166,14 +166,13 @@ const MAX_READS = 6;
  * parts overlap.
  */
 export async function planMp4({
-  format,
+  quicktime,
   video,
   audio,
   until,
   metadata,
   signal,
 }: Mp4StitchOptions): Promise<Mp4Copy | null> {
-  const quicktime = format === "mov";
   const pictures = await joinPictures(video, quicktime, until ?? null, signal);
   const sound = pictures && audio && (await buildSound(audio, quicktime, signal));
   if (!pictures || (audio && !sound)) return null;

@@ -443,7 +443,7 @@ const NO_LANGUAGE = 0x55c4;
 /** Writes tags and cover for the end of an index: an iTunes list in an MP4, texts in a MOV; empty when there are none. */
 export function writeUserData(quicktime: boolean, { tags, cover }: FileMetadata): Bytes {
   const entries = Object.entries(tags).flatMap(([name, value]) => {
-    const place = tagPlace(name, quicktime ? "mov" : "mp4");
+    const place = tagPlace(name, quicktime ? "quicktime" : "itunes");
     return place ? [{ place, value }] : [];
   });
   const items = quicktime

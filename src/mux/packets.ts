@@ -8,12 +8,24 @@ import {
   type InputAudioTrack,
   type InputTrack,
   type InputVideoTrack,
+  MovOutputFormat,
+  Mp4OutputFormat,
+  type OutputFormat,
   type PacketRetrievalOptions,
   type VideoCodec,
+  WebMOutputFormat,
 } from "mediabunny";
+import { isIsobmff, isQuickTime } from "../media/containers.ts";
+import type { VideoFormat } from "../media/formats.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
+
+/** Returns mediabunny's muxer of a video format; `fastStart` places the index of an MP4 or MOV. */
+export function muxerFormat(format: VideoFormat, fastStart: "reserve" | "in-memory"): OutputFormat {
+  if (!isIsobmff(format)) return new WebMOutputFormat();
+  return isQuickTime(format) ? new MovOutputFormat({ fastStart }) : new Mp4OutputFormat({ fastStart });
+}
 
 /** An encoded part of the video, and its start in the output in seconds. */
 export interface VideoPart {

@@ -1,14 +1,11 @@
 import {
   EncodedAudioPacketSource,
   EncodedVideoPacketSource,
-  MovOutputFormat,
-  Mp4OutputFormat,
   Output,
-  type OutputFormat,
   StreamTarget,
   type StreamTargetChunk,
-  WebMOutputFormat,
 } from "mediabunny";
+import { isIsobmff, isQuickTime } from "../media/containers.ts";
 import { MediaError } from "../media/errors.ts";
 import type { VideoFormat } from "../media/formats.ts";
 import { CREATION_TIME } from "../media/tags.ts";
@@ -20,7 +17,7 @@ import * as errors from "./errors.ts";
 import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { planJoin, planMp4 } from "./join-mp4.ts";
 import { createGatherer } from "./mp4-boxes.ts";
-import { createOpener, openPictures, openSound, type VideoPart } from "./packets.ts";
+import { createOpener, muxerFormat, openPictures, openSound, type VideoPart } from "./packets.ts";
 
 export interface StitchOptions {
   format: VideoFormat;
@@ -69,15 +66,16 @@ export function stitch(options: StitchOptions): ReadableStream<Uint8Array> {
 async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
   try {
     const { format, metadata } = options;
-    const dated = format === "webm" ? write : setCreationTime(metadata?.tags[CREATION_TIME], write);
+    const isMovie = isIsobmff(format);
+    const dated = isMovie ? setCreationTime(metadata?.tags[CREATION_TIME], write) : write;
     const plan = options.ticks === undefined ? planMp4 : planJoin;
-    const copy = format === "webm" ? null : await plan({ ...options, format });
+    const copy = isMovie ? await plan({ ...options, quicktime: isQuickTime(format) }) : null;
     if (copy) return await copy(dated);
     const { rehearsal, writable } = createRehearsal();
     await mux(options, writable, true);
     let written = 0;
-    const tagged = format === "webm" && metadata !== undefined;
-    const compact = format === "webm" ? write : dropReserve(dated);
+    const tagged = !isMovie && metadata !== undefined;
+    const compact = isMovie ? dropReserve(dated) : write;
     const gatherer = createGatherer(tagged ? hideTargetType(write) : compact);
     const replay = createReplay(rehearsal, (bytes) => {
       written += bytes.length;
@@ -100,7 +98,7 @@ async function mux(
   rehearsing: boolean,
 ): Promise<void> {
   const opener = createOpener(signal);
-  const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
+  const output = new Output({ format: muxerFormat(format, "reserve"), target: new StreamTarget(writable) });
   try {
     const sound = audio && (await openSound(opener.open(audio), audioFrom, audioPlace));
     // WebM cannot give the priming negative times, so the pictures are delayed instead.
@@ -111,7 +109,7 @@ async function mux(
       until == null ? null : until + delay,
     );
     const counted = async (track: { count(): Promise<number> }) =>
-      format === "webm" ? {} : { maximumPacketCount: await track.count() };
+      isIsobmff(format) ? { maximumPacketCount: await track.count() } : {};
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);
     output.addVideoTrack(pictureSource, await counted(pictures));
     const soundSource = sound && new EncodedAudioPacketSource(sound.codec);
@@ -149,12 +147,6 @@ async function mux(
     opener.close();
   }
 }
-
-const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
-  mp4: () => new Mp4OutputFormat({ fastStart: "reserve" }),
-  mov: () => new MovOutputFormat({ fastStart: "reserve" }),
-  webm: () => new WebMOutputFormat(),
-};
 
 const MVHD = [0x6d, 0x76, 0x68, 0x64];
 const MAX_SEARCH = 256;

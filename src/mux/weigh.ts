@@ -1,4 +1,5 @@
 import type { Input } from "mediabunny";
+import { containerOf } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
 import type { Source } from "../media/source.ts";
 import { openSource, openUncached } from "../probe/open-source.ts";
@@ -63,7 +64,7 @@ export async function listPictures(
   source: Source,
   signal: AbortSignal,
 ): Promise<ListedPicture[]> {
-  if (source.format !== "mp4" && source.format !== "mov") return [];
+  if (!containerOf({ format: source.format }).indexed) return [];
   if ((source.duration ?? 0) * (source.fps ?? DEFAULT_FPS) > MAX_LISTED) return [];
   let input: Input | null = null;
   try {

@@ -17,6 +17,7 @@ import {
   WEBM,
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
+import { containerOf, type TagScheme } from "../media/containers.ts";
 import { USUAL_DEPTH } from "../media/features/audio-format.ts";
 import * as mediaErrors from "../media/ffmpeg/errors.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
@@ -215,7 +216,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     ...(sound_track > 0 && { sound_track }),
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
-  const timed = duration !== null || format !== "flac";
+  const timed = duration !== null || containerOf({ format }).max_measured > 0;
   const origin = context.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
   return {
     source: withExtras(source, extras, origin),
@@ -241,8 +242,7 @@ async function readTrack(
   const language = await track.getLanguageCode();
   const end = index ? index.end : await endOf(track, context.start);
   const flags = await track.getDisposition();
-  // mediabunny (1.61) takes an enabled track of an MP4 for a default one.
-  const disabled = (format === "mp4" || format === "mov") && !flags.default;
+  const disabled = containerOf({ format }).disabled_tracks === "not_default" && !flags.default;
   const stream: SourceStream = {
     index: place,
     kind: track.type,
@@ -336,18 +336,19 @@ async function readExtras(
   { reader, movie, matroska }: ExtrasSource,
 ): Promise<Extras> {
   if (matroska) return { ...matroska, tags: readTags(matroska.tags) };
-  if (format === "mp3" || format === "aac") {
+  const { tags: scheme, family } = containerOf({ format });
+  if (scheme === "id3") {
     const { tags, covers, chapters } = await readId3(reader);
     const streams = covers.map(({ mime, common }) => coverStream(common ? mime : ""));
     return { places: new Map(), streams, tags: readTags(tags), chapters };
   }
   // mediabunny would read attachments completely.
-  if (format === "matroska" || format === "webm") {
+  if (family === "matroska") {
     return { places: new Map(), streams: [], tags: {}, chapters: [] };
   }
   const metadata = await input.getMetadataTags();
   const texts = Object.entries(metadata.raw ?? {}).flatMap(([name, value]) => {
-    return typeof value === "string" || Array.isArray(value) ? [nameTag(format, name, value)] : [];
+    return typeof value === "string" || Array.isArray(value) ? [nameTag(scheme, name, value)] : [];
   });
   const fields: (readonly [string, string | undefined])[] = [
     ["track", withTotal(metadata.trackNumber, metadata.tracksTotal)],
@@ -356,14 +357,14 @@ async function readExtras(
     ["comment", metadata.comment],
   ];
   const extras = movie && readMovieExtras(movie);
-  const hasId3 = format === "wav" && texts.some(([name]) => /^(T[A-Z\d]{3}|COMM)$/.test(name));
+  const hasId3 = scheme === "riff" && texts.some(([name]) => /^(T[A-Z\d]{3}|COMM)$/.test(name));
   const tags = readTags([
     // mediabunny (1.61) reads one value of an item.
     ...(extras?.tags ?? []),
     ...(hasId3 ? await readChunkId3(reader) : []),
     ...texts,
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
-    ...(format === "wav" ? await readBroadcastTags(reader) : []),
+    ...(scheme === "riff" ? await readBroadcastTags(reader) : []),
   ]);
   if (movie && extras) {
     const chapters = await readMovieChapters(movie, extras.titleBoxes);
@@ -397,12 +398,12 @@ function withExtras(
 }
 
 function nameTag(
-  format: string,
+  scheme: TagScheme | undefined,
   name: string,
   text: string | readonly string[],
 ): readonly [name: string, value: string | readonly string[]] {
-  if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
-  return [name, format === "wav" && typeof text === "string" ? asUtf8(text) : text];
+  if (scheme === "vorbis" && /^description$/i.test(name)) return ["comment", text];
+  return [name, scheme === "riff" && typeof text === "string" ? asUtf8(text) : text];
 }
 
 // mediabunny (1.61) reads texts of a WAV as Latin-1; most programs write UTF-8.

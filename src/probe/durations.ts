@@ -1,6 +1,6 @@
 import { EncodedPacketSink, type Input, type InputTrack } from "mediabunny";
+import { containerOf } from "../media/containers.ts";
 import type { Source, SourceStream } from "../media/source.ts";
-import { MIB } from "../util/bytes.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
 import { type FileStart, withinBounds } from "./reader.ts";
 
@@ -10,13 +10,6 @@ export interface Measures {
   /** Measures the duration in seconds by reading the whole file. */
   measure: () => Promise<number>;
 }
-
-const MAX_MEASURED: Readonly<Record<string, number>> = {
-  aac: MIB,
-  matroska: 16 * MIB,
-  webm: 16 * MIB,
-  flac: 0,
-};
 
 const TOLERANCE = 0.02;
 
@@ -30,14 +23,14 @@ export async function durationOf(
   { size, start, measure }: Measures,
   packets: Packets | null,
 ): Promise<number | null> {
+  const { max_measured, even_sizes } = containerOf({ format });
   const stated = await statedDuration(input, format, { start, measure });
   const rate = packets?.bitrate ?? 0;
   const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
   if (stated && average && Math.abs(average / stated - 1) > TOLERANCE) return microseconds(average);
   if (stated && stated > 0) return microseconds(stated);
-  const measured = size <= (MAX_MEASURED[format] ?? size);
-  // ADTS frames are of similar size throughout.
-  const estimate = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
+  const measured = size <= max_measured;
+  const estimate = !measured && even_sizes && rate > 0 ? (size * 8) / rate : null;
   const seconds = measured ? await withinBounds(measure) : estimate;
   return seconds && seconds > 0 ? microseconds(seconds) : null;
 }
@@ -51,7 +44,7 @@ async function statedDuration(
   { start, measure }: Pick<Measures, "start" | "measure">,
 ): Promise<number | null> {
   const stated = await withinBounds(() => input.getDurationFromMetadata());
-  const origin = format === "matroska" || format === "webm" ? await input.getFirstTimestamp() : 0;
+  const origin = containerOf({ format }).zero_based ? await input.getFirstTimestamp() : 0;
   if (!stated || origin < LATE) return stated;
   const ends = [...(start?.ends.values() ?? [])];
   const end = ends.length > 0 ? Math.max(...ends) : ((await withinBounds(measure)) ?? origin + stated);
@@ -147,8 +140,7 @@ export async function countPackets(
     const { packets, bytes, seconds, even } = index;
     return { any: packets > 0, rate: ratio(packets, seconds), bitrate: ratio(bytes * 8, seconds), even };
   }
-  // mediabunny (1.61) never stops searching a FLAC file that has no frames.
-  if (format === "flac") return null;
+  if (containerOf({ format }).max_measured === 0) return null;
   if (start) return countStart(track, start);
   const stats = await withinBounds(() => track.computePacketStats(SAMPLE_PACKETS));
   if (!stats) return null;

@@ -1,6 +1,6 @@
 import { type EncodedPacket, EncodedPacketSink, type Input, type InputVideoTrack } from "mediabunny";
 import { EPSILON_SECONDS } from "../media/clock.ts";
-import { containerOf } from "../media/containers.ts";
+import { type ContainerFamily, containerOf } from "../media/containers.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
@@ -194,13 +194,14 @@ const MAX_KEYFRAMES = 100_000;
  */
 export async function readKeyframes(
   reader: ByteReader,
-  { format, video_track = 0 }: Source,
+  source: Source,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const read = READERS[format];
+  const { family } = containerOf(source);
+  const read = family && READERS[family];
   if (!read) return [];
   try {
-    const times = await read(boundReader(reader, INDEX_BOUNDS, signal), video_track, signal);
+    const times = await read(boundReader(reader, INDEX_BOUNDS, signal), source.video_track ?? 0, signal);
     const rounded = times.filter((time) => time >= 0).map((time) => Math.round(time * 1e6) / 1e6);
     return rounded.length > MAX_KEYFRAMES ? [] : [...new Set(rounded)].sort((a, b) => a - b);
   } catch {
@@ -216,9 +217,7 @@ async function readMovie(reader: ByteReader, track: number): Promise<number[]> {
 
 type ReadTimes = (reader: ByteReader, track: number, signal: AbortSignal) => Promise<number[]>;
 
-const READERS: Readonly<Record<string, ReadTimes>> = {
-  mp4: readMovie,
-  mov: readMovie,
+const READERS: Readonly<Partial<Record<ContainerFamily, ReadTimes>>> = {
+  isobmff: readMovie,
   matroska: readCueTimes,
-  webm: readCueTimes,
 };

@@ -1,3 +1,4 @@
+import { containerOf } from "../media/containers.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import {
@@ -487,9 +488,19 @@ const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
 
 /**
  * Presents damage between a Matroska file's headers and its first intact cluster as a Void element (RFC 9559, 5), which demuxers
- * skip instead of resynchronizing over megabytes. Offsets stay unchanged. Returns the reader itself when there is no such damage.
+ * skip instead of resynchronizing over megabytes. Offsets stay unchanged. Returns the reader itself when there is no such damage, or the
+ * format is another.
  */
-export async function hideDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
+export async function hideDamage(
+  reader: ByteReader,
+  format: string,
+  signal: AbortSignal,
+): Promise<ByteReader> {
+  return containerOf({ format }).family === "matroska" ? voidDamage(reader, signal) : reader;
+}
+
+/** Does the same to a file that is known to be a Matroska. */
+export async function voidDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
   const damage = await findDamage(reader, signal);
   return damage ? coverRange(reader, damage) : reader;
 }

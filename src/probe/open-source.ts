@@ -1,4 +1,5 @@
 import { ALL_FORMATS, CustomSource, Input, type InputFormat } from "mediabunny";
+import { isIsobmff } from "../media/containers.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { hideDamage } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
@@ -17,10 +18,7 @@ export async function openSource(
   signal: AbortSignal,
 ): Promise<ByteReader | null> {
   const bounds = { reads: MAX_READS, blocks: Number.POSITIVE_INFINITY, jumps: Number.POSITIVE_INFINITY };
-  if (format === "matroska" || format === "webm") {
-    return boundReader(await hideDamage(reader, signal), bounds, signal);
-  }
-  if (format !== "mp4" && format !== "mov") return boundReader(reader, bounds, signal);
+  if (!isIsobmff(format)) return boundReader(await hideDamage(reader, format, signal), bounds, signal);
   const index = await readMovieIndex(reader);
   const usable =
     index && !index.fragmented && [...index.tracks.values()].every(({ consistent }) => consistent);

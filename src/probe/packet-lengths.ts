@@ -1,3 +1,4 @@
+import { containerOf } from "../media/containers.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
@@ -18,7 +19,7 @@ export async function measurePackets(
   signal: AbortSignal,
   maxBytes?: number,
 ): Promise<PacketLength | null> {
-  const measure = MEASURES[source.format];
+  const measure = MEASURES[containerOf(source).family ?? source.format];
   if (!measure || source.kind === "image") return null;
   try {
     return await measure(createBlocks(reader, signal), source, maxBytes);
@@ -38,7 +39,6 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   mpegts: measureProgram,
   mpeg: measureProgram,
   matroska: measureMatroska,
-  webm: measureMatroska,
 };
 
 function measureProgram({ reader, signal }: Blocks, { format }: Source, maxBytes?: number) {

@@ -12,7 +12,7 @@ import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.t
 import { boundDurations, microseconds, type PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
-import { hideDamage, readDisabledTracks } from "./matroska.ts";
+import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { type MovieIndex, readMovieExtras, readMovieIndex } from "./mp4.ts";
 import { readNamedStill } from "./named-still.ts";
@@ -55,7 +55,7 @@ export async function probeMedia(
   const head = await sniff(reader, signal);
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
-  const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
+  const readable = formats.includes(MATROSKA) ? await voidDamage(reader, signal) : reader;
   const { demuxed, ends, fragmented, edits, tags, left } = await tryDemux(
     readable,
     formats,

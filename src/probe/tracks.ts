@@ -1,4 +1,5 @@
 import type { Input, InputAudioTrack, InputVideoTrack } from "mediabunny";
+import { containerOf } from "../media/containers.ts";
 import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 
@@ -20,9 +21,8 @@ export function listsTracks(source: Source): boolean {
   return !hidesDisabled(source) || !(isDisabled("video") || isDisabled("audio"));
 }
 
-// mediabunny (1.61) leaves out the disabled tracks of a Matroska file.
-function hidesDisabled({ format }: Source): boolean {
-  return format === "matroska" || format === "webm";
+function hidesDisabled(source: Source): boolean {
+  return containerOf(source).disabled_tracks === "hidden";
 }
 
 function hiddenBefore(source: Source, kind: "video" | "audio", track: number): number {

@@ -4,7 +4,6 @@ const FORMATS: Readonly<Record<string, string>> = {
   hls: "HLS",
   dash: "DASH",
   hls_dash: "HLS and DASH",
-  opus: "Opus",
 };
 
 const CODECS: Readonly<Record<string, string>> = {

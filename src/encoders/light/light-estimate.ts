@@ -1,3 +1,4 @@
+import { containerOf } from "../../media/containers.ts";
 import { estimateWork } from "../../media/estimate.ts";
 import { extraBytes } from "../../media/extra-files.ts";
 import { sourceForTrack } from "../../media/features/track.ts";
@@ -230,7 +231,8 @@ export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Sourc
   if (chunk.sound || plan.concat) return null;
   const isSound = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!isSound || !codecs?.video || !audio || !duration || size <= SMALL) return null;
-  if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;
+  const { family } = containerOf({ format });
+  if ((family !== "isobmff" && family !== "matroska") || codecs.audio === "opus") return null;
   const bytes = Math.ceil((soundRate(own) * duration * 1.1) / 8);
   return bytes <= MAX_SOUND_BYTES && bytes < size ? bytes : null;
 }

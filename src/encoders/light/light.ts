@@ -1,3 +1,4 @@
+import { isIsobmff } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import { sourceForTrack } from "../../media/features/track.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
@@ -166,9 +167,8 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     },
     async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onCounts = () => {} }) {
       const sound = await extractSound({ plan, chunk, source, input, signal });
-      const matroska = source.format === "matroska" || source.format === "webm";
       // The core would hold the damaged bytes in memory.
-      const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
+      const file = sound ?? (await hideDamage(input, source.format, signal));
       const own = sound ? planForSound(plan, chunk) : plan;
       const job: LightJob = {
         kind: "encode",
@@ -192,7 +192,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
 
 // The core would request the tables of a long MP4 piece by piece and start over for each piece.
 async function findTables(job: LightJob, input: ByteReader): Promise<ByteRange[]> {
-  if (job.kind === "probe" || !/^(mp4|mov)$/.test(job.source.format)) return [];
+  if (job.kind === "probe" || !isIsobmff(job.source.format)) return [];
   const { end } = firstRange(job);
   if (end === job.size) return [];
   const index = await findMovieIndex(input).catch(() => null);

@@ -1,3 +1,4 @@
+import { containerOf } from "../../media/containers.ts";
 import { type MediaError, toMediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-files.ts";
 import { type PacketCounts, SOUND_TOLERANCE } from "../../media/ffmpeg/packet-count.ts";
@@ -136,13 +137,12 @@ function compare(
   return { pictures: missing + unencoded, at, sound, late_start };
 }
 
-// At a joint of raw files, decoders skip frames that refer to missing ones; the counts tell how much.
-const RAW_SOUND: ReadonlySet<string> = new Set(["mp3", "aac", "ac3", "eac3", "dts"]);
+// At a joint of bare files, decoders skip frames that refer to missing ones; the counts tell how much.
 const JOINT_SHARE = 0.02;
 const MAX_JOINTS_SECONDS = 2;
 
-function soundTolerance({ format }: Source, { sound = 0 }: PacketCounts): number {
-  if (!RAW_SOUND.has(format)) return SOUND_TOLERANCE;
+function soundTolerance(source: Source, { sound = 0 }: PacketCounts): number {
+  if (!containerOf(source).bare) return SOUND_TOLERANCE;
   return Math.max(SOUND_TOLERANCE, Math.min(MAX_JOINTS_SECONDS, sound * JOINT_SHARE));
 }
 

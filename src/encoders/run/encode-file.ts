@@ -1,4 +1,5 @@
 import { moveChapters } from "../../media/chapters.ts";
+import { containerOf } from "../../media/containers.ts";
 import { joinsByCopy, placedParts } from "../../media/features/concat-plan.ts";
 import { addsCoverLater, valuesAddedLater } from "../../media/features/metadata.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
@@ -93,7 +94,8 @@ async function placeWithComments(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   const { plan, source, storage, out, work } = encoding;
-  if (plan.format === "mp3" || plan.format === "aac") {
+  const { tags, family } = containerOf({ format: plan.format });
+  if (tags === "id3") {
     const encoded = await storageReader(storage, placed.key);
     const edits = await editId3(encoded, { chapters: [], values: valuesAddedLater(plan, source) });
     const body = editFile(encoded, edits, { signal, onWait: encoding.tracker.waits });
@@ -104,7 +106,7 @@ async function placeWithComments(
   const cover = addsCoverLater(plan) ? await readCover(await encoding.input(), signal) : null;
   const values = valuesAddedLater(plan, source);
   const edits = cover || Object.keys(values).length > 0 ? { cover, values } : null;
-  const edit = plan.format === "flac" ? editFlacComments : editOggComments;
+  const edit = family === "ogg" ? editOggComments : editFlacComments;
   return placeFinished(encoding, placed, target, edits && edit(edits), signal);
 }
 

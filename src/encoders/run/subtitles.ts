@@ -1,4 +1,5 @@
 import type { Chapter } from "../../media/chapters.ts";
+import { type ContainerFamily, containerOf, isIsobmff, isQuickTime } from "../../media/containers.ts";
 import { canonicalLanguage } from "../../media/features/track.ts";
 import { nameTracks, periodText, type StreamText } from "../../media/ffmpeg/manifests.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
@@ -34,11 +35,9 @@ export interface SubtitleReading {
   onWait(): void;
 }
 
-const READERS: Readonly<Record<string, CueReader>> = {
-  mp4: readMp4Cues,
-  mov: readMp4Cues,
+const READERS: Readonly<Partial<Record<ContainerFamily, CueReader>>> = {
+  isobmff: readMp4Cues,
   matroska: readMatroskaCues,
-  webm: readMatroskaCues,
 };
 
 /** The text tracks of an output. */
@@ -59,7 +58,8 @@ export async function readSubtitles(
   const { subtitles = [] } = plan;
   const streams = subtitles.flatMap(({ stream }) => stream ?? []);
   const until = (sourceEnd(plan) ?? Number.POSITIVE_INFINITY) * 1000;
-  const read = streams.length > 0 ? READERS[source.format] : undefined;
+  const { family } = containerOf(source);
+  const read = streams.length > 0 && family ? READERS[family] : undefined;
   const cuesByStream = await read?.(reader, streams, { ...reading, until });
   const [tracks, lost]: [SubtitleTrack[], number[]] = [[], []];
   const files: CueBudget = { ...CUE_LIMITS };
@@ -91,7 +91,7 @@ function writtenSize(cues: readonly Cue[], { kind, format }: Plan, max: number):
       size += (2 + (end - start) / (SEGMENT_SECONDS * 1000)) * (text.length + settings.length + CUE_TIMES);
     return size;
   }
-  const timed = format !== "webm";
+  const timed = isIsobmff(format);
   for (const { text } of timed ? flattenCues(cues) : cues) {
     if (timed && !fitsTimedText(text)) return Number.POSITIVE_INFINITY;
     size += text.length + CUE_TIMES;
@@ -185,9 +185,8 @@ export async function addSubtitles(
   { tracks, chapters }: { tracks: readonly SubtitleTrack[]; chapters: readonly Chapter[] },
   editing: EditOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const edits =
-    format === "webm"
-      ? await addToWebm(reader, tracks, chapters)
-      : await addToMp4(reader, tracks, chapters, format === "mov");
+  const edits = isIsobmff(format)
+    ? await addToMp4(reader, tracks, chapters, isQuickTime(format))
+    : await addToWebm(reader, tracks, chapters);
   return editFile(reader, edits, editing);
 }

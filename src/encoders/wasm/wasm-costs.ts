@@ -1,3 +1,4 @@
+import { containerOf } from "../../media/containers.ts";
 import { estimateWork } from "../../media/estimate.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { featureCost } from "../../media/features.ts";
@@ -177,7 +178,7 @@ export function heapOf(
   const fixed =
     memory.base +
     (source.kind === "image" ? 0 : memory.timeline + ((source.duration ?? 0) / 1000) * memory.index) +
-    (plan.format === "webm" ? memory.vp9 : 0) +
+    (containerOf({ format: plan.format }).family === "matroska" ? memory.vp9 : 0) +
     (plan.format === "gif" ? memory.palette : 0) +
     ((pixels_held ?? 0) / MPX) * memory.palette_frames +
     features.fixed_memory +

@@ -2,12 +2,8 @@ import {
   BufferTarget,
   type EncodedPacket,
   EncodedVideoPacketSource,
-  MovOutputFormat,
-  Mp4OutputFormat,
   Output,
-  type OutputFormat,
   type VideoCodec as PacketCodec,
-  WebMOutputFormat,
 } from "mediabunny";
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
@@ -19,6 +15,7 @@ import { outputSeconds, type Plan } from "../../media/plan.ts";
 import { sourceBits } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { freezePictures, picturesEnd } from "../../media/timeline.ts";
+import { muxerFormat } from "../../mux/packets.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
 import * as errors from "../errors.ts";
@@ -81,8 +78,7 @@ export async function encodePictures(
 export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
   const { plan, source, signal } = job;
   signal.throwIfAborted();
-  const matroska = source.format === "matroska" || source.format === "webm";
-  const input = openInput(matroska ? await hideDamage(job.input, signal) : job.input, signal);
+  const input = openInput(await hideDamage(job.input, source.format, signal), signal);
   const encoders = outputs.map(({ video, ability, rateControl, write }) => {
     const { width, height } = video.geometry;
     const fps = fpsOf(video, source, plan);
@@ -189,7 +185,7 @@ export interface ChunkFile {
 
 function startFile(format: VideoFormat, codec: VideoCodec): ChunkFile {
   const target = new BufferTarget();
-  const output = new Output({ format: OUTPUTS[format](), target });
+  const output = new Output({ format: muxerFormat(format, "in-memory"), target });
   const source = new EncodedVideoPacketSource(PACKETS[codec]);
   output.addVideoTrack(source);
   let started: Promise<void> | null = null;
@@ -216,9 +212,3 @@ const PACKETS = { h264: "avc", h265: "hevc", vp9: "vp9", av1: "av1" } as const s
   VideoCodec,
   PacketCodec
 >;
-
-const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
-  mp4: () => new Mp4OutputFormat({ fastStart: "in-memory" }),
-  mov: () => new MovOutputFormat({ fastStart: "in-memory" }),
-  webm: () => new WebMOutputFormat(),
-};

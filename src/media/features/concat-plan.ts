@@ -1,6 +1,7 @@
+import { containerOf } from "../containers.ts";
 import { movingPicture } from "../decoded-pictures.ts";
 import { extraInputs } from "../extra-inputs.ts";
-import { FORMATS, type VideoFormat } from "../formats.ts";
+import { FORMATS } from "../formats.ts";
 import { mainStream } from "../main-tracks.ts";
 import type { VideoOptions } from "../options.ts";
 import { createGeometry } from "../picture-geometry.ts";
@@ -25,8 +26,6 @@ export interface CopiedPart {
 /** The copied parts of a joined video, in order; or why they cannot be copied, and the index of the input at fault. */
 export type CopyJoin = { parts: CopiedPart[] } | { fault: JoinFault; input: number };
 
-const INDEXED: ReadonlySet<string> = new Set(["mp4", "mov"] satisfies VideoFormat[]);
-
 /**
  * Returns whether joined videos may be copied, which then depends on their indexes; false when an option or a part requires an
  * encode. Returns the fault when a copy is requested but impossible.
@@ -39,8 +38,10 @@ export function canJoinByCopy(
   if (options.concat === undefined) return false;
   const all = [source, ...concatSources(options, extra).map((each) => each.source)];
   const format = videoFormat(options, source);
-  const input = all.findIndex((each) => !INDEXED.has(each.format) || each.fragmented === true);
-  const fault: CopyJoin | null = !INDEXED.has(format)
+  const input = all.findIndex(
+    (each) => !containerOf({ format: each.format }).indexed || each.fragmented === true,
+  );
+  const fault: CopyJoin | null = !containerOf({ format }).indexed
     ? { fault: "output", input: 0 }
     : input >= 0
       ? { fault: "format", input }

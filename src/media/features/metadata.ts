@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { moveChapters, writeCommentChapters } from "../chapters.ts";
+import { containerOf } from "../containers.ts";
 import { option, optionGroup } from "../feature.ts";
 import { oneOf } from "../fields.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import {
-  CHAPTER_PLACES,
   COVER_CODECS,
-  holdsCover,
   holdsTag,
   holdsTagValues,
   isLoudness,
@@ -77,10 +76,11 @@ export function planTags(
     ([name]) =>
       (mode === "keep" || !isPrivate(name)) && holdsTag(format, name) && (keepsLoudness || !isLoudness(name)),
   );
-  const cover = holdsCover(format)
+  const { covers, chapters } = containerOf({ format });
+  const cover = covers
     ? source.streams?.find(({ kind, codec }) => kind === "cover" && Object.hasOwn(COVER_CODECS, codec ?? ""))
     : undefined;
-  if (range && CHAPTER_PLACES.get(format) === "tags") {
+  if (range && chapters === "tags") {
     tags.push(...Object.entries(writeCommentChapters(moveChapters(source.chapters ?? [], range))));
   }
   return {
@@ -96,7 +96,7 @@ export function planChapters(
   mode: MetadataMode = "clean",
   range: Range,
 ): Pick<MetadataPlan, "chapters"> {
-  if (mode === "strip" || CHAPTER_PLACES.get(format) !== "file") return {};
+  if (mode === "strip" || containerOf({ format }).chapters !== "file") return {};
   return moveChapters(source.chapters ?? [], range).length > 0 ? { chapters: true } : {};
 }
 
@@ -116,11 +116,9 @@ export function chapterBytes({ chapters, ...range }: Range & MetadataPlan, sourc
   );
 }
 
-const COVERS_LATER: ReadonlySet<string> = new Set(["ogg", "opus"]);
-
 /** Returns whether a plan's cover is added to the finished file, because ffmpeg cannot write it. */
 export function addsCoverLater({ cover, format }: MetadataPlan & { format: string }): boolean {
-  return cover !== undefined && COVERS_LATER.has(format);
+  return cover !== undefined && containerOf({ format }).family === "ogg";
 }
 
 /** Returns the tags whose several values are written into the finished file, because ffmpeg can only join them. */

@@ -36,7 +36,7 @@ export const partial = feature({
 const KINDS: ReadonlySet<EncodeKind> = new Set(SOUND_KINDS);
 
 function needsPartial(source: SourceFacts, kind: EncodeKind): boolean {
-  return source.truncated === true && containerOf(source).whole && KINDS.has(kind);
+  return source.truncated === true && containerOf(source).indexed && KINDS.has(kind);
 }
 
 // The packet at the end of what is left may be cut.

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
+import { containerOf } from "../containers.ts";
 import type { ExtraFile } from "../extra-files.ts";
 import { extraInputs } from "../extra-inputs.ts";
 import { feature, type OverContext, option } from "../feature.ts";
@@ -172,20 +173,14 @@ export type SubtitlePlan = z.infer<typeof SubtitlePlan>;
 /** The text tracks of a plan. */
 export const SUBTITLE_FIELDS = { subtitles: z.array(SubtitlePlan).max(1000).exactOptional() };
 
-const READABLE: Readonly<Record<string, ReadonlySet<string>>> = {
-  mp4: new Set(["mov_text"]),
-  mov: new Set(["mov_text"]),
-  matroska: new Set(["subrip", "ass", "webvtt"]),
-  webm: new Set(["webvtt"]),
-};
 const PICTURES: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle", "xsub"]);
 
 /** Plans the text tracks of an output: the readable ones of the source in order, then those of files. */
 export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { subtitles?: SubtitlePlan[] } {
   const ofFiles = planFiles(options);
   const hasDefault = ofFiles.some((track) => track.default);
-  const codecs = READABLE[source.format];
-  const isReadable = ({ kind, codec }: SourceStream) => kind === "subtitle" && codecs?.has(codec ?? "");
+  const { texts } = containerOf({ format: source.format });
+  const isReadable = ({ kind, codec }: SourceStream) => kind === "subtitle" && texts.includes(codec ?? "");
   // The index of a fragmented file does not list its samples.
   const streams = source.fragmented ? [] : (source.streams ?? []).filter(isReadable);
   const ofSource = streams.map(({ index, language, title, default: shown, forced }) => ({

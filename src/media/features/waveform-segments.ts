@@ -1,3 +1,4 @@
+import { containerOf } from "../containers.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { samplesPerPixel } from "./waveform-zoom.ts";
@@ -21,8 +22,7 @@ const LEAD_SECONDS = 1;
 export function segmentsOf(plan: Plan, chunk: Chunk, source: Source, max: number): Segment[] {
   const whole = [{ chunk, points_before: 0, samples: null }];
   const { sample_rate = 0 } = source.audio ?? {};
-  // Only in MP3 is ffmpeg known to seek to the exact sample, with a decoder whose state lasts at most a second.
-  if (!plan.waveform || source.format !== "mp3" || sample_rate < 1 || chunk.start > 0) return whole;
+  if (!plan.waveform || !containerOf(source).exact_seek || sample_rate < 1 || chunk.start > 0) return whole;
   const samples = samplesPerPixel(plan.waveform.zoom, sample_rate);
   const seconds = (chunk.end ?? plan.duration ?? 0) - chunk.start;
   const count = Math.min(max, Math.floor(seconds / MIN_SECONDS));

@@ -140,11 +140,10 @@ function videoTrack(
 
 // ffmpeg copies the packet durations of an MP4's index; in a fragmented one it does not know that of the last packet.
 function lastDurationArgs(plan: Plan, source: Source, until: number | null): string[] {
-  const indexed = (source.format === "mp4" || source.format === "mov") && !source.fragmented;
+  const { indexed, clock } = containerOf(source);
   const isPart = plan.start > 0 || plan.end !== null;
-  if (until === null || indexed || isPart) return [];
+  if (until === null || (indexed && !source.fragmented) || isPart) return [];
   // Until sound that is encoded has started, packets reach the filter in the source's ticks (5.1), so the output must have the same.
-  const { clock } = containerOf(source);
   if (clock === undefined && plan.audio?.mode === "encode") return [];
   return ["-bsf:v", lastFrameDuration(plan, source, until, clock), ...timescaleArgs(plan, clock)];
 }

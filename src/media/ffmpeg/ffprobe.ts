@@ -1,5 +1,5 @@
 import { type Chapter, readChapters } from "../chapters.ts";
-import { CONTAINERS, containerOf } from "../containers.ts";
+import { containerOf } from "../containers.ts";
 import { hidesDepth, USUAL_DEPTH } from "../features/audio-format.ts";
 import { isSameFps } from "../features/fps.ts";
 import { mainTrack, type TrackFacts } from "../main-tracks.ts";
@@ -207,9 +207,8 @@ function depthOf({ bits_per_raw_sample, sample_fmt }: Report): Partial<NonNullab
 
 const FLOATING = /^(flt|dbl)p?$/;
 
-// In Matroska, ffmpeg's start time is that of the first packet minus its codec delay.
 function primingOf(format: string, start: number | undefined): number | undefined {
-  if (format !== "matroska" && format !== "webm") return undefined;
+  if (!containerOf({ format }).codec_delay) return undefined;
   return start !== undefined && start < 0 ? -start : undefined;
 }
 
@@ -222,9 +221,8 @@ function tagsOf(format: Report, audio: Report | undefined): TagFacts {
   );
 }
 
-// Only Matroska counts chapter times from 0 rather than from the first packet.
 function originOf(name: string, format: Report): number {
-  return name === "matroska" || name === "webm" ? (asNumber(format.start_time) ?? 0) : 0;
+  return containerOf({ format: name }).zero_based ? (asNumber(format.start_time) ?? 0) : 0;
 }
 
 function chaptersOf(
@@ -471,6 +469,6 @@ function nameCodec(codec: string): string {
 
 /** Returns the MIME type of a format; undefined when none is registered or in use. */
 export function mimeOf(format: string, kind: string): string | undefined {
-  const [first, audio] = Object.hasOwn(CONTAINERS, format) ? containerOf({ format }).mime : [];
+  const [first, audio] = containerOf({ format }).mime ?? [];
   return kind === "audio" ? (audio ?? first) : first;
 }

@@ -1,3 +1,4 @@
+import { containerOf } from "../containers.ts";
 import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
 import type { Filter } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
@@ -177,7 +178,6 @@ const KEYFRAME_SECONDS = 5;
 /** Ticks per second; represents frames at 24, 25, 30, 50, 60 fps and the NTSC rates, and milliseconds, exactly. */
 export const TICKS = 120_000;
 const TIME_BASE = `1:${TICKS}`;
-const WEBM_TICKS = 1000;
 
 /** Returns the filter graph of a video, from its stream to `[video]`; the filters of `over` come last. */
 export function videoGraph(
@@ -273,7 +273,7 @@ export function videoArgs(
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const lastFilters = until === null || video.fps !== null ? [] : [lastFrameDuration(plan, source, until)];
   // Packets queued before the header is written reach bitstream filters in the encoder's time base (5.1), so it must be the file's.
-  const clock = plan.format === "webm" && lastFilters.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
+  const clock = lastFilters.length > 0 ? `1:${clockOf(plan)}` : TIME_BASE;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
     ...["-g", String(Math.max(1, Math.round(fps * KEYFRAME_SECONDS)))],
@@ -281,6 +281,11 @@ export function videoArgs(
     ...colorArgs(videoColor(source, video)),
     ...timescaleArgs(plan),
   ];
+}
+
+// Ticks a second of an output: a fixed number in some containers.
+function clockOf({ format }: Plan, otherwise = TICKS): number {
+  return containerOf({ format }).clock ?? otherwise;
 }
 
 function atSpeed(source: Source, { speed = 1 }: Plan): Source {
@@ -315,7 +320,7 @@ export function timingArgs(
  */
 export function lastFrameDuration(plan: Plan, source: Source, until: number, clock = TICKS): string {
   // The filter's TB constant is the encoder's time base, but its packets are in the muxer's (5.1).
-  const ticks = plan.format === "webm" ? WEBM_TICKS : clock;
+  const ticks = clockOf(plan, clock);
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
   // ffmpeg 5.1 gives the second of two frames a single tick. An animation's average rate says nothing about its last picture.
@@ -330,9 +335,9 @@ export function lastFrameDuration(plan: Plan, source: Source, until: number, clo
 
 const SAME_SECONDS = 0.0002;
 
-/** Returns the arguments that make the pictures of an MP4 or MOV count in ticks of `clock`; none for other formats. */
+/** Returns the arguments that make the pictures of an MP4 or MOV count in ticks of `clock`; none for a container with ticks of its own. */
 export function timescaleArgs({ format }: Plan, clock = TICKS): readonly string[] {
-  if (format === "webm") return [];
+  if (containerOf({ format }).clock !== undefined) return [];
   return ["-video_track_timescale", String(clock), "-movie_timescale", String(TICKS)];
 }
 

@@ -1,3 +1,4 @@
+import { containerOf } from "../containers.ts";
 import type { MediaError } from "../errors.ts";
 import { sourceForTrack } from "../features/track.ts";
 import { mainStream } from "../main-tracks.ts";
@@ -88,7 +89,7 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
 export function checkEnd(reached: number, plan: Plan, source: Source): void {
   // The file's duration is that of its longest stream, which may be text.
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
-  if (plan.partial || !plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
+  if (plan.partial || !plan.audio || !plan.duration || !plain || !containerOf(source).exact_duration) return;
   // The last picture may freeze for long, so only the audio shows how far the input goes.
   const sound = mainStream(sourceForTrack(source, plan), "audio")?.end ?? Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
@@ -100,5 +101,3 @@ export function emptyOutput(plan: Plan): MediaError {
   if (plan.still) return errors.inputCutOff();
   return plan.start > 0 || plan.end !== null ? errors.rangeEmpty() : errors.nothingDecoded();
 }
-
-const EXACT: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flac", "wav"]);

@@ -187,7 +187,7 @@ function frameSeek(start: number, source: Source): number {
 
 /** Returns whether the times that ffmpeg gives a source's packets are wrong, so that only their durations count. */
 export function isMisnumbered({ format, restarted }: Source): boolean {
-  return format === "flac" && restarted === true;
+  return containerOf({ format }).numbered_frames && restarted === true;
 }
 
 /** Formats seconds for ffmpeg, to the microsecond. */
