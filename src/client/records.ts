@@ -89,9 +89,11 @@ export type NewSample<K extends EncodeKind = EncodeKind> = Pick<NewTask<K>, "inp
 /** The request for a preview. */
 export type NewPreview<K extends EncodeKind = EncodeKind> = NewSample<K> & {
   /**
-   * The moment to show, in seconds of the source.
+   * The moment to show, in seconds of the source, 0 or later. A moment outside the part of the source that the output shows is moved to
+   * its first or last frame. For kind `image`, it replaces the option `start`: a moment beyond the end rejects with `invalid_options`,
+   * and so does any but 0 for a still image.
    *
-   * @default the middle of the output; an image's own `start`
+   * @default the middle of the output; for kind `image`, the option `start`
    */
   at?: number;
 };

@@ -38,7 +38,11 @@ export const ErrorReason = z
     reason("size_lossless", { format: z.string() }),
     reason("size_unknown_duration", {}),
     reason("bytes_too_few", { max_bytes: z.number(), least_bytes: z.number() }),
-    reason("size_too_small", { bytes: z.number(), duration: z.number() }),
+    reason("size_too_small", {
+      bytes: z.number(),
+      duration: z.number(),
+      min_bytes: z.number().optional().meta({ description: "The smallest target_size that is accepted." }),
+    }),
     // A browser does not distinguish a response that CORS blocks from none.
     reason("no_answer", { from: z.enum(["source", "output", "storage"]), host: z.string() }),
   ])

@@ -32,7 +32,10 @@ export interface Forecast {
   renditions: number[];
   /** The number of pictures of a storyboard or a series of stills; null for any other output. */
   pictures: number | null;
-  /** Size in bytes when the rates determine it; null when it depends on the pictures. */
+  /**
+   * Estimated size of the file in bytes, from its bitrates and the overhead of its container, and never above `target_size`; null when
+   * the size depends on the pictures. The actual file may be smaller or larger.
+   */
   bytes: number | null;
   /**
    * The quality level to which the video bitrate corresponds for typical pictures, `poor` below the lowest; null when none is set.

@@ -59,7 +59,7 @@ export type VideoOptions = (
    */
   mode?: "auto" | "copy" | undefined;
   /**
-   * From the smallest file to the best picture or sound.
+   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -111,11 +111,11 @@ export type VideoOptions = (
    */
   fps?: number | undefined;
   /**
-   * Bits per second; wins over quality. 300,000 to 60,000,000.
+   * Bits per second; takes precedence over quality. 300,000 to 60,000,000.
    */
   bitrate?: number | undefined;
   /**
-   * The most bytes that the file has, in place of bitrate, and with bitrates below its least, but never above the source's. A source that is small enough is copied where no other option changes it; quality is that of encoded sound. 1,000 to 1,000,000,000,000.
+   * The maximum size of the file in bytes, in place of bitrate. The bitrate may be lower than the option bitrate allows, and never exceeds the source's. A source that is small enough is copied if no other option changes it; quality then concerns the encoded sound only. 1,000 to 1,000,000,000,000.
    */
   target_size?: number | undefined;
   /**
@@ -235,13 +235,13 @@ export type AudioOptions = {
    */
   mode?: "auto" | "copy" | undefined;
   /**
-   * From the smallest file to the best picture or sound.
+   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
   quality?: Quality | undefined;
   /**
-   * Bits per second; wins over quality; lossless formats ignore it. 32,000 to 320,000.
+   * Bits per second; takes precedence over quality. Lossless formats ignore it. 32,000 to 320,000.
    */
   bitrate?: number | undefined;
   /**
@@ -323,7 +323,7 @@ export type ImageOptions = {
    */
   format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
   /**
-   * From the smallest file to the best picture or sound.
+   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -377,7 +377,7 @@ export type ImageOptions = {
    */
   start?: number | undefined;
   /**
-   * Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone. 200 to 1,000,000,000.
+   * The maximum size of the file in bytes: the quality is lowered as far as necessary, down to very_low, then the size in pixels. PNG and GIF have no quality, so only their size in pixels is lowered. 200 to 1,000,000,000.
    */
   max_bytes?: number | undefined;
   /**
@@ -407,7 +407,7 @@ export type AnimationOptions = {
    */
   format?: "gif" | "webp" | "avif" | undefined;
   /**
-   * From the smallest file to the best picture or sound.
+   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -485,7 +485,7 @@ export type StoryboardOptions = {
    */
   format?: "jpeg" | "webp" | undefined;
   /**
-   * From the smallest file to the best picture or sound.
+   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -615,7 +615,7 @@ export type AdaptiveVideoOptions = {
    */
   encryption?: EncryptionOption | undefined;
   /**
-   * From the smallest file to the best picture or sound.
+   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
    *
    * @default "medium"
    */

@@ -169,11 +169,22 @@ export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: num
       : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
   );
 
-export const targetSizeTooSmall = ({ bytes, duration }: { bytes: number; duration: number }) =>
+export const targetSizeTooSmall = ({
+  bytes,
+  duration,
+  minBytes,
+}: {
+  bytes: number;
+  duration: number;
+  minBytes: number;
+}) =>
   new MediaError(
     "invalid_options",
-    `options.target_size (${bytes}) is too small for ${duration} seconds with these options.`,
-    { param: "options.target_size", reason: { code: "size_too_small", bytes, duration } },
+    `options.target_size (${bytes}) is too small for ${duration} seconds with these options; the minimum is ${minBytes}.`,
+    {
+      param: "options.target_size",
+      reason: { code: "size_too_small", bytes, duration, min_bytes: minBytes },
+    },
   );
 export const targetSizeDurationUnknown = () =>
   new MediaError(

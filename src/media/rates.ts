@@ -248,10 +248,12 @@ export const VIDEO_FLOOR = 24_000;
 export function videoBitsWithin(bytes: number, plan: Plan, source: Source): number {
   const { duration } = plan;
   if (duration === null) throw errors.targetSizeDurationUnknown();
-  const left = ((bytes - bytesBesidePictures(plan, source)) * 8) / duration;
+  const other = bytesBesidePictures(plan, source);
+  const left = ((bytes - other) * 8) / duration;
   const bitrate = Math.round(left * TARGET_SHARE.video);
   if (bitrate >= VIDEO_FLOOR) return Math.min(bitrate, maxVideoBits(plan, source));
-  throw errors.targetSizeTooSmall({ bytes, duration });
+  const minBytes = Math.ceil(other + ((VIDEO_FLOOR / TARGET_SHARE.video) * duration) / 8);
+  throw errors.targetSizeTooSmall({ bytes, duration, minBytes });
 }
 
 /** Returns the bytes that the container and the sound of a video take. */

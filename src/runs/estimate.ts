@@ -2,16 +2,27 @@ import { z } from "zod";
 
 const bytes = z.number().min(0);
 
-/** An estimate of an output. */
+/** An estimate of an output: bounds of its size in bytes, and the seconds that its encode takes. */
 export const OutputEstimate = z
   .object({
-    /** Bounds of the total size of the output's files in bytes; equal when the size is certain. */
-    bytes: z.object({ low: bytes, high: bytes }),
-    /** Seconds of encoding; null when unknown. */
-    seconds: z.number().min(0).nullable(),
-    /** Similarity of the output to its source; null until it is measured. */
-    score: z.number().nullable(),
+    bytes: z
+      .object({
+        low: bytes.meta({ description: "Lower bound in bytes." }),
+        high: bytes.meta({ description: "Upper bound in bytes." }),
+      })
+      .meta({
+        description: "Bounds of the total size of the output's files; equal when the size is certain.",
+      }),
+    seconds: z
+      .number()
+      .min(0)
+      .nullable()
+      .meta({ description: "Seconds that the encode takes; null when unknown." }),
+    score: z
+      .number()
+      .nullable()
+      .meta({ description: "Similarity of the output to its source; null because it is not measured yet." }),
   })
-  .meta({ id: "Estimate" });
-/** An estimate of an output. */
+  .meta({ id: "Estimate", description: "An estimate of an output that has not been encoded." });
+/** An estimate of an output: bounds of its size in bytes, and the seconds that its encode takes. */
 export interface OutputEstimate extends z.infer<typeof OutputEstimate> {}

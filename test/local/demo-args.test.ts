@@ -85,7 +85,7 @@ test.for([["--fps", "1e1"], ["--start", "-1"], ["--end", "soon"], ["a", "b"], ["
 
 test.for([
   { args: ["--fps", "many"], message: '--fps must be a number, not "many".' },
-  { args: ["a.mp4", "b.mp4"], message: "One FILE or URL, not 2: a.mp4, b.mp4." },
+  { args: ["a.mp4", "b.mp4"], message: "Give one FILE or URL, not 2: a.mp4, b.mp4." },
 ])("says why it rejects $args", ({ args, message }) => {
   expect(() => parseDemoArgs(args)).toThrow(message);
 });

@@ -46,8 +46,9 @@ test.for([
   {
     call: () => createPlan(silent, "video", { target_size: 1000 }),
     kind: "invalid_options",
-    message: "options.target_size (1000) is too small for 10 seconds with these options.",
-    reason: { code: "size_too_small", bytes: 1000, duration: 10 },
+    message:
+      "options.target_size (1000) is too small for 10 seconds with these options; the minimum is 42334.",
+    reason: { code: "size_too_small", bytes: 1000, duration: 10, min_bytes: 42_334 },
   },
   {
     call: () => createPlan(endless, "video", { target_size: 1000 }),
@@ -91,6 +92,16 @@ test.for([
     expect(caught(call)).toEqual([kind, message, reason]);
   },
 );
+
+test("the minimum that an error names for target_size is accepted, and one byte less is not", () => {
+  const plan = (target_size: number) => caught(() => createPlan(silent, "video", { target_size }));
+  expect(plan(42_334)).toMatchObject({ kind: "video" });
+  expect(plan(42_333)).toEqual([
+    "invalid_options",
+    expect.any(String),
+    expect.objectContaining({ min_bytes: 42_334 }),
+  ]);
+});
 
 function caught(call: () => unknown): unknown {
   try {

@@ -1,11 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { appendFile, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runMain, stopSignal } from "../../worker/local/cli.ts";
+import * as errors from "../../worker/local/errors.ts";
+import { requireTools } from "../../worker/local/system.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Attempt, HOSTS, type HostName } from "./hosts.ts";
 import { type Decodes, decode, judge } from "./judge.ts";
@@ -240,9 +242,14 @@ if (import.meta.main) {
       allowPositionals: true,
       options: { host: { ...option, multiple: true }, manifest: option, log: option },
     });
-    const [folder] = positionals;
+    const [folder, ...others] = positionals;
     const hosts = HOSTS.filter((name) => values.host?.includes(name) ?? true);
-    if (!folder || hosts.length === 0) throw new Error(USAGE);
+    const unknown = values.host?.some((name) => !HOSTS.includes(name as HostName));
+    if (!folder || others.length > 0 || unknown) throw errors.argumentsUnknown({ usage: USAGE });
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+      throw errors.folderNotFound({ path: folder });
+    const browsers = hosts.includes("page") ? (["chromium"] as const) : [];
+    requireTools(["ffmpeg", "ffprobe", "heif-convert", ...browsers]);
     const log = values.log ?? `${resolve(folder)}.jsonl`;
     const entries = await tryStrangers(folder, hosts, log, stopSignal());
     console.log(tableOf(entries.values(), hosts));

@@ -58,7 +58,7 @@ test.for([
   },
   {
     call: () => forecast("video", { target_size: 1000 }, SILENT),
-    words: "File size (1000) is too small for 8 seconds with these options.",
+    words: "File size (1000) is too small for 8 seconds with these options; the minimum is 34667.",
   },
   {
     call: () => optionsForSize("image", {}, SILENT, 1000),

@@ -201,9 +201,9 @@ export function reasonWords(reason: ErrorReason): string | null {
     case "size_unknown_duration":
       return "The duration of the source is unknown, so File size cannot be met; use bitrate.";
     case "bytes_too_few":
-      return `No picture fits into ${reason.max_bytes} bytes; the least takes ${reason.least_bytes}.`;
+      return `The smallest result has ${reason.least_bytes} bytes, more than the ${reason.max_bytes} allowed.`;
     case "size_too_small":
-      return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
+      return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options${reason.min_bytes === undefined ? "" : `; the minimum is ${reason.min_bytes}`}.`;
     case "tiff_layout":
     case "after":
     case "no_answer":

@@ -30,7 +30,7 @@ export function addEstimateRoutes(app: Api, services: Services): void {
       tag: "Tasks",
       summary: "Estimate an output",
       description:
-        "Estimates the size of a task's output and the time that its encode takes; creates nothing. Pictures and short media are encoded to the end, so both bounds are the exact size; otherwise stretches of the input are encoded, for up to 20 seconds. Work of the native encoder is sampled on the light one, with wider bounds. It counts as a creation, and the bytes read count as fetched. The input is a URL of http or https, or a file of the service; if it fails, the response is 403, 404, 413, 415, 422, 502, 503 or 504 with the kind of its error.",
+        "Estimates the size of a task's output and the time that its encode takes; creates nothing. Pictures and short media are encoded to the end, so both bounds are the exact size; otherwise stretches of the input are encoded, for up to 20 seconds. Work of the native encoder is sampled on the light one, with wider bounds. An estimate counts as a creation, and the bytes that it reads as fetched. The input is an http or https URL, or a file of the service; if it cannot be read or encoded, the response carries the kind of that error.",
       body: {
         schema: "EstimateRequest",
         examples: {
@@ -50,6 +50,7 @@ export function addEstimateRoutes(app: Api, services: Services): void {
         "payload_too_large",
         "quota_exceeded",
       ],
+      works: true,
     }),
     async (c) => {
       const request = parseEstimateRequest(await readJson(c.req.raw));

@@ -114,7 +114,7 @@ export function addImageRoutes(app: Api, services: Services): void {
       tag: "Images",
       summary: "Fetch a picture in another form",
       description:
-        "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. The result is stored, and made again when its source changes. If the source fails, the response is 403, 404, 413, 415, 422, 502 or 504 with the kind of its error; while every native encoder that a large picture needs is busy, it is 503.",
+        "Serves a picture made of another, by a signed URL or of an origin in the setting `IMAGE_ORIGINS`; needs no API key. The result is stored, and made again when its source changes. If the source cannot be read or encoded, the response carries the kind of that error; while all native encoders that a large picture needs are busy, it is `service_unavailable`.",
       open: true,
       parameters: [
         {
@@ -158,6 +158,7 @@ export function addImageRoutes(app: Api, services: Services): void {
         "media_not_found",
         "quota_exceeded",
       ],
+      works: true,
     }),
   );
   app.get("/image/*", async (c) => {

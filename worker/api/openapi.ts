@@ -1,12 +1,17 @@
 import { z } from "zod";
+import * as encoderErrors from "../../src/encoders/errors.ts";
 import type { MediaError, RequestErrorKind } from "../../src/media/errors.ts";
+import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
+import * as planErrors from "../../src/media/plan-errors.ts";
+import * as probeErrors from "../../src/probe/errors.ts";
 import * as runErrors from "../../src/runs/errors.ts";
 import type { IdType } from "../../src/runs/ids.ts";
+import * as storageErrors from "../../src/storage/errors.ts";
 import { scopeOf } from "../auth/bearer.ts";
 import * as errors from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http/body.ts";
 import type { Route } from "../http/context.ts";
-import { STATUS } from "../http/errors.ts";
+import { STATUS, WORK_ERROR_KINDS, WORK_STATUS, type WorkErrorKind } from "../http/errors.ts";
 
 /** A parameter of a route. */
 export interface Parameter {
@@ -35,6 +40,8 @@ export interface Operation {
   body?: { schema: string; examples: Examples };
   answers: Record<number, Answer>;
   errors: readonly RequestErrorKind[];
+  /** True when the response waits for work on the input, and carries the errors of that work. */
+  works?: boolean;
   /** True when it creates a record, and accepts an `Idempotency-Key` so that a repeated request creates no second one. */
   creates?: boolean;
 }
@@ -65,13 +72,15 @@ export interface Answer {
 
 /** Creates a route with the OpenAPI description of its operation. */
 export function operation(operation: Operation): Route {
-  const { method, path, operationId, tag, summary, description, body, answers, open, creates } = operation;
-  const errors: RequestErrorKind[] = [
+  const { method, path, operationId, tag, summary, description, body, answers, open, creates, works } =
+    operation;
+  const errors: (RequestErrorKind | WorkErrorKind)[] = [
     ...(open ? [] : (["token_missing", "token_invalid", "forbidden", "rate_limited"] as const)),
     ...operation.errors,
     ...(creates ? (["idempotency_conflict", "idempotency_mismatch"] as const) : []),
     "internal_error",
     "service_unavailable",
+    ...(works ? WORK_ERROR_KINDS : []),
   ];
   const parameters = [...(operation.parameters ?? []), ...(creates ? [idempotencyKey] : [])];
   const repeated = creates && answers[201] ? { 200: { ...answers[201], ...REPEATED } } : {};
@@ -123,11 +132,13 @@ function describeAnswers(answers: Record<number, Answer>, limits: readonly strin
   return Object.fromEntries(entries);
 }
 
+const STATUSES = { ...STATUS, ...WORK_STATUS };
+
 function describeErrors(
-  kinds: readonly RequestErrorKind[],
+  kinds: readonly (RequestErrorKind | WorkErrorKind)[],
   limits: readonly string[],
 ): Record<string, object> {
-  const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
+  const byStatus = Map.groupBy(kinds, (kind) => STATUSES[kind]);
   const entries = [...byStatus].map(([status, kinds]) => {
     const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind, limits.length === 0)]));
     const headers = [...(ERROR_HEADERS[status] ?? []), ...(status === 401 ? [] : limits)];
@@ -149,7 +160,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
   503: ["Retry-After"],
 };
 
-function errorExample(kind: RequestErrorKind, open = true): unknown {
+function errorExample(kind: RequestErrorKind | WorkErrorKind, open = true): unknown {
   const example = kind === "forbidden" && !open ? SCOPE_MISSING : ERROR_EXAMPLES[kind];
   return { kind, ...example, request_id: EXAMPLE_REQUEST_ID };
 }
@@ -181,6 +192,9 @@ export function idParameter(sort: IdType, example: string): Parameter[] {
     },
   ];
 }
+
+const EXAMPLE_INPUT = "https://example.com/clip.mov";
+const EXAMPLE_REFUSALS = [{ encoder: "light", code: "input_codec", codec: "vvc" }] as const;
 
 const ERROR_EXAMPLES = {
   request_invalid: {
@@ -236,7 +250,23 @@ const ERROR_EXAMPLES = {
   quota_exceeded: example(errors.quotaExceeded({ of: "stored" })),
   internal_error: example(errors.internal()),
   service_unavailable: { message: "The service cannot answer at the moment; try again." },
-} as const satisfies Record<RequestErrorKind, { message: string; param?: string }>;
+  input_forbidden: example(storageErrors.forbidden({ url: EXAMPLE_INPUT, status: 403 })),
+  input_not_found: example(storageErrors.notFound({ url: EXAMPLE_INPUT, status: 404 })),
+  input_too_large: example(storageErrors.tooLarge({ size: 2_147_483_649, maxBytes: 2_147_483_648 })),
+  input_unsupported: example(probeErrors.noMedia()),
+  input_no_video: example(planErrors.noPictures({ kind: "video" })),
+  input_no_audio: example(planErrors.noSound()),
+  probe_failed: example(probeErrors.notProbed({ cause: null })),
+  encoder_unavailable: example(encoderErrors.refused({ refusals: EXAMPLE_REFUSALS })),
+  encode_failed: example(encoderErrors.noFiles()),
+  out_of_memory: example(ffmpegErrors.outOfMemory({ log: undefined })),
+  input_unreachable: example(storageErrors.headersLate({ url: EXAMPLE_INPUT, seconds: 30, cause: null })),
+  input_changed: example(storageErrors.pinnedChanged()),
+  upload_failed: example(errors.storageUnwritable({ cause: null })),
+  storage_full: example(errors.storageFull({ cause: null })),
+  worker_lost: example(encoderErrors.lightLost()),
+  timeout: example(errors.estimateTimeout({ seconds: 60 })),
+} as const satisfies Record<RequestErrorKind | WorkErrorKind, { message: string; param?: string }>;
 
 const SCOPE_MISSING = example(errors.scopeMissing({ scope: "write" }));
 

@@ -8,6 +8,7 @@ import {
   MediaError,
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,
+  type RunErrorKind,
 } from "../../src/media/errors.ts";
 import * as errors from "../errors.ts";
 import { logFault } from "../observability/log.ts";
@@ -54,8 +55,8 @@ export const STATUS = {
   service_unavailable: 503,
 } as const satisfies Record<RequestErrorKind, ContentfulStatusCode>;
 
-// The HTTP status of errors of work that a response waits for.
-const WORK_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
+/** The HTTP status of errors of work that a response waits for, such as an estimate. */
+export const WORK_STATUS = {
   input_forbidden: 403,
   input_not_found: 404,
   input_too_large: 413,
@@ -72,21 +73,28 @@ const WORK_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
   storage_full: 503,
   worker_lost: 503,
   timeout: 504,
-};
+} as const satisfies Partial<Record<RunErrorKind, ContentfulStatusCode>>;
+
+/** The kind of an error of work that a response waits for. */
+export type WorkErrorKind = keyof typeof WORK_STATUS;
+export const WORK_ERROR_KINDS = Object.keys(WORK_STATUS) as WorkErrorKind[];
 
 /** The body of every error response. */
 export const ErrorBody = z
   .object({
-    kind: z.enum(REQUEST_ERROR_KINDS),
-    message: z.string().meta({ description: "What is wrong and what would be right." }),
+    kind: z.enum([...REQUEST_ERROR_KINDS, ...WORK_ERROR_KINDS]).meta({
+      description:
+        "The kind of the error, from a closed set. The kinds from `input_forbidden` on occur only where the response waits for the work: at `/estimates` and `/image`.",
+    }),
+    message: z.string().meta({ description: "What is wrong and how to correct it." }),
     param: z.string().optional().meta({
       description: "Dotted path of the field at fault, where one field is.",
       example: "options.fps",
     }),
     reason: ErrorReason.optional().meta({
-      description: "What sets the error apart from others of its kind.",
+      description: "Distinguishes the error from others of its kind.",
     }),
-    request_id: z.string().meta({ description: "Also in the header `Request-Id`." }),
+    request_id: z.string().meta({ description: "Id of the request, as in the header `Request-Id`." }),
   })
   .meta({ id: "Error" });
 /** The body of every error response. */
@@ -107,19 +115,21 @@ export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
       500,
     );
   }
-  const { kind, message, param, reason } = thrown;
+  const { kind } = thrown;
   const status = STATUS[kind];
   if (status === 401) c.header("WWW-Authenticate", challenge(kind));
   if (status === 503) c.header("Retry-After", "5");
   if (status >= 500) log(c, thrown);
-  const body: ErrorBody = {
-    kind,
-    message,
-    ...(param !== undefined && { param }),
-    ...(reason && { reason }),
-    request_id,
-  };
-  return c.json(body, status);
+  return c.json(bodyOf(c, kind, thrown), status);
+}
+
+function bodyOf(
+  c: Context<ApiEnv>,
+  kind: ErrorBody["kind"],
+  { message, param, reason }: MediaError,
+): ErrorBody {
+  const request_id = c.get("request_id");
+  return { kind, message, ...(param !== undefined && { param }), ...(reason && { reason }), request_id };
 }
 
 /** Responds to a request that no route handles; `methods` are those that its path accepts. */
@@ -142,6 +152,10 @@ export const onlyErrors: MiddlewareHandler = async function onlyErrors(_, next) 
   }
 };
 
+function isWorkError(kind: ErrorKind): kind is WorkErrorKind {
+  return Object.hasOwn(WORK_STATUS, kind);
+}
+
 function isRequestError(kind: ErrorKind): kind is RequestErrorKind {
   return Object.hasOwn(STATUS, kind);
 }
@@ -160,10 +174,8 @@ function log(c: Context<ApiEnv>, thrown: unknown): void {
 
 /** Responds to an error of work that the response waited for, with the error's own kind; throws every other error again. */
 export function answerWorkError(c: Context<ApiEnv>, thrown: unknown): Response {
-  const status = thrown instanceof MediaError ? WORK_STATUS[thrown.kind] : undefined;
-  if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
-  const { kind, message, param } = thrown;
-  const body = { kind, message, ...(param !== undefined && { param }), request_id: c.get("request_id") };
+  if (!(thrown instanceof MediaError) || !isWorkError(thrown.kind)) throw thrown;
+  const status = WORK_STATUS[thrown.kind];
   if (status === 503) c.header("Retry-After", "5");
-  return c.json(body, status);
+  return c.json(bodyOf(c, thrown.kind, thrown), status);
 }

@@ -9,10 +9,11 @@ const unavailable = (message: string, cause?: unknown) =>
 export const argumentsUnknown = ({ usage }: { usage: string }) =>
   argument(`Unknown command or wrong arguments.\n\n${usage}`);
 export const tooManyInputs = ({ inputs }: { inputs: readonly string[] }) =>
-  argument(`One FILE or URL, not ${inputs.length}: ${inputs.join(", ")}.`);
+  argument(`Give one FILE or URL, not ${inputs.length}: ${inputs.join(", ")}.`);
 export const notANumber = ({ name, value }: { name: string; value: string }) =>
   argument(`--${name} must be a number, not ${JSON.stringify(value)}.`);
 export const fileNotFound = ({ path }: { path: string }) => argument(`There is no file ${path}.`);
+export const folderNotFound = ({ path }: { path: string }) => argument(`There is no folder ${path}.`);
 export const projectMalformed = () =>
   argument("--project must be 1 to 64 letters, digits, _ or -.", "project");
 export const operatorKeyMissing = () =>

@@ -25,7 +25,8 @@ export const quality = optionGroup({
     quality: option({
       kinds: ["video", "audio", "image", "animation", "storyboard", "adaptive_video"],
       schema: oneOf(QUALITIES).optional().meta({
-        description: "From the smallest file to the best picture or sound.",
+        description:
+          "From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.",
         default: "medium",
       }),
       placed: true,
@@ -45,11 +46,11 @@ export const rate = optionGroup({
       kinds: ["video", "audio"],
       schema: wholeWithin(BOUNDS.video_bitrate, BITS)
         .optional()
-        .meta({ description: "Bits per second; wins over quality." }),
+        .meta({ description: "Bits per second; takes precedence over quality." }),
       schemas: {
-        audio: wholeWithin(BOUNDS.audio_bitrate, BITS)
-          .optional()
-          .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
+        audio: wholeWithin(BOUNDS.audio_bitrate, BITS).optional().meta({
+          description: "Bits per second; takes precedence over quality. Lossless formats ignore it.",
+        }),
       },
       placed: true,
       words: { label: "Bitrate", unit: "kbit/s" },
@@ -58,7 +59,7 @@ export const rate = optionGroup({
       kinds: ["video"],
       schema: wholeWithin(BOUNDS.target_size, "a whole number of bytes").optional().meta({
         description:
-          "The most bytes that the file has, in place of bitrate, and with bitrates below its least, but never above the source's. A source that is small enough is copied where no other option changes it; quality is that of encoded sound.",
+          "The maximum size of the file in bytes, in place of bitrate. The bitrate may be lower than the option bitrate allows, and never exceeds the source's. A source that is small enough is copied if no other option changes it; quality then concerns the encoded sound only.",
       }),
       placed: true,
       words: { label: "File size" },
@@ -73,7 +74,7 @@ export const byteLimit = optionGroup({
       kinds: ["image"],
       schema: wholeWithin(BOUNDS.image_bytes, "a whole number of bytes").optional().meta({
         description:
-          "Bytes that the file never exceeds: quality is lowered as far as it takes, down to very_low, then the size. PNG and GIF become smaller alone.",
+          "The maximum size of the file in bytes: the quality is lowered as far as necessary, down to very_low, then the size in pixels. PNG and GIF have no quality, so only their size in pixels is lowered.",
         example: 100_000,
       }),
       placed: true,

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import packageJson from "../../../package.json" with { type: "json" };
-import { REQUEST_ERROR_KINDS, type RequestErrorKind } from "../../../src/media/errors.ts";
+import { REQUEST_ERROR_KINDS } from "../../../src/media/errors.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "../../../src/media/formats.ts";
 import { parseConnectionTest, parseSignRequest } from "../../../src/runs/connection.ts";
 import { Job } from "../../../src/runs/job.ts";
@@ -10,7 +10,7 @@ import { Step } from "../../../src/runs/step.ts";
 import { Task } from "../../../src/runs/task.ts";
 import { parseUploadCompletion } from "../../../src/runs/upload.ts";
 import { parseRotateRequest } from "../../../src/runs/webhook-events.ts";
-import { ErrorBody, STATUS } from "../../../worker/http/errors.ts";
+import { ErrorBody, STATUS, WORK_ERROR_KINDS, WORK_STATUS } from "../../../worker/http/errors.ts";
 import { OPERATIONS } from "./document-operations.ts";
 import type { Answer, Document, Operation } from "./document-shape.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
@@ -197,7 +197,8 @@ test("accepts every request example, and the examples cover every kind", async (
 });
 
 test("every error has an example under its own status, in the shape of an error body", () => {
-  const shown = new Set<RequestErrorKind>();
+  const shown = new Set<string>();
+  const statuses = { ...STATUS, ...WORK_STATUS };
   const elsewhere = { responses: { 404: document.components.responses.RouteNotFound as Answer } };
   for (const { responses } of [...operations.map(({ operation }) => operation), elsewhere]) {
     for (const [status, answer] of Object.entries(responses)) {
@@ -205,12 +206,12 @@ test("every error has an example under its own status, in the shape of an error 
       for (const [name, { value }] of Object.entries(answer.content["application/json"]?.examples ?? {})) {
         const body = ErrorBody.parse(value);
         expect(body.kind).toBe(name);
-        expect(STATUS[body.kind]).toBe(Number(status));
+        expect(statuses[body.kind]).toBe(Number(status));
         shown.add(body.kind);
       }
     }
   }
-  expect([...shown].toSorted()).toEqual([...REQUEST_ERROR_KINDS].toSorted());
+  expect([...shown].toSorted()).toEqual([...REQUEST_ERROR_KINDS, ...WORK_ERROR_KINDS].toSorted());
 });
 
 test("every response documents Request-Id, and lists document Has-More", () => {

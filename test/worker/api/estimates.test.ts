@@ -47,3 +47,14 @@ test.each([
   expect(await ask(body)).toMatchObject({ status: 400, answer: error });
   expect(tasks.find("task_01kaggm8q0fzr2n5v3x7c1d9ja")).toBeNull();
 });
+
+test("an estimate of an input that lacks sound answers with the error of the work and its reason", async () => {
+  const { status, answer } = await ask({ ...REQUEST, kind: "audio", options: {} });
+  expect(status).toBe(415);
+  expect(answer).toEqual({
+    kind: "input_no_audio",
+    message: "The source has no sound; use kind video or image.",
+    reason: { code: "no_sound" },
+    request_id: expect.any(String),
+  });
+});

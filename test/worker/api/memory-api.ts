@@ -1,4 +1,5 @@
 import { MediaError } from "../../../src/media/errors.ts";
+import * as planErrors from "../../../src/media/plan-errors.ts";
 import { createIds } from "../../../src/runs/ids.ts";
 import type { StoredObject } from "../../../src/runs/ports.ts";
 import type { Step } from "../../../src/runs/step.ts";
@@ -76,7 +77,10 @@ export function createMemoryApi(
     async images() {
       throw new MediaError("input_not_found", "There are no pictures here.");
     },
-    estimates: async () => ({ bytes: { low: 1000, high: 1000 }, seconds: 1, score: null }),
+    async estimates(_, { kind }) {
+      if (kind === "audio") throw planErrors.noSound();
+      return { bytes: { low: 1000, high: 1000 }, seconds: 1, score: null };
+    },
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
     settings,
     now: Date.now,

@@ -32,8 +32,10 @@ interface OpenApi {
   info: { description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Schemas };
 }
+
+type Schemas = Readonly<Record<string, Schema>>;
 
 function writeHttpPage({ info, tags, paths, components }: OpenApi): string {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
@@ -95,13 +97,13 @@ interface Entry {
   about: string;
 }
 
-function writeLibraryPage(entries: readonly Entry[]): string {
+function writeLibraryPage(entries: readonly Entry[], schemas: Schemas): string {
   const seen = new Set<string>();
   const sections = entries.map(({ name, path, about }) => {
     const fresh = listExports(path).filter((entry) => !seen.has(entry.name));
     for (const entry of fresh) seen.add(entry.name);
     const sorted = fresh.toSorted((a, b) => rankOf(a) - rankOf(b));
-    return `## ${name}\n\n${about}\n\n${sorted.map(writeExport).join("\n")}`;
+    return `## ${name}\n\n${about}\n\n${sorted.map((entry) => writeExport(entry, schemas)).join("\n")}`;
   });
   return `# Library\n\nGenerated from the types. A name that several entries export is listed under the first.\n\n${sections.join("\n")}`;
 }
@@ -112,15 +114,16 @@ function rankOf({ declarations }: Exported): number {
   return Math.min(...declarations.map(({ kind }) => ORDER.indexOf(kind)));
 }
 
-function writeExport({ name, declarations }: Exported): string {
+function writeExport({ name, declarations }: Exported, schemas: Schemas): string {
   const doc = declarations.map((declaration) => declaration.doc).find((text) => text !== "") ?? "";
   const { about, examples } = splitDoc(doc);
-  const schema = declarations.map(schemaOf).find((id) => id !== null);
+  const id = declarations.map(schemaOf).find((id) => id !== null);
+  const schema = id ? schemas[id] : undefined;
   const code = declarations
     .filter((declaration) => !schemaOf(declaration) && !isSchema(declaration))
     .map(({ text }) => fence(withoutLinks(text)));
-  const link = schema ? `The fields are those of [${schema}](http-api.md#${schema.toLowerCase()}).\n` : null;
-  return [`### ${name}\n`, `${about}\n`, ...code, ...examples.map(fence), ...(link ? [link] : [])].join("\n");
+  const fields = schema ? [writeSchema(schema).replaceAll("](#", "](http-api.md#")] : [];
+  return [`### ${name}\n`, `${about}\n`, ...code, ...examples.map(fence), ...fields].join("\n");
 }
 
 function fence(code: string): string {
@@ -416,7 +419,7 @@ export async function writeReference(folder: string): Promise<void> {
   const app = createApp({ settings: {}, limits: {} } as unknown as Services);
   const document = createDocument(app.described) as OpenApi;
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "library.md"), writeLibraryPage(ENTRIES));
+  await writeFile(join(folder, "library.md"), writeLibraryPage(ENTRIES, document.components.schemas));
   await writeFile(join(folder, "http-api.md"), writeHttpPage(document));
 }
 
