@@ -5,6 +5,7 @@ import { existsSync, statSync } from "node:fs";
 import { appendFile, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { MediaError } from "../../src/media/errors.ts";
 import { runMain, stopSignal } from "../../worker/local/cli.ts";
 import * as errors from "../../worker/local/errors.ts";
 import { requireTools } from "../../worker/local/system.ts";
@@ -247,7 +248,7 @@ if (import.meta.main) {
     const unknown = values.host?.some((name) => !HOSTS.includes(name as HostName));
     if (!folder || others.length > 0 || unknown) throw errors.argumentsUnknown({ usage: USAGE });
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-      throw errors.folderNotFound({ path: folder });
+      throw new MediaError("request_invalid", `There is no folder ${folder}.`);
     const browsers = hosts.includes("page") ? (["chromium"] as const) : [];
     requireTools(["ffmpeg", "ffprobe", "heif-convert", ...browsers]);
     const log = values.log ?? `${resolve(folder)}.jsonl`;

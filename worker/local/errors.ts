@@ -13,7 +13,6 @@ export const tooManyInputs = ({ inputs }: { inputs: readonly string[] }) =>
 export const notANumber = ({ name, value }: { name: string; value: string }) =>
   argument(`--${name} must be a number, not ${JSON.stringify(value)}.`);
 export const fileNotFound = ({ path }: { path: string }) => argument(`There is no file ${path}.`);
-export const folderNotFound = ({ path }: { path: string }) => argument(`There is no folder ${path}.`);
 export const projectMalformed = () =>
   argument("--project must be 1 to 64 letters, digits, _ or -.", "project");
 export const operatorKeyMissing = () =>
