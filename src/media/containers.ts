@@ -60,6 +60,8 @@ export interface Container {
   tick(frame: number): number;
   /** Ticks a second in which ffmpeg counts its packets; absent where files differ. */
   clock?: number;
+  /** Whether ffmpeg recognizes it only by a file's name, which inputs lack, and must be told. */
+  named: boolean;
   /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";
   /** Bytes up to which a probe lets mediabunny (1.61) read a whole file for its length; 0 where it may never stop, as in a FLAC file without frames. */
@@ -97,6 +99,7 @@ const PLAIN = {
   numbered_frames: false,
   lead: 5,
   tick: () => 0,
+  named: false,
   mediabunny: "copies",
   max_measured: Number.POSITIVE_INFINITY,
   fast: false,
@@ -266,8 +269,8 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
   svg: row({ label: "SVG", mime: ["image/svg+xml"] }),
   tiff: row({ label: "TIFF", mime: ["image/tiff"] }),
-  targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe" }),
-  pam: row({ label: "PAM", mime: ["image/x-portable-arbitrarymap"], demuxers: "image2pipe" }),
+  targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe", named: true }),
+  pam: row({ label: "PAM", mime: ["image/x-portable-arbitrarymap"], demuxers: "image2pipe", named: true }),
 };
 
 const UNKNOWN = row({ mediabunny: "none" });

@@ -14,13 +14,13 @@ import {
   type Stage,
 } from "./feature.ts";
 import { assumed_colors } from "./features/assumed-colors.ts";
-import { color_profile } from "./features/color-profile.ts";
+import { color_profile, stale_profile } from "./features/color-profile.ts";
 import { concat } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
-import { main_tracks } from "./features/main-tracks.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
+import { main_tracks, named_format, restarted, truncated } from "./features/source-traits.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
@@ -42,6 +42,10 @@ export const FEATURES = {
   main_tracks,
   partial,
   assumed_colors,
+  restarted,
+  truncated,
+  stale_profile,
+  named_format,
 } as const;
 
 type Features = typeof FEATURES;

@@ -1,10 +1,11 @@
 import { containerOf } from "./containers.ts";
 import { createPlan } from "./create-plan.ts";
 import { losesDepth } from "./features/audio-format.ts";
-import { carriesProfile } from "./features/color-profile.ts";
+import { losesProfile } from "./features/color-profile.ts";
 import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
-import { type EncodeKind, FORMATS, type Quality } from "./formats.ts";
+import { flattens, holdsAlpha } from "./features/transparency.ts";
+import type { EncodeKind, Quality } from "./formats.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
@@ -279,31 +280,20 @@ function pictureIndex({ streams = [], video_track = 0 }: Source): { index?: numb
   return stream ? { index: stream.index } : {};
 }
 
-function lostAlpha({ kind, format, video, image }: Plan, source: Source): Dropped[] {
-  if (source.has_alpha !== true) return [];
-  const isFlattened = image ? !image.alpha : video?.mode === "encode" && !video.transparent;
-  if (!isFlattened) return [];
-  return [
-    {
-      kind: "alpha",
-      ...pictureIndex(source),
-      reason: holdsAlpha(kind, format) ? "not_supported" : "no_place_in_format",
-    },
-  ];
+function lostAlpha(plan: Plan, source: Source): Dropped[] {
+  if (source.has_alpha !== true || !flattens(plan)) return [];
+  const reason = holdsAlpha(plan.kind, plan.format) ? "not_supported" : "no_place_in_format";
+  return [{ kind: "alpha", ...pictureIndex(source), reason }];
 }
 
-function holdsAlpha(kind: EncodeKind, format: string): boolean {
-  const formats: Readonly<Record<string, { mime: string; alpha?: boolean }>> = FORMATS[kind];
-  return formats[format]?.alpha === true;
-}
-
-function lostProfile({ format, video, image }: Plan, { color_profile, gain_map }: Source): Dropped[] {
+function lostProfile({ format, video, image }: Plan, source: Source): Dropped[] {
   if (!image && video?.mode !== "encode") return [];
-  const isLost = color_profile && !color_profile.to_srgb && !carriesProfile(format, color_profile);
   const reason = GAIN_MAP_FORMATS.has(format) ? "not_supported" : "no_place_in_format";
   return [
-    ...(isLost ? [{ kind: "color_profile" as const, reason: "not_supported" as const }] : []),
-    ...(gain_map ? [{ kind: "gain_map" as const, reason } as const] : []),
+    ...(losesProfile(format, source)
+      ? [{ kind: "color_profile" as const, reason: "not_supported" as const }]
+      : []),
+    ...(source.gain_map ? [{ kind: "gain_map" as const, reason } as const] : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import { createPictureEncoder } from "../../src/encoders/native/native-picture.t
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
 import { engineFeatures } from "../../src/media/features.ts";
 import type { Plan } from "../../src/media/plan.ts";
+import type { Source } from "../../src/media/source.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 
@@ -81,6 +82,37 @@ test("an encoder that takes untagged HD for SD refuses it, and no other source",
     expect(native.refuse(plan, source)).toEqual(refusal);
   }
 });
+
+const film = (changes: Partial<Source>) =>
+  [videoSource(changes), createPlan(videoSource(changes), "video", { width: 320 })] as const;
+const picture = (changes: Partial<Source>) =>
+  [imageSource(changes), createPlan(imageSource(changes), "image", { format: "webp" })] as const;
+const PROFILE = { space: "CMYK" };
+const SRGB_CURVE = { g: 2.4, a: 0.95, b: 0.05, c: 0.08, d: 0.04, e: 0, f: 0 };
+const to_srgb = { curves: [SRGB_CURVE, SRGB_CURVE, SRGB_CURVE], matrix: [1, 0, 0, 0, 1, 0, 0, 0, 1] };
+
+test.for([
+  { feature: "restarted", other: film({ restarted: true }) },
+  { feature: "truncated", other: film({ format: "mpegts", truncated: true }) },
+  { feature: "stale_profile", other: picture({ format: "jpeg", color_profile: PROFILE }) },
+  { feature: "named_format", other: picture({ format: "targa" }) },
+  { feature: "named_format", other: picture({ format: "pam" }) },
+  { feature: "main_tracks", other: film({ sound_track: 1 }) },
+] as const)(
+  "an older encoder without $feature is not given such a source ($#)",
+  async ({ feature, other }) => {
+    const native = createNativeEncoder({ instances: [encoderWith(all.filter((name) => name !== feature))] });
+    const [source, plan] = other;
+    await native.prepare(plan);
+    expect(native.refuse(plan, source)).toEqual({ code: feature });
+    expect(plan).toMatchObject({ [feature]: true });
+    const converted = picture({ color_profile: { space: "RGB", to_srgb } });
+    for (const [plain, plainPlan] of [film({}), picture({}), converted]) {
+      expect(plainPlan).not.toHaveProperty(feature);
+      expect(native.refuse(plainPlan, plain)).toBeNull();
+    }
+  },
+);
 
 test("work that needs a feature goes to the encoder that has it", async () => {
   const [one, other] = [unable(), able()];

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { feature } from "../feature.ts";
-import { assumptionFilters } from "../ffmpeg/color.ts";
+import { assumedMatrix } from "../ffmpeg/color.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 /** Decodes a source in colors that players assume for it, and that ffmpeg would not guess: untagged HD is BT.709. */
 export const assumed_colors = feature({
@@ -12,3 +13,9 @@ export const assumed_colors = feature({
   doneBy: { native: true, stock: true, fast: true, webcodecs: true, canvas: true, avif: true },
   refusal: { code: "assumed_colors", clause: () => "it takes the colors of untagged HD for those of SD" },
 });
+
+/** Returns the filters that state the matrix that players assume for an untagged source, unless ffmpeg guesses the same. */
+export function assumptionFilters(source: SourceFacts): string[] {
+  const matrix = assumedMatrix(source);
+  return matrix === null ? [] : [`setparams=colorspace=${matrix}`];
+}

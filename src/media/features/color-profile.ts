@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { fromPrimaries, TABLE_RANGE } from "../color-conversion.ts";
 import { feature } from "../feature.ts";
 import { type ColorProfile, type SourceFacts, type ToneCurve, ToSrgb } from "../source-facts.ts";
@@ -32,13 +33,40 @@ function conversionOf(source: SourceFacts, codec: string | null): ToSrgb | null 
 // Formats into which ffmpeg (5.1) copies the input's profile.
 const CARRIERS: ReadonlySet<string> = new Set(["jpeg", "png"]);
 
-/** Returns whether an output format keeps an unconverted profile. */
-export function carriesProfile(format: string, { space }: ColorProfile): boolean {
+function carriesProfile(format: string, { space }: ColorProfile): boolean {
   return space === "RGB" && CARRIERS.has(format);
 }
 
-/** Removes the ICC profile, which ffmpeg would otherwise copy to the output. */
-export const REMOVE_PROFILE = "sidedata=mode=delete:type=ICC_PROFILE";
+/** Returns whether a source has a profile that an output format loses: it is neither converted nor kept. */
+export function losesProfile(format: string, { color_profile: profile }: SourceFacts): boolean {
+  return profile !== undefined && !profile.to_srgb && !carriesProfile(format, profile);
+}
+
+const REMOVE_PROFILE = "sidedata=mode=delete:type=ICC_PROFILE";
+
+/**
+ * Returns the filters that remove an ICC profile, which ffmpeg would otherwise copy to the output, although it does not describe its
+ * pictures: those of CMYK are decoded to RGB.
+ */
+export function staleProfileFilters(format: string, source: SourceFacts, to_srgb: unknown): string[] {
+  const profile = source.color_profile;
+  const isStale = profile?.space && !to_srgb && !carriesProfile(format, profile);
+  return isStale ? [REMOVE_PROFILE] : [];
+}
+
+/** Removes a profile that no longer describes the pictures of an image. */
+export const stale_profile = feature({
+  options: {},
+  fields: { stale_profile: z.literal(true).exactOptional() },
+  part: "plan",
+  planWhole: ({ kind, format, pictures }, source) => {
+    const isImage = pictures !== null && kind !== "video" && kind !== "adaptive_video";
+    const isStale = isImage && staleProfileFilters(format, source, pictures.to_srgb).length > 0;
+    return isStale ? { stale_profile: true } : {};
+  },
+  doneBy: { native: true, stock: true, fast: true, webcodecs: true, canvas: true, avif: true },
+  refusal: { code: "stale_profile", clause: () => "it would keep a color profile that no longer applies" },
+});
 
 const MAX = 65_535;
 // ffmpeg maps 8-bit 255 to 65,280 and back.

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { feature } from "../feature.ts";
+import { type EncodeKind, FORMATS } from "../formats.ts";
 
 const OPAQUE = ["background", "overlay", "subtitles", "concat"] as const;
 
@@ -15,3 +16,20 @@ export const transparency = feature({
   doneBy: { native: true, stock: true },
   refusal: { code: "transparency", clause: () => "it cannot keep transparency" },
 });
+
+/** Returns whether transparent pictures become opaque in a plan; false where none is encoded. */
+export function flattens({
+  image,
+  video,
+}: {
+  image: { alpha: boolean } | null;
+  video: { mode: "copy" } | { mode: "encode"; transparent?: true } | null;
+}): boolean {
+  return image ? !image.alpha : video?.mode === "encode" && !video.transparent;
+}
+
+/** Returns whether an output of a kind and format can be transparent. */
+export function holdsAlpha(kind: EncodeKind, format: string): boolean {
+  const formats: Readonly<Record<string, { mime: string; alpha?: boolean }>> = FORMATS[kind];
+  return formats[format]?.alpha === true;
+}

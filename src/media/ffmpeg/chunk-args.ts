@@ -163,11 +163,8 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   return [...still, ...shrink, ...namedArgs(source), ...alphaArgs(source), ...toolset.input];
 }
 
-const NAMED: ReadonlySet<string> = new Set(["targa", "pam"]);
-
-// ffmpeg recognizes these formats only by the file's name, which inputs lack.
-function namedArgs({ kind, format, filesize = 0 }: Source): string[] {
-  if (kind !== "image" || !NAMED.has(format)) return [];
+function namedArgs({ format, filesize = 0 }: Source): string[] {
+  if (!containerOf({ format }).named) return [];
   return ["-f", "image2pipe", "-frame_size", String(filesize), "-c:v", format];
 }
 

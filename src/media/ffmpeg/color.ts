@@ -63,12 +63,12 @@ export function correctedColor(source: SourceFacts): typeof BT601 | typeof BT709
   return hasFalseMatrix(source) ? BT709 : null;
 }
 
-/** Returns the filters that state the matrix that players assume for an untagged source, unless it is BT.601, ffmpeg's own guess. */
-export function assumptionFilters(source: SourceFacts): string[] {
+/** Returns the matrix that players assume for an untagged source, unless it is BT.601, ffmpeg's own guess; otherwise null. */
+export function assumedMatrix(source: SourceFacts): string | null {
   const { matrix } = sourceColor(source);
   const isAssumed = matrix !== null && statedColor(source).matrix === null;
   const isGuess = matrix === BT601.matrix && !hasFalseMatrix(source);
-  return isAssumed && !isGuess ? [`setparams=colorspace=${matrix}`] : [];
+  return isAssumed && !isGuess ? matrix : null;
 }
 
 /** Returns whether the source's pixel format is RGB, gray or a palette, rather than YUV. */

@@ -1,6 +1,6 @@
 import type { Filter } from "../feature.ts";
 import { paletteFilter } from "../features/animation-graph.ts";
-import { carriesProfile, REMOVE_PROFILE } from "../features/color-profile.ts";
+import { staleProfileFilters } from "../features/color-profile.ts";
 import { overFilters, pictureFilters } from "../features.ts";
 import type { ImageFormat } from "../formats.ts";
 import { videoStream } from "../main-tracks.ts";
@@ -37,7 +37,7 @@ export function imageGraph(
       length: trim.length,
       ...image.geometry,
     }),
-    ...staleFilters(plan, source, image),
+    ...staleProfileFilters(plan.format, source, image.to_srgb),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
   return `[${videoStream(source)}]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
@@ -46,12 +46,6 @@ export function imageGraph(
 // The planes in which ffmpeg decodes CMYK without a marker, each 255 for no ink: cyan, magenta and yellow become red, green and blue,
 // which black darkens.
 const FROM_CMYK = ["mergeplanes=0x01020003:gbrap", "premultiply=inplace=1", "format=gbrp"];
-
-// Decoded CMYK is RGB, which a CMYK profile does not describe.
-function staleFilters({ format }: Plan, { color_profile }: Source, { to_srgb }: ImagePlan): string[] {
-  const isStale = color_profile?.space && !to_srgb && !carriesProfile(format, color_profile);
-  return isStale ? [REMOVE_PROFILE] : [];
-}
 
 /** Returns the filters that scale the pictures of an image and draw its overlay. */
 export function imageScaling(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {

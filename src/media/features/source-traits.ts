@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { containerOf } from "../containers.ts";
+import { feature } from "../feature.ts";
+
+// Every engine of this version reads such sources; an older encoder would read them as others, and so must have the feature.
+const EVERYWHERE = {
+  native: true,
+  stock: true,
+  fast: true,
+  webcodecs: true,
+  canvas: true,
+  avif: true,
+} as const;
+const MARK = z.literal(true).exactOptional();
+
+/** Reads a source that describes tracks other than the first of their kind, as `mainTrack` chooses them. */
+export const main_tracks = feature({
+  options: {},
+  fields: { main_tracks: MARK },
+  part: "plan",
+  planWhole: (_, { video_track, sound_track }) =>
+    video_track === undefined && sound_track === undefined ? {} : { main_tracks: true },
+  doneBy: EVERYWHERE,
+  refusal: { code: "main_tracks", clause: () => "it reads only the first track of each kind" },
+});
+
+/** Reads a source whose clock restarts midway from its beginning, because it cannot be seeked. */
+export const restarted = feature({
+  options: {},
+  fields: { restarted: MARK },
+  part: "plan",
+  planWhole: (_, source) => (source.restarted ? { restarted: true } : {}),
+  doneBy: EVERYWHERE,
+  refusal: { code: "restarted", clause: () => "it would seek in a file whose clock restarts" },
+});
+
+/** Leaves out the part of a frame at the end of a truncated source. */
+export const truncated = feature({
+  options: {},
+  fields: { truncated: MARK },
+  part: "plan",
+  planWhole: (_, source) => (source.truncated ? { truncated: true } : {}),
+  doneBy: EVERYWHERE,
+  refusal: { code: "truncated", clause: () => "it expects a file that is not cut off" },
+});
+
+/** Reads pictures whose format ffmpeg knows only by a file's name, or takes for another. */
+export const named_format = feature({
+  options: {},
+  fields: { named_format: MARK },
+  part: "plan",
+  planWhole: ({ pictures }, source) => (pictures && containerOf(source).named ? { named_format: true } : {}),
+  doneBy: EVERYWHERE,
+  refusal: { code: "named_format", clause: () => "it would guess the format of TGA and PAM pictures" },
+});
