@@ -173,6 +173,13 @@ export interface Client {
    */
   probe(input: NewStep["input"], options?: ProbeOptions & { signal?: AbortSignal }): Promise<Source>;
   /**
+   * Lists the times, in seconds and ascending, at which a video can be cut without an encode (`mode: "copy"`): every picture from there on
+   * is complete. Empty for other media, and where the times are unknown. Rejects like {@link Client.probe}.
+   *
+   * @example const ticks = await client.entries(file);
+   */
+  entries(input: NewStep["input"], options?: ReadOptions): Promise<number[]>;
+  /**
    * Estimates an output's size and encoding time without creating a task. Yields one exact estimate for input that takes about a second
    * to encode, and one narrow range for a copy or given bitrates. Otherwise yields a wide range, then a narrower one after each stretch
    * that it encodes with the task's settings, until the range is narrow enough or the caller stops. Rejects with the errors of a task,

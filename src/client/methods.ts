@@ -12,6 +12,7 @@ import type {
   NewStep,
   NewTask,
   Page,
+  ReadOptions,
   RunOptions,
   RunResult,
   Task,
@@ -60,6 +61,16 @@ export async function probeInput(
   } finally {
     await deleteStep(steps, step.id);
   }
+}
+
+/** Implements {@link Client.entries} with a probe. */
+export async function probeEntries(
+  { probe }: Pick<Client, "probe">,
+  input: NewStep["input"],
+  options: ReadOptions = {},
+): Promise<number[]> {
+  const { entries = [] } = await probe(input, { ...options, entries: true });
+  return entries;
 }
 
 async function deleteStep(steps: Client["steps"], id: string): Promise<void> {

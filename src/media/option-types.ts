@@ -26,6 +26,12 @@ export type ProbeOptions = {
    * @default false
    */
   dominant_color?: boolean | undefined;
+  /**
+   * Adds the times at which a copy of the video can start without an encode.
+   *
+   * @default false
+   */
+  entries?: boolean | undefined;
 };
 
 /** Options of the kind `ingest`: none. */

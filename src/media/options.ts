@@ -24,7 +24,7 @@ import { aloneNames, changesDefault, isCopyable, optionSchemas } from "./option-
 
 const flag = z.boolean("must be true or false.").optional();
 
-const placeholders = {
+const probeOptions = {
   thumbhash: flag.meta({
     description:
       "Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.",
@@ -32,6 +32,10 @@ const placeholders = {
   }),
   dominant_color: flag.meta({
     description: "Adds the color that most of the picture, or of a frame of the video, has.",
+    default: false,
+  }),
+  entries: flag.meta({
+    description: "Adds the times at which a copy of the video can start without an encode.",
     default: false,
   }),
 };
@@ -186,7 +190,7 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
   .meta({ id: "AdaptiveVideoOptions" });
 
 /** Schema of the options of the kind `probe`. */
-export const ProbeOptions = optionsOf("probe", placeholders).meta({ id: "ProbeOptions" });
+export const ProbeOptions = optionsOf("probe", probeOptions).meta({ id: "ProbeOptions" });
 
 /** Schema of the options of the kind `ingest`: none yet. */
 export const NoOptions = optionsOf("ingest", {}).meta({ id: "NoOptions" });

@@ -135,6 +135,14 @@ export const Source = SourceFacts.extend({
       "Its most frequent color, of a probe with that option: the mean of the fullest of 16 × 16 × 16 steps of red, green and blue. Absent where all is transparent.",
     example: "#1e90ff",
   }),
+  entries: z
+    .array(z.number().min(0))
+    .optional()
+    .meta({
+      description:
+        "Seconds at which a copy can start, ascending, of a probe of a video with that option: every picture from there on is complete. Empty when they are unknown.",
+      example: [0, 2, 4],
+    }),
   etag: z.string().optional(),
   counts: counts.optional(),
   larger_than_source: z.literal(true).optional().meta({

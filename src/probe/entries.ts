@@ -23,6 +23,8 @@ export interface Finder {
   shown: Find;
   /** Finds the start of the audio packet that plays at a given time, in one of the source's audio tracks (default 0). */
   packetStart: (time: number, track?: number) => Promise<number | null>;
+  /** Lists the times from which every picture is complete, ascending; null when unknown. */
+  list: () => Promise<number[] | null>;
 }
 
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
@@ -55,7 +57,7 @@ export async function withEntries<T>(
     const origin = Math.max(0, await input.getFirstTimestamp());
     const pictures = track && (await createFinder(track, origin, source));
     return {
-      ...(pictures ?? { entry: unknown, shown: unknown }),
+      ...(pictures ?? { entry: unknown, shown: unknown, list: unknown }),
       packetStart: createSoundFinder(input, source, origin, await delayOf(readable, source)),
     };
   };
@@ -74,13 +76,14 @@ export async function withEntries<T>(
       entry: async (time) => finder && quietly(() => finder.entry(time)),
       shown: async (time) => finder && quietly(() => finder.shown(time)),
       packetStart: async (time, sound) => finder && quietly(() => finder.packetStart(time, sound)),
+      list: async () => finder && quietly(finder.list),
     });
   } finally {
     (input as Input | null)?.dispose();
   }
 }
 
-const unknown: Find = async () => null;
+const unknown = async () => null;
 
 // Seconds by which mediabunny's audio timestamps exceed the playback time.
 async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Source): Promise<number> {
@@ -106,7 +109,7 @@ async function createFinder(
   track: InputVideoTrack,
   origin: number,
   source: Source,
-): Promise<Pick<Finder, "entry" | "shown">> {
+): Promise<Pick<Finder, "entry" | "shown" | "list">> {
   const sink = new EncodedPacketSink(track);
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());
@@ -145,7 +148,18 @@ async function createFinder(
     return at === null || at < 0 ? null : Math.min(at, time);
   };
 
-  return { entry, shown };
+  const list = async (): Promise<number[] | null> => {
+    if (!codec) return [];
+    const times = new Set<number>();
+    for (let key = await sink.getFirstPacket(); key; key = await sink.getNextKeyPacket(key)) {
+      const at = key.timestamp - origin;
+      if (at >= 0 && (await leadOf(key)) === 0) times.add(Number(at.toFixed(6)));
+      if (times.size > MAX_KEYFRAMES) return null;
+    }
+    return [...times].sort((one, other) => one - other);
+  };
+
+  return { entry, shown, list };
 }
 
 function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {
@@ -181,6 +195,21 @@ function blockReader(reader: ByteReader): ByteReader {
 
 function justBefore({ timestamp }: EncodedPacket): number {
   return timestamp - EPSILON_SECONDS;
+}
+
+/**
+ * Lists the times, in seconds and ascending, at which a source can be cut without an encode, because every picture from there on is
+ * complete. Examines the keyframes themselves; where these are too many bytes to read, takes them from the container's index. Empty when
+ * they are unknown, as for a codec whose pictures cannot be examined. Rejects only when aborted.
+ */
+export async function listEntries(
+  reader: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+): Promise<number[]> {
+  if (!hasEntries(source)) return [];
+  const times = await withEntries(reader, source, signal, ({ list }) => list());
+  return times ?? readKeyframes(reader, source, signal);
 }
 
 const INDEX_BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };

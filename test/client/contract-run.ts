@@ -182,6 +182,19 @@ export const CALLS: ClientClauses = [
     },
   },
   {
+    name: "lists where a copy can start, and cuts there",
+    async check({ client, inputs }) {
+      const entries = await client.entries(inputs.video);
+      ok(entries.length > 1);
+      const start = entries.at(-1) ?? 0;
+      const { source } = await client.run({
+        ...{ input: inputs.video, kind: "video", options: { mode: "copy", start } },
+      });
+      equal(source.cut?.start, start);
+      deepEqual(await client.entries(redPicture()), []);
+    },
+  },
+  {
     name: "estimates an output and leaves no record behind",
     async check({ client, inputs }) {
       const count = async () => [

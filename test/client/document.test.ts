@@ -213,7 +213,7 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
 }
 
 // Built from other methods, or, as close, without a request.
-const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "preview", "close"];
+const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "entries", "preview", "close"];
 // A page for people, what an `<img>` shows, and a stream for clients that do not follow the tasks of a job.
 const NOT_CALLED = ["getDocs", "getImage", "jobEvents"];
 

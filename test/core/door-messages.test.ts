@@ -106,7 +106,9 @@ test("rejects an unknown field or option with a list of the known ones", () => {
   );
   const step = (kind: string) =>
     errorOf(() => parseStepRequest({ kind, input: { url: input }, options: { a: 1 } }))[2];
-  expect(step("probe")).toBe('Unknown option "a" for probe; the options are thumbhash, dominant_color.');
+  expect(step("probe")).toBe(
+    'Unknown option "a" for probe; the options are thumbhash, dominant_color, entries.',
+  );
   expect(step("ingest")).toBe('Unknown option "a" for ingest; there are none.');
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withEntries } from "../../src/probe/entries.ts";
+import { listEntries, withEntries } from "../../src/probe/entries.ts";
 import { openFile } from "../encoders/native-encoder.ts";
 import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { probeFile } from "./probe-file.ts";
@@ -33,6 +33,22 @@ test.for(ENTRIES)(
     expect(times.map((time) => Number(time?.toFixed(3)))).toEqual(expected);
   },
 );
+
+test.for([
+  { name: "h264_open_gop", container: "mp4", expected: [0, 2, 4, 6, 8, 10, 12] },
+  { name: "h264_open_gop", container: "mkv", expected: [0.021, 2.021, 4.021, 6.021, 8.021, 10.021, 12.021] },
+  { name: "h264_intra_refresh", container: "mp4", expected: [0] },
+  { name: "h264_one_idr", container: "mp4", expected: [0] },
+  { name: "hevc_rasl", container: "mp4", expected: [0, 2, 4, 6, 8, 10, 12] },
+  // No pictures of this codec can be examined.
+  { name: "mpeg2_open_gop", container: "mp4", expected: [] },
+  { name: "vp9_hidden", container: "webm", expected: [0.007, 3.007, 6.007, 9.007] },
+] as const)("lists where a copy of $name in $container can start", async ({ name, container, expected }) => {
+  const path = await INTEGRITY_SOURCES[name].make(container);
+  const { source } = await probeFile(path);
+  const times = await listEntries(await openFile(path), source, AbortSignal.timeout(60_000));
+  expect(times.map((time) => Number(time.toFixed(3)))).toEqual(expected);
+});
 
 test("finds nothing in an unreadable file", async () => {
   const { source } = await probeFile(await INTEGRITY_SOURCES.h264_open_gop.make("mp4"));

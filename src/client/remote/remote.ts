@@ -16,7 +16,14 @@ import type { CreateOptions, NewSample, NewStep, NewTask, OutputEstimate, ReadOp
 import * as errors from "../errors.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
 import { readInput } from "../media-input.ts";
-import { createWatchMethods, outputSource, probeInput, runTask, updatesOf } from "../methods.ts";
+import {
+  createWatchMethods,
+  outputSource,
+  probeEntries,
+  probeInput,
+  runTask,
+  updatesOf,
+} from "../methods.ts";
 import { createRemoteOutput } from "../output.ts";
 import { updateOf } from "../progress.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
@@ -203,6 +210,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     },
     run: (request, options) => runTask(client, request, options),
     probe: (input, options) => probeInput(client, input, options),
+    entries: (input, options) => probeEntries(client, input, options),
     estimate: (request, options) => estimate(request as NewSample, options),
     preview: async () => {
       throw errors.previewLocalOnly();

@@ -8,6 +8,7 @@ import { listDropped } from "../../media/index.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan, pictureSize } from "../../media/plan.ts";
 import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
+import { listEntries } from "../../probe/entries.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import * as storageErrors from "../../storage/errors.ts";
 import { requireEncoded } from "../../storage/storage.ts";
@@ -91,13 +92,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return probe(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
-  async function previewSource(
-    source: Source,
-    request: EncodeRequest,
-    options: ProbeOptions,
-    context: StepContext,
-  ) {
-    const key = await context.durably("open", async (signal) => {
+  /** Returns the storage key of a probed input, which must still be the same. */
+  function storeProbed(source: Source, context: StepContext): Promise<string> {
+    return context.durably("open", async (signal) => {
       checkDuration(source, tools.max_seconds);
       const stored = await tools.key(source.url);
       if (stored !== null) return stored;
@@ -113,6 +110,15 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       }
       return key;
     });
+  }
+
+  async function makePlaceholder(
+    source: Source,
+    key: string,
+    request: EncodeRequest,
+    options: ProbeOptions,
+    context: StepContext,
+  ) {
     const out = `${runFolder("work", context.run_id)}placeholder/`;
     const id = `${context.run_id}-look`;
     const encode = { key, source, request, extra: [], decide, id, out, name: "small" };
@@ -121,6 +127,23 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const reader = await tools.open(encoded.key);
       return readPlaceholder(await reader.read({ start: 0, end: reader.size }, signal), options);
     });
+  }
+
+  /** Adds the facts of a probe's options, for which the media are read. */
+  async function addFacts(source: Source, options: ProbeOptions, context: StepContext): Promise<Source> {
+    const request = options.thumbhash || options.dominant_color ? placeholderRequest(source) : null;
+    const lists = options.entries === true && source.kind === "video";
+    if (!request && !lists) return source;
+    const key = await storeProbed(source, context);
+    return {
+      ...source,
+      ...(request && (await makePlaceholder(source, key, request, options, context))),
+      ...(lists && {
+        entries: await context.durably("entries", async (signal) =>
+          listEntries(await tools.open(key), source, signal),
+        ),
+      }),
+    };
   }
 
   return {
@@ -133,8 +156,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       });
       const { step } = context;
       const options: ProbeOptions = step.kind === "probe" ? step.options : {};
-      const preview = options.thumbhash || options.dominant_color ? placeholderRequest(source) : null;
-      return preview ? { ...source, ...(await previewSource(source, preview, options, context)) } : source;
+      return addFacts(source, options, context);
     },
 
     async ingest(source, context) {
