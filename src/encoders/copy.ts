@@ -33,8 +33,8 @@ export function createCopyEncoder(): Encoder {
       if (plan.kind !== "video") return { code: "other_work" };
       if (plan.video?.mode !== "copy") return { code: "needs_encoding", track: "video" };
       if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
-      const isPart = plan.start > 0 || plan.end !== null;
-      if (isPart) return { code: "other_work" };
+      const isPart = plan.start > 0 || plan.end !== null || source.postroll !== undefined;
+      if (isPart || (source.fragmented && source.preroll !== undefined)) return { code: "other_work" };
       return containerOf(source).mediabunny !== "copies" || !listsTracks(source)
         ? { code: "input_format", format: source.format }
         : null;

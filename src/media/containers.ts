@@ -310,9 +310,20 @@ export function isQuickTime(format: string): boolean {
   return containerOf({ format }).tags === "quicktime";
 }
 
+/** The seconds that a source's edit list hides at either end. */
+export interface HiddenEnds {
+  preroll?: number | undefined;
+  postroll?: number | undefined;
+}
+
+/** Returns whether the edit list of a source hides pictures or sound at either end. */
+export function hidesEnds({ preroll, postroll }: HiddenEnds): boolean {
+  return preroll !== undefined || postroll !== undefined;
+}
+
 /** Returns whether a copy into a format would play what the edit list of the source hides. */
-export function playsPreroll({ preroll }: { preroll?: number | undefined }, format: string): boolean {
-  return preroll !== undefined && !containerOf({ format }).edit_lists;
+export function playsHidden(source: HiddenEnds, format: string): boolean {
+  return hidesEnds(source) && !containerOf({ format }).edit_lists;
 }
 
 /** Returns the facts of a source's container; for an unknown one, those of a file that cannot be copied. */

@@ -1,5 +1,5 @@
 import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
-import { playsPreroll } from "./containers.ts";
+import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs } from "./extra-inputs.ts";
@@ -155,7 +155,7 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const own = createSpan(options, source.duration, source.duration_estimated);
   const { speed = 1 } = options;
   const trimmed =
-    isTrimmed(own) || speed !== 1 || options.concat !== undefined || playsPreroll(source, format);
+    isTrimmed(own) || speed !== 1 || options.concat !== undefined || playsHidden(source, format);
   if (copies) checkCopyJoin(hints.copyJoin);
   const planned =
     copies || (hints.copyJoin && "parts" in hints.copyJoin)
@@ -203,7 +203,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
   const target = format === "wav" ? format : codec;
-  const trimmed = isTrimmed(span) || speed !== 1 || playsPreroll(source, format);
+  const trimmed = isTrimmed(span) || speed !== 1 || playsHidden(source, format);
   const sound = soundPlan(source, target, options, span, trimmed);
   if (!sound.audio) throw errors.noSound();
   if (copies) sound.audio = copySoundOnly(own, format, span);

@@ -144,9 +144,10 @@ export const cutOff = ({ seconds }: { seconds: number }) =>
     `The file is cut off after ${seconds} s; options.partial converts that part.`,
     { reason: { code: "cut_off", seconds } },
   );
-export const copyEdited = () => copy("its edit list shows several parts, which only an encode can follow");
-export const copyPreroll = ({ format }: { format: string }) =>
-  copy(`its edit list hides the start, and ${format} has none`);
+export const copyEdited = () =>
+  copy("the edit list of the source shows several parts, which only an encode can follow");
+export const copyHidden = ({ format }: { format: string }) =>
+  copy(`the edit list of the source hides a part of it, and ${format} files have no edit list`);
 export const copyCutAtStart = ({ format }: { format: string }) =>
   copy(`${format} can only be cut at its end`);
 export const copyCodecDiffers = ({ own, codec }: { own: Codec; codec: string }) =>

@@ -139,6 +139,10 @@ export const SourceFacts = z.object({
     description:
       "Seconds at the start that the edit list of an MP4 or MOV hides, as a cut without an encode leaves them; absent where it hides no more than decoders need.",
   }),
+  postroll: z.number().min(0).optional().meta({
+    description:
+      "Seconds at the end that the edit list of an MP4 or MOV hides; absent where it hides at most a few pictures.",
+  }),
   restarted: z.literal(true).optional().meta({
     description:
       "True if the clock restarts midway, as in a file joined from several, or the frames of a FLAC are misnumbered, so that the file cannot be seeked; otherwise absent.",

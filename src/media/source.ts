@@ -8,11 +8,14 @@ const counts = z
   .object({
     pictures: z
       .object({
-        source: z.int().min(0).meta({ description: "Pictures that the source holds in the span asked for." }),
-        output: z
-          .int()
-          .min(0)
-          .meta({ description: "Pictures in the output; of adaptive video, in each rendition." }),
+        source: z.int().min(0).meta({
+          description:
+            "Pictures that the source shows in the span; those that its edit list hides do not count.",
+        }),
+        output: z.int().min(0).meta({
+          description:
+            "Pictures that the output shows; of adaptive video, in each rendition. A copy may end with a few more than its span has, because earlier pictures refer to them.",
+        }),
         unreadable: z.int().min(0).optional().meta({
           description:
             "Pictures before the source's first entry point, which nothing can decode; absent when 0.",

@@ -1,4 +1,4 @@
-import { containerOf, playsPreroll } from "./containers.ts";
+import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven, isSameFps } from "./features/fps.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
@@ -159,7 +159,7 @@ export function copyPictures(
   const own = source.codecs?.video;
   const { copies, seeks } = containerOf(source);
   if (source.edited) throw errors.copyEdited();
-  if (playsPreroll(source, format)) throw errors.copyPreroll({ format });
+  if (playsHidden(source, format)) throw errors.copyHidden({ format });
   if (copies === "never") throw errors.copyPicturesUntimed(source);
   if (start > 0 && seeks !== "pictures") throw errors.copyCutAtStart(source);
   if (codec !== undefined && codec !== own) throw errors.copyCodecDiffers({ own, codec });
@@ -197,7 +197,7 @@ export function copySoundOnly(source: Source, format: AudioFormat, { start, end 
   const own = source.codecs?.audio;
   if (!holdsSound(format, source)) throw errors.copySoundNotInFormat({ format, codec: own });
   if (source.edited) throw errors.copyEdited();
-  if (playsPreroll(source, format)) throw errors.copyPreroll({ format });
+  if (playsHidden(source, format)) throw errors.copyHidden({ format });
   if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);
   const codec = format === "wav" ? wavCodec(source) : FORMATS.audio[format].codec;
   const isPart = start > 0 || end !== null;

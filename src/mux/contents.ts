@@ -1,6 +1,6 @@
 import { FLAC, type InputAudioTrack, type InputTrack, MP4, QTFF } from "mediabunny";
 import { readMovieIndex } from "../probe/mp4.ts";
-import { type Box, listBoxes } from "../probe/mp4-boxes.ts";
+import { type Box, listBoxes, type TrackIndex } from "../probe/mp4-boxes.ts";
 import { measureFlac } from "../probe/sound-frames.ts";
 import type { TrackPlaces } from "../probe/tracks.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -20,7 +20,7 @@ export interface Contents {
 
 /**
  * Counts the packets of an encoded file, from its index if it has one, otherwise by reading the whole file; of a source, those of the
- * tracks at `places`.
+ * tracks at `places`. Pictures and sound that the edit list hides before the start do not count.
  */
 export async function countContents(
   reader: ByteReader,
@@ -38,10 +38,11 @@ export async function countContents(
     const indexed = (track: InputTrack) => (index?.fragmented ? undefined : index?.tracks.get(track.id));
     const sound = audio && (indexed(audio) ?? (await countPackets(audio)));
     const frame = audio && (await frameSeconds(audio));
+    const hidden = sound?.preroll ? sound.hidden : 0;
     return {
-      pictures: video ? (indexed(video)?.packets ?? (await countPackets(video)).packets) : 0,
-      sound: sound?.seconds ?? 0,
-      ...(sound && frame && { played: sound.packets * frame }),
+      pictures: video ? (indexed(video) ?? (await countPackets(video))).played.packets : 0,
+      sound: sound?.played.seconds ?? 0,
+      ...(sound && frame && { played: sound.packets * frame - hidden }),
     };
   } finally {
     opener.close();
@@ -110,7 +111,9 @@ function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | 
   return offset === undefined || size === undefined ? undefined : (base ?? moof.start - 8) + offset + size;
 }
 
-async function countPackets(track: InputTrack): Promise<{ packets: number; seconds: number }> {
+async function countPackets(
+  track: InputTrack,
+): Promise<Pick<TrackIndex, "packets" | "hidden" | "preroll" | "played">> {
   let [packets, seconds, fallback] = [0, 0, 0];
   for await (const { duration } of packetsOf(track, { metadataOnly: true })) {
     packets++;
@@ -118,5 +121,5 @@ async function countPackets(track: InputTrack): Promise<{ packets: number; secon
     fallback = duration || fallback;
     seconds += fallback;
   }
-  return { packets, seconds };
+  return { packets, hidden: 0, preroll: false, played: { packets, seconds } };
 }

@@ -135,9 +135,18 @@ export interface TrackIndex {
   edits: "none" | "parts" | "gap" | "rate";
   /** Seconds at its start that its only edit hides, the priming of a decoder included; 0 for several edits. */
   hidden: number;
+  /** Whether its only edit hides more at its start than decoders need: any picture, or sound beyond their priming. */
+  preroll: boolean;
+  /** Seconds at its end that its only edit hides; 0 for several edits, and for less than a few pictures. */
+  postroll: number;
+  /** Packets that start, and seconds that play, within its only edit if that hides any; otherwise all. */
+  played: { packets: number; seconds: number };
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
 }
+
+// Longer than the priming of a decoder, which every edit list hides.
+const MIN_PREROLL = 0.15;
 
 const MAX_EXCESS = 60;
 
@@ -179,6 +188,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       delays.set(id, edits.delay);
     }
     const limit = presentation ? Math.max(span, presentation.end) : span + MAX_EXCESS;
+    const edited = plays && presentation ? readPlayed(view, trak, presentation, timescale) : null;
     tracks.set(id, {
       packets: sizes.count,
       bytes: sizes.sum,
@@ -188,6 +198,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       orientation: readOrientation(view, tkhd),
       edits: plays ? editsOf(view, trak) : "none",
       hidden: plays ? (presentation?.hidden ?? 0) : 0,
+      ...(edited ?? { preroll: false, postroll: 0, played: { packets: sizes.count, seconds } }),
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
       consistent:
         times.count === sizes.count &&
@@ -255,6 +266,10 @@ interface Presentation {
   start: number;
   end: number;
   hidden: number;
+  /** Start of its edit in seconds of the track. */
+  from: number;
+  /** Seconds from the start to the end of the last packet. */
+  rest: number;
 }
 
 // Null for an edit list other than empty edits followed by one real edit (8.6.6); `span` ends with the last packet shown.
@@ -265,7 +280,7 @@ function readPresentation(
   { first, span }: { first: number; span: number },
 ): Presentation | null {
   const elst = findBox(view, trak, "edts", "elst");
-  if (!elst) return { start: first, end: first + span, hidden: 0 };
+  if (!elst) return { start: first, end: first + span, hidden: 0, from: 0, rest: span };
   const mdhd = findBox(view, trak, "mdia", "mdhd");
   let delay = 0;
   for (const { length, from, plain, last } of readEdits(view, elst)) {
@@ -275,13 +290,14 @@ function readPresentation(
       continue;
     }
     if (!plain || !last) return null;
-    const skipped = toSeconds(from, readTimescale(view, mdhd)) - first;
+    const shownFrom = toSeconds(from, readTimescale(view, mdhd));
+    const skipped = shownFrom - first;
     const rest = span - Math.max(0, skipped);
     // The edit's length is in coarse ticks of the file; if it covers everything, use the track's finer ones.
     const whole = length === 0 || Math.abs(stated - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
     const end = whole ? start + rest : Math.min(delay + stated, start + rest);
-    return { start, end, hidden: Math.max(0, skipped) };
+    return { start, end, hidden: Math.max(0, skipped), from: shownFrom, rest };
   }
   return null;
 }
@@ -312,12 +328,54 @@ function isEven(view: DataView, stts: Box | null): boolean {
 
 const MIN_TICKS = 10;
 
+function readPlayed(
+  view: DataView,
+  trak: Box,
+  { start, end, hidden, from, rest }: Presentation,
+  ticks: number,
+): Pick<TrackIndex, "preroll" | "postroll" | "played"> | null {
+  const stbl = findBox(view, trak, "mdia", "minf", "stbl");
+  const table = (kind: string) => stbl && findBox(view, stbl, kind);
+  const edges = [from - EDGE, from + end - start - EDGE] as const;
+  let [before, packets] = [0, 0];
+  for (const { time, delta, run, offset } of timeRuns(view, table("stts"), table("ctts"))) {
+    const [early, late] = edges.map((edge) => {
+      const left = edge * ticks - time - offset;
+      if (delta === 0) return left > 0 ? run : 0;
+      return Math.min(run, Math.max(0, Math.ceil(left / delta)));
+    }) as [number, number];
+    before += early;
+    packets += late - early;
+  }
+  const isVideo = readHandler(view, trak) === "vide";
+  const preroll = hidden > MIN_PREROLL || (isVideo && before > 0);
+  const postroll = rest - (end - start) > MIN_POSTROLL ? rest - (end - start) : 0;
+  const played = { packets, seconds: end - start };
+  return preroll || postroll > 0 ? { preroll, postroll, played } : null;
+}
+
+// Encoders fill their last packet, and reordering may delay the last pictures beyond the edit.
+const MIN_POSTROLL = 0.15;
+
+// Edits and times are rounded to different ticks.
+const EDGE = 0.0005;
+
 // The sum of decoding times may be less, because reordering at the end may exceed that at the start.
 function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number {
+  let [latest, duration] = [0, 0];
+  for (const { time, delta, run, offset } of timeRuns(view, stts, ctts)) {
+    latest = Math.max(latest, time + (run - 1) * delta + offset);
+    duration = delta;
+  }
+  return latest + duration;
+}
+
+// Runs of packets with the same duration and offset, each with the decoding time of its first.
+function* timeRuns(view: DataView, stts: Box | null, ctts: Box | null) {
   const rows = (box: Box | null) => (box ? Math.max(0, Math.floor((box.end - box.start - 8) / 8)) : 0);
-  let [time, latest, delta, row, left, offset] = [0, 0, 0, 0, 0, 0];
+  let [time, row, left, offset] = [0, 0, 0, 0];
   for (let each = 0; stts && each < rows(stts); each++) {
-    delta = view.getUint32(stts.start + 12 + each * 8);
+    const delta = view.getUint32(stts.start + 12 + each * 8);
     for (let count = view.getUint32(stts.start + 8 + each * 8); count > 0; ) {
       while (left === 0 && ctts && row < rows(ctts)) {
         left = view.getUint32(ctts.start + 8 + row * 8);
@@ -326,13 +384,12 @@ function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number 
       }
       if (left === 0) [left, offset] = [count, 0];
       const run = Math.min(count, left);
+      yield { time, delta, run, offset };
       time += run * delta;
-      latest = Math.max(latest, time - delta + offset);
       count -= run;
       left -= run;
     }
   }
-  return latest + delta;
 }
 
 // If all packets share one size, only the time table bounds their number.

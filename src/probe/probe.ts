@@ -270,7 +270,7 @@ interface DemuxResult {
   demuxed: Demuxed | null;
   ends: TrackEnds;
   fragmented: boolean;
-  edits: Pick<Source, "edited" | "preroll">;
+  edits: Pick<Source, "edited" | "preroll" | "postroll">;
   tags: SourceTags;
   /** Intact seconds of a truncated MP4 or MOV; null for a complete one. */
   left: number | null;
@@ -287,18 +287,19 @@ const NOTHING: DemuxResult = {
   left: null,
 };
 
-// Longer than the priming of a decoder and the delay of reordered pictures, which every edit list hides.
-const MIN_PREROLL = 0.15;
-
-function editsOf({ tracks }: MovieIndex): DemuxResult["edits"] {
+function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
   const all = [...tracks.values()];
   const edits = all.map((track) => track.edits);
   if (edits.includes("rate")) throw errors.editRate();
   if (edits.includes("gap")) throw errors.editGap();
-  const preroll = Math.max(0, ...all.map(({ hidden }) => hidden));
+  const preroll = Math.max(0, ...all.map((track) => (track.preroll ? track.hidden : 0)));
+  const postroll = Math.max(0, ...all.map((track) => track.postroll));
+  // Copies of hidden packets keep their times, and so would keep an empty edit before all tracks.
+  const isLate = start > 0 && (preroll > 0 || postroll > 0);
   return {
-    ...(edits.includes("parts") && { edited: true as const }),
-    ...(preroll > MIN_PREROLL && { preroll: Number(preroll.toFixed(6)) }),
+    ...((edits.includes("parts") || isLate) && { edited: true as const }),
+    ...(preroll > 0 && { preroll: microseconds(preroll) }),
+    ...(postroll > 0 && { postroll: microseconds(postroll) }),
   };
 }
 

@@ -122,6 +122,16 @@ test("refuses surround sound, which needs a downmix", async () => {
   });
 });
 
+test.each([{ postroll: 1 }, { preroll: 1, fragmented: true }] as const)(
+  "refuses packets that an edit list hides where it cannot hide them: %o",
+  async (facts) => {
+    const source = { ...(await probe(await clip("mp4"))), ...facts };
+    expect(copier.refuse(createPlan(source, "video", { mode: "copy" }), source)).toEqual({
+      code: "other_work",
+    });
+  },
+);
+
 test.each(["flv", "mpegts"] as const)("refuses %s, whose packets it cannot copy", async (format) => {
   const source = await probe(await clip(format));
   expect(copier.refuse(createPlan(source, "video", { mode: "copy" }), source)).toEqual({

@@ -28,7 +28,7 @@ export const faststart = async () =>
 export const fragmented = async () =>
   makeClip("mp4", ["-i", await film("mp4"), "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"]);
 
-/** The film from 0.5 s on, cut by a copy, which keeps the packets before it and hides them by its edit list. */
+/** The film from 0.5 s on, cut by a copy, which keeps the packets before it and hides them by an edit list. */
 export const copiedPart = async () => makeClip("mp4", ["-ss", "0.5", "-i", await film("mp4"), "-c", "copy"]);
 
 /** A film of 2 s in Matroska or fragmented MP4 whose sound must be encoded for an MP4, while its pictures can be copied. */
@@ -138,6 +138,10 @@ export async function editedMovie(edits: readonly Shown[], stated?: number): Pro
   return rewritten(path, "mov", JSON.stringify([edits, stated]), (file) => withEdits(file, edits, stated));
 }
 
+/** A film whose index comes last, of which the tracks show only these parts. */
+export const editedFilm = (path: string, edits: readonly Shown[]) =>
+  rewritten(path, "mp4", JSON.stringify(edits), (file) => withEdits(file, edits));
+
 /** Sound of 6 s. */
 export const sound = (extension: "wav" | "aiff" | "flac" | "mp3", ...codec: string[]) =>
   makeClip(extension, [...SOUND, ...codec]);
@@ -186,7 +190,7 @@ function withEdits(file: Buffer, edits: readonly Shown[], stated?: number): Buff
   const total = ticks * (stated ?? edits.reduce((sum, { seconds }) => sum + seconds, 0));
   const parts = inside.map(({ kind, start, end }) => {
     const own = Buffer.from(file.subarray(start, end));
-    if (kind === "mvhd") own.writeUInt32BE(total, 24);
+    if (kind === "mvhd") own.writeUInt32BE(Math.round(total), 24);
     return kind === "trak" ? withTrackEdits(own, edits, ticks, total) : own;
   });
   return Buffer.concat([file.subarray(0, moov.start), boxOf("moov", ...parts)]);
@@ -196,8 +200,8 @@ function withTrackEdits(trak: Buffer, edits: readonly Shown[], ticks: number, to
   const scale = trak.readUInt32BE(trak.indexOf("mdhd") + 16);
   const entries = edits.map(({ from, seconds, rate = 1 }) => {
     const entry = Buffer.alloc(12);
-    entry.writeUInt32BE(seconds * ticks, 0);
-    entry.writeInt32BE(from === null ? -1 : from * scale, 4);
+    entry.writeUInt32BE(Math.round(seconds * ticks), 0);
+    entry.writeInt32BE(from === null ? -1 : Math.round(from * scale), 4);
     entry.writeUInt32BE(rate * 0x10000, 8);
     return entry;
   });
@@ -206,7 +210,7 @@ function withTrackEdits(trak: Buffer, edits: readonly Shown[], ticks: number, to
   const edts = boxOf("edts", boxOf("elst", count, ...entries));
   const parts = boxes(trak, 8, trak.length).flatMap(({ kind, start, end }) => {
     const own = trak.subarray(start, end);
-    if (kind === "tkhd") own.writeUInt32BE(total, 28);
+    if (kind === "tkhd") own.writeUInt32BE(Math.round(total), 28);
     return kind === "edts" ? [] : kind === "tkhd" ? [own, edts] : [own];
   });
   return boxOf("trak", ...parts);

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { numberedClip } from "../integrity/numbered.ts";
+import { findWrongTone, readTone } from "../integrity/read-tone.ts";
 import { readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
+import { editedFilm } from "../judge/odd-lengths.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
@@ -111,9 +114,11 @@ function noise(extension: string, codec: string) {
 }
 
 /** The packets of a track: their times in seconds, and hashes of their bytes. */
-async function listSound(path: string, track = 0) {
+const listSound = (path: string, track = 0) => listPackets(path, `0:a:${track}`);
+
+async function listPackets(path: string, track: string, before: readonly string[] = []) {
   const bare = /\.(aac|ts)$/.test(path) ? ["-bsf:a", "aac_adtstoasc"] : [];
-  const args = ["-i", path, "-map", `0:a:${track}`, "-c", "copy", ...bare, "-f", "framemd5", "-"];
+  const args = [...before, "-i", path, "-map", track, "-c", "copy", ...bare, "-f", "framemd5", "-"];
   const text = (await runNative(args)).output.toString();
   const [, over, under] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? [];
   const lines = text.split("\n").filter((line) => /^\d/.test(line));
@@ -161,6 +166,78 @@ test.concurrent.for(SOUNDS)(
     expect(held.at(-1)?.at).toBeLessThan(end + PRIMING);
     expect(held.at(-1)?.end).toBeGreaterThan(end - 0.03);
     expect(Math.abs(cut.end - (held.at(-1)?.end ?? 0))).toBeLessThan(0.03);
+  },
+);
+
+const CUT_BETWEEN = 0.71;
+const numbered = () => numberedClip({ container: "mp4", frames: 100, codec: `${H264} -g 25 -keyint_min 25` });
+const hiddenStart = async () =>
+  makeClip("mp4", ["-ss", `${CUT_BETWEEN}`, "-i", await numbered(), "-c", "copy"]);
+const hiddenEnds = async () => editedFilm(await numbered(), [{ from: 1.01, seconds: 2 }]);
+
+const HIDDEN = [
+  { hidden: "the start", make: hiddenStart, options: {}, seconds: 3.29, pictures: 82 },
+  { hidden: "the start", make: hiddenStart, options: { end: 1.5 }, seconds: 1.5, pictures: 38 },
+  { hidden: "the start", make: hiddenStart, options: { start: 0.1 }, seconds: 3.29, pictures: 82 },
+  { hidden: "the start", make: hiddenStart, options: { start: 0.35 }, seconds: 3, pictures: 75 },
+  {
+    hidden: "the start",
+    make: hiddenStart,
+    options: { start: 1.6, end: 1.9, format: "mov" },
+    seconds: 0.61,
+    pictures: 16,
+  },
+  { hidden: "both ends", make: hiddenEnds, options: {}, seconds: 2, pictures: 50 },
+  { hidden: "both ends", make: hiddenEnds, options: { start: 0.35 }, seconds: 1.93, pictures: 49 },
+] as const;
+
+/** The times of a track's packets by their hashes, exactly as the edit list states them. */
+async function timesOf(path: string, track: "0:v" | "0:a") {
+  const exact = ["-advanced_editlist", "0", "-seek_timestamp", "1"];
+  return new Map((await listPackets(path, track, exact)).map(({ at, hash }) => [hash, at]));
+}
+
+// Pictures are cut in the order of decoding.
+const MAX_REORDERED = 2;
+
+test.concurrent.for(HIDDEN)(
+  "a copy of a source whose edit list hides $hidden keeps sound and pictures in step: $options",
+  LIMIT,
+  async ({ make, options, seconds, pictures }, { expect }) => {
+    const source = await make();
+    const asked = { ...options, mode: "copy" };
+    const output = await rig.door.encode({ input: rig.serve(source), kind: "video", options: asked });
+    const made = output.task.steps.find(({ kind }) => kind === "video")?.output;
+    for (const track of ["0:v", "0:a"] as const) {
+      const [times, originals] = [await timesOf(output.path, track), await timesOf(source, track)];
+      const shifts = [...times].map(([hash, at]) => (originals.get(hash) ?? Number.NaN) - at);
+      for (const shift of [Math.min(...shifts), Math.max(...shifts)])
+        expect(shift).toBeCloseTo(made?.cut?.start ?? Number.NaN, 3);
+    }
+    const { duration } = await readFacts(output.path);
+    expect(Math.abs(duration - seconds)).toBeLessThan(0.2);
+    const { counts } = made ?? {};
+    expect(counts?.pictures?.source).toBe(pictures);
+    const extra = (counts?.pictures?.output ?? 0) - pictures;
+    expect(extra).toBeGreaterThanOrEqual(0);
+    expect(extra).toBeLessThanOrEqual(MAX_REORDERED);
+    expect(counts?.sound?.source).toBeCloseTo(seconds, 1);
+    expect(counts?.sound?.output).toBeCloseTo(counts?.sound?.source ?? Number.NaN, 1);
+  },
+);
+
+test(
+  "sound that is encoded keeps in step with copied pictures of which some are hidden",
+  LIMIT,
+  async ({ expect }) => {
+    const source = await hiddenStart();
+    const options = { volume: 0.5 };
+    const { path } = await rig.door.encode({ input: rig.serve(source), kind: "video", options });
+    const [times, originals] = [await timesOf(path, "0:v"), await timesOf(source, "0:v")];
+    expect(
+      [...times].map(([hash, at]) => Math.abs((originals.get(hash) ?? Number.NaN) - at) < 0.001),
+    ).toEqual([...originals].map(() => true));
+    expect(findWrongTone(await readTone(path), CUT_BETWEEN)).toEqual([]);
   },
 );
 

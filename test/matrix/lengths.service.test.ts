@@ -123,7 +123,9 @@ test.concurrent.for(OUTPUTS)(
 test("a copy of a movie with several edits is refused with that reason", LIMIT, async ({ expect }) => {
   const input = rig.serve(await editedMovie(CUT));
   const answer = await rig.door.encode({ input, kind: "video", options: { mode: "copy" } }).catch(String);
-  expect(answer).toContain("its edit list shows several parts, which only an encode can follow");
+  expect(answer).toContain(
+    "the edit list of the source shows several parts, which only an encode can follow",
+  );
 });
 
 const HIDDEN = [
@@ -157,7 +159,7 @@ test.concurrent.for(HIDDEN)(
 test("sound whose start is hidden is not copied into AAC", LIMIT, async ({ expect }) => {
   const input = rig.serve(await copiedPart());
   const answer = await rig.door.encode({ input, kind: "audio", options: { mode: "copy" } }).catch(String);
-  expect(answer).toContain("its edit list hides the start, and aac has none");
+  expect(answer).toContain("the edit list of the source hides a part of it, and aac files have no edit list");
 });
 
 const RESTARTED = [

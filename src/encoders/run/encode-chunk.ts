@@ -155,8 +155,8 @@ function excessOf(
   const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
   const played = contents.played ?? contents.sound;
   if (!audio || (concat ? duration === null : !heard || !sound)) return 0;
-  // A copy cuts only between packets, and keeps those that an edit list hides.
-  if (audio.mode === "copy" && (start > 0 || source.preroll !== undefined)) return 0;
+  // A copy cuts only between packets.
+  if (audio.mode === "copy" && start > 0) return 0;
   // Streams are padded with silence to the end of their pictures.
   const shown =
     kind === "adaptive_video"
@@ -176,7 +176,6 @@ function extraPictures(
   { pictures }: PacketCounts,
   contents: Contents,
 ): number {
-  if (plan.video?.mode === "copy" && source.preroll !== undefined) return 0;
   const listed = pictures ? pictures.decoded + pictures.missing : 0;
   const expected = pictures ? expectedPictures(plan, source, chunk, listed) : 0;
   return expected > 0 ? excessPictures(contents.pictures ?? 0, expected) : 0;

@@ -1,4 +1,4 @@
-import { containerOf } from "../containers.ts";
+import { containerOf, hidesEnds } from "../containers.ts";
 import { movingPicture } from "../decoded-pictures.ts";
 import { extraInputs } from "../extra-inputs.ts";
 import { FORMATS } from "../formats.ts";
@@ -51,9 +51,7 @@ export function canJoinByCopy(
   const { target_size, mute, audio_codec = "aac" } = options;
   if (target_size !== undefined || (!mute && audio_codec !== "aac")) return false;
   const codec = options.codec ?? FORMATS.video[format].codecs[0];
-  return (
-    fault === null && all.every((each) => each.preroll === undefined && copiesPictures(each, codec, options))
-  );
+  return fault === null && all.every((each) => !hidesEnds(each) && copiesPictures(each, codec, options));
 }
 
 /** Throws `invalid_options` when the videos cannot be joined by copying. */

@@ -19,7 +19,7 @@ import { muxerArgs } from "./output-files.ts";
 import { listPackets, listPictures } from "./packet-count.ts";
 import { lastFrameDuration, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
-import { createTrim, formatSeconds, soundStream, type Trim } from "./trim.ts";
+import { copiesEdit, createTrim, formatSeconds, soundStream, type Trim, withinEdit } from "./trim.ts";
 
 /** The paths that ffmpeg reads and writes; for adaptive video, `output` is an existing, empty folder. */
 export interface ChunkFiles {
@@ -39,11 +39,12 @@ export interface ChunkFiles {
  */
 export function chunkArgs(
   plan: Plan,
-  chunk: Chunk,
+  part: Chunk,
   source: Source,
   io: ChunkFiles,
   toolset: Toolset,
 ): string[] {
+  const chunk = withinEdit(plan, part, source);
   const trim = createTrim(plan, chunk, source);
   const files = (io.extra ?? []).map(({ path }) => path);
   const over = videoOver(plan, chunk, source, files, toolset);
@@ -58,8 +59,8 @@ export function chunkArgs(
   for (const [at, { path, input: before }] of (io.extra ?? []).entries()) {
     const role = roles[at];
     if (role && !isFfmpegInput(role)) continue;
-    const part = parts.find((each) => each.input === at + 1);
-    if (part) input.push(...partInput(plan, part), ...(part.video ? alphaArgs(part.source) : []));
+    const joint = parts.find((each) => each.input === at + 1);
+    if (joint) input.push(...partInput(plan, joint), ...(joint.video ? alphaArgs(joint.source) : []));
     input.push(...before, "-i", path);
   }
   if (plan.kind === "adaptive_video")
@@ -76,7 +77,7 @@ export function chunkArgs(
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
-    ...(isCopy(plan) ? partArgs(plan, chunk, trim) : []),
+    ...(isCopy(plan) || copiesEdit(plan, source) ? partArgs(plan, chunk, trim) : []),
     ...muxerArgs(plan),
     io.output,
     ...lists,
@@ -140,6 +141,7 @@ function videoTrack(
 
 // ffmpeg copies the packet durations of an MP4's index; in a fragmented one it does not know that of the last packet.
 function lastDurationArgs(plan: Plan, source: Source, until: number | null): string[] {
+  if (copiesEdit(plan, source)) return ["-bsf:v", lastPacketDuration(until)];
   const { indexed, clock } = containerOf(source);
   const isPart = plan.start > 0 || plan.end !== null;
   if (until === null || (indexed && !source.fragmented) || isPart) return [];
@@ -148,8 +150,16 @@ function lastDurationArgs(plan: Plan, source: Source, until: number | null): str
   return ["-bsf:v", lastFrameDuration(plan, source, until, clock), ...timescaleArgs(plan, clock)];
 }
 
+// With exact edits, ffmpeg (5.1) adds the hidden seconds to the duration of a track's last packet.
+function lastPacketDuration(until: number | null): string {
+  const rest = until === null ? "0" : `${formatSeconds(until)}/TB-PTS`;
+  return `setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),DURATION,min(DURATION,max(PREV_INDURATION,${rest})))'`;
+}
+
 function audioTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset, gain: Gain | null): string[] {
   if (!plan.audio) return [];
+  if (plan.audio.mode === "copy" && copiesEdit(plan, source))
+    return ["-map", soundStream(plan), "-c:a", "copy", "-bsf:a", lastPacketDuration(null)];
   const args = plan.waveform ? sampleArgs(trim, toolset) : audioArgs(plan.audio, source, trim, toolset, gain);
   return ["-map", soundStream(plan), ...args];
 }

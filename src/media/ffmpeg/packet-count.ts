@@ -4,7 +4,7 @@ import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { createTrim, formatSeconds, isMisnumbered, soundStream, type Trim } from "./trim.ts";
+import { createTrim, formatSeconds, isMisnumbered, soundStream, type Trim, withinEdit } from "./trim.ts";
 
 /** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */
 export interface PacketCounts {
@@ -202,10 +202,11 @@ export function listDecodedSound({ input, sound }: PlacedPart, folder: string): 
 /** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when it does not exist. */
 export function readLists(
   plan: Plan,
-  chunk: Chunk,
+  part: Chunk,
   source: Source,
   read: (name: string) => string | null,
 ): PacketCounts {
+  const chunk = withinEdit(plan, part, source);
   if (plan.concat) return readParts(placedParts(plan), read);
   const packets = read(LISTS.packets);
   const sound = read(LISTS.sound);

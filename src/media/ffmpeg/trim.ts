@@ -1,5 +1,5 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
-import { containerOf } from "../containers.ts";
+import { containerOf, hidesEnds } from "../containers.ts";
 import { assumptionFilters } from "../features/assumed-colors.ts";
 import { mainStream } from "../main-tracks.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
@@ -76,7 +76,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     ]),
     audio: [
       ...(isMisnumbered(source) ? ["asetpts=N/SR/TB"] : []),
-      ...trimFilter("atrim", start > 0 ? lead : null, last),
+      ...trimFilter("atrim", start > 0 ? lead : copiesEdit(plan, source) ? 0 : null, last),
       ...(lead > 0 ? [`asetpts=PTS-round(${formatSeconds(lead)}/TB)`] : []),
     ],
     length: length ?? picturesEnd(source, chunk),
@@ -144,7 +144,22 @@ export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
   return [
     ...(fixesInputSize(plan, chunk, source) ? KEEP_GRAPH : []),
     ...(containerOf(source).restarts ? KEEP_GAPS : []),
+    ...(copiesEdit(plan, source) ? EXACT_EDITS : []),
   ];
+}
+
+// When an edit starts between two pictures, ffmpeg (5.1) moves the next picture to its start, but not the sound.
+const EXACT_EDITS = ["-advanced_editlist", "0", "-seek_timestamp", "1"];
+
+/** Returns whether pictures are copied together with packets that an edit list hides. */
+export function copiesEdit({ video }: Plan, source: Source): boolean {
+  return video?.mode === "copy" && hidesEnds(source);
+}
+
+/** Returns a chunk that ends where the edit list of its source does: with exact edits, ffmpeg reads all packets after them. */
+export function withinEdit(plan: Plan, chunk: Chunk, source: Source): Chunk {
+  if (!copiesEdit(plan, source) || chunk.end !== null) return chunk;
+  return { ...chunk, end: source.duration ?? null };
 }
 
 // By default ffmpeg rebuilds the graph when the size or pixel format changes, and filters lose their buffered frames and counts.
