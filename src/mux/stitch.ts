@@ -104,7 +104,7 @@ async function mux(
     // WebM cannot give the priming negative times, so the pictures are delayed instead.
     const delay = sound?.delay ?? 0;
     const pictures = await openPictures(
-      video.map(({ input, at }) => ({ input, at: at + delay })),
+      video.map((part) => ({ ...part, at: part.at + delay })),
       opener,
       until == null ? null : until + delay,
     );

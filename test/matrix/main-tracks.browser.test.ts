@@ -35,6 +35,9 @@ async function judgeFilm(encode: Encode, make: () => Promise<string>) {
   const { picture } = await readFacts(film);
   expect(picture?.times).toHaveLength(75);
   expect(picture).toMatchObject({ width: 80, height: 60 });
+  const copied = (await readFacts(await encode("video", input, { format: "mp4" }))).picture;
+  expect(copied?.times).toHaveLength(75);
+  expect(copied).toMatchObject({ width: 160, height: 120 });
   const still = await encode("image", input, { format: "png", start: 1 });
   expect((await readFacts(still)).picture).toMatchObject({ width: 160, height: 120 });
 }
