@@ -68,7 +68,8 @@ export const largeSvg = () =>
 export const svgCutOff = () => unsupported("The SVG is damaged or cut off.");
 export const svgCostly = () =>
   unsupported("The SVG has so many parts, or repeats them so often, that drawing it could take forever.");
-export const svgNotUtf8 = () => unsupported("The SVG is not in UTF-8.");
+export const svgMisencoded = () =>
+  unsupported("The SVG is not text in the encoding that it declares, or in UTF-8 if it declares none.");
 export const svgExpanded = () => unsupported("The entities of the SVG make it too large.");
 export const svgEntities = () =>
   unsupported("The SVG has entities that stand for more than text; save it without them.");

@@ -2,7 +2,7 @@ import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM
 import type { ByteReader } from "../runs/ports.ts";
 import * as errors from "./errors.ts";
 import { isJpegXl, isTextualStill } from "./named-still.ts";
-import { findSvgRoot } from "./svg-root.ts";
+import { decodeSvg, findSvgRoot } from "./svg-root.ts";
 
 const HEAD = 4096;
 const TEXT = 512;
@@ -26,7 +26,7 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
 
 /** Returns whether a file is an SVG, from its first bytes. */
 export function isSvg(head: Uint8Array): boolean {
-  const text = asText(head, true);
+  const text = decodeSvg(head, true);
   return text !== null && findSvgRoot(text) !== null;
 }
 

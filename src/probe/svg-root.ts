@@ -9,8 +9,33 @@ export interface SvgRoot {
 }
 
 const BOM = 0xfeff;
+const DECLARED = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/;
+const DECLARATION_BYTES = 256;
 const NAME = /^(?:[\w-]+:)?svg(?=[\s/>])/;
 const ATTRIBUTE = /(?<![^\s"'])([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+
+/**
+ * Decodes an SVG by its byte order mark, otherwise by the encoding that its XML declaration names, otherwise as UTF-8; with `cut`, it may
+ * end within a character. Null when the bytes are not in that encoding or it is unknown.
+ */
+export function decodeSvg(bytes: Uint8Array, cut = false): string | null {
+  try {
+    return new TextDecoder(encodingOf(bytes), { fatal: true, ignoreBOM: false }).decode(bytes, {
+      stream: cut,
+    });
+  } catch {
+    return null;
+  }
+}
+
+function encodingOf(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  const [, declared = ""] = DECLARED.exec(String.fromCharCode(...bytes.subarray(0, DECLARATION_BYTES))) ?? [];
+  // A declaration that can be read as ASCII is not in UTF-16, whatever it says.
+  return declared === "" || /^utf-16/i.test(declared) ? "utf-8" : declared;
+}
 
 /** Finds the root of an SVG; null for any other text, or when the start tag is cut off. */
 export function findSvgRoot(text: string): SvgRoot | null {

@@ -1,7 +1,7 @@
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import * as errors from "./errors.ts";
-import { endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
+import { decodeSvg, endOfTag, findSvgRoot, type SvgRoot, svgSize } from "./svg-root.ts";
 
 const MAX_BYTES = 8_388_608;
 // Drawing this many elements takes a browser a second or two.
@@ -15,7 +15,8 @@ const MAX_EXPANDED = 1_000_000;
  */
 export async function probeSvg(reader: ByteReader, url: string, signal: AbortSignal): Promise<Source> {
   if (reader.size > MAX_BYTES) throw errors.largeSvg();
-  const text = decode(await reader.read({ start: 0, end: reader.size }, signal));
+  const text = decodeSvg(await reader.read({ start: 0, end: reader.size }, signal));
+  if (text === null) throw errors.svgMisencoded();
   const root = findSvgRoot(text);
   if (!root) throw errors.svgCutOff();
   if (costOf(text, root) > MAX_COST) throw errors.svgCostly();
@@ -40,14 +41,6 @@ export async function probeSvg(reader: ByteReader, url: string, signal: AbortSig
     codecs: { video: "svg", audio: null },
     streams: [{ index: 0, kind: "video", codec: "svg" }],
   };
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
-  } catch {
-    throw errors.svgNotUtf8();
-  }
 }
 
 function costOf(text: string, { start }: SvgRoot, depth = 0): number {

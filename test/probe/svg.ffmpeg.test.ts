@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { probeMedia } from "../../src/probe/probe.ts";
-import { sizeSvg } from "../../src/probe/svg-root.ts";
+import { decodeSvg, sizeSvg } from "../../src/probe/svg-root.ts";
 import {
   BOMBS,
   LAUGHS,
@@ -15,6 +15,8 @@ import {
 } from "../fixtures/svg.ts";
 import { bytesReader } from "./probe-file.ts";
 
+const declaring = (encoding: string) =>
+  `<?xml version="1.0" encoding="${encoding}"?>\n${svg('width="40" height="30"', "<title>Café</title>")}`;
 const encode = (text: string) => new TextEncoder().encode(text);
 
 function probe(bytes: Uint8Array) {
@@ -46,6 +48,15 @@ test("an SVG is a transparent picture, known by its content", async () => {
     ...{ sample_aspect_ratio: "1:1", rotation: 0, has_alpha: true, animated: false },
     ...{ codecs: { video: "svg", audio: null }, streams: [{ index: 0, kind: "video", codec: "svg" }] },
   });
+});
+
+test.for([
+  ["ISO-8859-1", Buffer.from(declaring("ISO-8859-1"), "latin1")],
+  ["UTF-16", Buffer.from(`\ufeff${declaring("UTF-16")}`, "utf16le")],
+  ["UTF-16 in UTF-8", Buffer.from(declaring("UTF-16"))],
+] as const)("an SVG may be in %s", async ([, bytes]) => {
+  expect(await probe(bytes)).toMatchObject({ format: "svg", width: 40, height: 30 });
+  expect(decodeSvg(bytes)).toContain("<title>Café</title>");
 });
 
 test.for([
@@ -151,7 +162,7 @@ test.for([
   [
     "bytes that are not text",
     Uint8Array.of(...encode(svg("", "<!--".padEnd(5000))), 0xff),
-    "The SVG is not in UTF-8.",
+    "The SVG is not text in the encoding that it declares, or in UTF-8 if it declares none.",
   ],
   [
     "gzip, as SVGZ",
