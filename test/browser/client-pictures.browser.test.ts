@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { ImageFormat } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
+import { clip } from "../fixtures/clips.ts";
 import { MOVING_TIMES, movingWebp } from "../fixtures/moving-webp.ts";
 import { clearAvif, p3Photo, tiledPhoto } from "../fixtures/photos.ts";
 import { BOMBS, QUARTERS, reaching, svg } from "../fixtures/svg.ts";
@@ -196,6 +197,33 @@ test.for([
       true,
       color[3],
     ]);
+  }
+});
+
+test("an SVG in the encoding that it declares is drawn", async () => {
+  const path = join(rig.folder, "latin.svg");
+  const text = `<?xml version="1.0" encoding="ISO-8859-1"?>${QUARTERS.replace(">", "><title>Caf\u00e9</title>")}`;
+  await writeFile(path, text, "latin1");
+  const drawn = await make(path, { kind: "image", options: { format: "png", width: 80 } });
+  const { at } = await readPicture((drawn as Made).path);
+  expect([at(20, 10), at(60, 10), at(20, 30)]).toEqual([
+    [255, 0, 0, 255],
+    [0, 255, 0, 255],
+    [0, 0, 255, 255],
+  ]);
+});
+
+test("a still without its last bytes, which no browser decodes, becomes a WebP by the core", async () => {
+  for (const [format, missing] of [
+    ["jpeg", 2],
+    ["png", 12],
+  ] as const) {
+    const whole = await clip(format);
+    const path = join(rig.folder, `ends.${format}`);
+    await writeFile(path, (await readFile(whole)).subarray(0, -missing));
+    const made = await make(path, { kind: "image", options: { format: "webp", quality: "high" } });
+    expect(made).toMatchObject({ source: { format: "webp" } });
+    expect((await measureLikeness((made as Made).path, whole)).mean, format).toBeGreaterThan(0.9);
   }
 });
 

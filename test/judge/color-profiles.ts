@@ -1,11 +1,15 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { deflateSync } from "node:zlib";
 import sharp, { type Sharp } from "sharp";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { pngChunk } from "../inputs/png.ts";
 import { colorDistance, type Picture, parsePam, readPicture } from "./picture.ts";
+
+const run = promisify(execFile);
 
 type Triple = readonly [number, number, number];
 
@@ -270,6 +274,29 @@ export async function apngWithProfile(icc: Buffer): Promise<Buffer> {
   );
   const body = Buffer.concat([Buffer.from("own\0\0", "latin1"), deflateSync(icc)]);
   return insert(apng, pngChunk("iCCP", body));
+}
+
+/** Three fifths of a second of an animated WebP with a profile, whose frames have none. */
+export async function webpInMotion(icc: Buffer): Promise<Buffer> {
+  const still = await bareClip(icc);
+  const path = await keepClip("webp", `in motion ${still}`, async (output) => {
+    const [frame, profile, muxed] = ["frame", "icc", "muxed"].map((name) => `${output}.${name}`) as [
+      string,
+      string,
+      string,
+    ];
+    await run("cwebp", ["-quiet", "-lossless", still, "-o", frame]);
+    await writeFile(profile, icc);
+    const frames = ["+200+0+0+0-b", "+300+0+0+0-b", "+100+0+0+0-b"].flatMap((place) => [
+      "-frame",
+      frame,
+      place,
+    ]);
+    await run("webpmux", [...frames, "-loop", "0", "-o", muxed]);
+    await run("webpmux", ["-set", "icc", profile, muxed, "-o", output]);
+    await Promise.all([frame, profile, muxed].map((path) => rm(path)));
+  });
+  return readFile(path);
 }
 
 /** A gray JPEG of one value with a gamma profile, and the sRGB gray that it shows. */

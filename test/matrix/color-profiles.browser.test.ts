@@ -12,6 +12,7 @@ import {
   pngWithCodePoints,
   pngWithPrimaries,
   tableProfile,
+  webpInMotion,
   worstPatch,
   writePatches,
 } from "../judge/color-profiles.ts";
@@ -70,11 +71,13 @@ async function judge(encode: Encode, name: InputName, formats: readonly string[]
 }
 
 async function judgeMotion(encode: Encode) {
-  const input = await store("moving", await apngWithProfile(EXCHANGED));
-  const still = await encode("image", input, { format: "png", start: 0.4 });
-  expect(await worstPatch(still.path), "still").toBeLessThanOrEqual(TOLERANCE);
-  const video = await encode("video", input, { format: "mp4", quality: "very_high" });
-  expect(await worstPatch(video.path), "video").toBeLessThanOrEqual(TOLERANCE);
+  for (const moving of [apngWithProfile, webpInMotion]) {
+    const input = await store(`moving ${moving.name}`, await moving(EXCHANGED));
+    const still = await encode("image", input, { format: "png", start: 0.4 });
+    expect(await worstPatch(still.path), `still of ${moving.name}`).toBeLessThanOrEqual(TOLERANCE);
+    const video = await encode("video", input, { format: "mp4", quality: "very_high" });
+    expect(await worstPatch(video.path), `video of ${moving.name}`).toBeLessThanOrEqual(TOLERANCE);
+  }
 }
 
 async function judgeAlpha(encode: Encode) {

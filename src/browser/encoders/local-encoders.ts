@@ -1,5 +1,5 @@
 import { createCopyEncoder } from "../../encoders/copy.ts";
-import type { ChunkJob } from "../../encoders/encoder.ts";
+import type { ChunkJob, Encoder } from "../../encoders/encoder.ts";
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
 import { decodedFormat } from "../../encoders/images/decode-picture.ts";
@@ -9,13 +9,14 @@ import { createWasmPool, type WasmPool } from "../../encoders/wasm/wasm-pool.ts"
 import type { SoundEncoder } from "../../encoders/webcodecs/sound.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
 import { decodedPlan, decodedSource, drawnPlan, needsDecoder } from "../../media/decoded-pictures.ts";
+import { MediaError } from "../../media/errors.ts";
 import { BOUNDS } from "../../media/formats.ts";
 import type { Plan } from "../../media/index.ts";
 import { sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { CHUNK_SECONDS } from "../../media/timeline.ts";
-import { sizeSvg } from "../../probe/svg-root.ts";
+import { decodeSvg, sizeSvg } from "../../probe/svg-root.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import * as errors from "../errors.ts";
@@ -58,7 +59,8 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
   const copy = runIsolated(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
   const runImages = runIsolated((lease) => startImage(`${wasm} ${lease}`), limits);
-  const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
+  const [avifEncoder, canvas] = [runImages(createAvifEncoder({ wasm })), runImages(createCanvasEncoder())];
+  const images = [avifEncoder, withSpare(canvas, pool)];
   const decoder = runIsolated(
     startDecoder,
     limits,
@@ -71,6 +73,23 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
   };
   const rest = prefer === "speed" ? [webcodecs, ...cores, threaded] : [...cores, threaded, webcodecs];
   return { ordered: [copy, ...[...images, ...rest].map(withDecoder(decoder, draw))], pool };
+}
+
+// Browsers decode no still with a missing end or a wrong checksum, which ffmpeg reads.
+function withSpare(encoder: LocalEncoder, spare: Encoder): LocalEncoder {
+  return {
+    ...encoder,
+    async encode(job) {
+      try {
+        return await encoder.encode(job);
+      } catch (thrown) {
+        job.signal.throwIfAborted();
+        const isUndecoded = thrown instanceof MediaError && thrown.kind === "input_unsupported";
+        if (!isUndecoded || spare.refuse(job.plan, job.source)) throw thrown;
+        return spare.encode(job);
+      }
+    },
+  };
 }
 
 function refuseEncode(): never {
@@ -172,11 +191,17 @@ function isAnimatedAvif({ kind, format, animated, color }: Source): boolean {
 }
 
 function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {
-  const upright = inSrgb(decodedPlan(plan, source));
+  const turned = decodedPlan(plan, source);
+  const upright = decodesToSrgb(source) ? inSrgb(turned) : turned;
   const drawn = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
   const decoded = decodedSource({ ...source, ...drawn.size }, decodedFormat(source));
   const { premultiplied: _, ...straight } = decoded;
   return { plan: drawn.plan, source: { ...straight, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
+}
+
+// The frames of an animated WebP are decoded as stills without its profile.
+function decodesToSrgb({ format, animated }: Source): boolean {
+  return format !== "webp" || animated !== true;
 }
 
 // A browser converts the colors of a profile while it decodes.
@@ -198,7 +223,7 @@ async function drawVector(
   draw: PageRequests["draw"],
 ): Promise<Blob> {
   const { width = 1, height = 1 } = source;
-  const text = await (await blobOf(input, signal)).text();
+  const text = decodeSvg(new Uint8Array(await (await blobOf(input, signal)).arrayBuffer())) ?? "";
   const file = new Blob([sizeSvg(text, { width, height })], { type: "image/svg+xml" });
   return draw(file, drawnPlan(decodedPlan(plan, source), source, LIMITS).size, signal);
 }
