@@ -127,6 +127,7 @@ export const PARTS = {
       "asplit",
       "atrim",
       "color",
+      "concat",
       "crop",
       "ebur128",
       "format",

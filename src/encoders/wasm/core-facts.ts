@@ -13,12 +13,12 @@ export const CORE_FILES = {
 
 /** This project's own core, as `npm run core:build` builds it from core/; a test checks it against the build. */
 export const FAST_CORE_FILES = {
-  wasm: { size: 7_577_803, sha256: "66bafd9a07783f5c1483ba285fd4233ae6aa985725b3aa2e8686bdf909583f5c" },
+  wasm: { size: 7_582_831, sha256: "03c425cac9d1ce33cc1bea0e6cd4d351aff0ccfc3143183f2b4d94fc078b64b1" },
 } as const satisfies Record<string, CoreFile>;
 
 /** This project's own core for VP9, from the same build; a test checks it. */
 export const VP9_CORE_FILES = {
-  wasm: { size: 7_257_528, sha256: "cd65c00f5950df0cb9e538c27c46c5b94bf2887cc0b10f54a65081c8088d4d06" },
+  wasm: { size: 7_262_492, sha256: "fa47bf3ef35a39cd4e5921c5930d0c1322cef64fdff77530f2fbdee64e1e2c3a" },
 } as const satisfies Record<string, CoreFile>;
 
 /** The files of `@ffmpeg/core-mt` 0.12.10 (multi-threaded, ESM); each thread loads `threads`. */
