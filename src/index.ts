@@ -54,6 +54,7 @@ export type {
   EncryptionOption,
   ImageOverlayOption,
   OverlayOption,
+  PartOption,
   SizeOption,
   SubtitleOption,
 } from "./media/option-shapes.ts";

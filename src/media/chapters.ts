@@ -70,16 +70,47 @@ export function readCommentChapters(comments: readonly (readonly [string, string
   });
 }
 
-/** Converts chapters to the times of an output that begins at `start` seconds of the source, and clips them to its duration. */
-export function moveChapters(
-  chapters: readonly Chapter[],
-  { start, duration, speed = 1 }: { start: number; duration: number | null; speed?: number },
-): Chapter[] {
+/** The part of a source that an output has, with its duration there. */
+export interface KeptRange {
+  start: number;
+  duration: number | null;
+  speed?: number;
+  /** The ranges of the source in the order of the output, and where each one begins there; absent for a single one. */
+  parts?: readonly { start: number; end: number; at: number }[];
+}
+
+/**
+ * Converts chapters to the times of an output that begins at `start` seconds of the source, and clips them to its duration. A chapter
+ * that several parts have appears once for those that follow each other.
+ */
+export function moveChapters(chapters: readonly Chapter[], range: KeptRange): Chapter[] {
+  const { start, duration, speed = 1, parts } = range;
+  if (parts) return moveToParts(chapters, parts, speed);
   const place = (time: number) =>
     microseconds(Math.min(Math.max(0, (time - start) / speed), duration ?? Number.POSITIVE_INFINITY));
   return chapters
     .map((chapter) => ({ ...chapter, start: place(chapter.start), end: place(chapter.end) }))
     .filter(({ start: from, end }) => end > from);
+}
+
+function moveToParts(
+  chapters: readonly Chapter[],
+  parts: NonNullable<KeptRange["parts"]>,
+  speed: number,
+): Chapter[] {
+  const moved: (Chapter & { of: number })[] = [];
+  for (const { start, end, at } of parts) {
+    const length = (end - start) / speed;
+    for (const [of, chapter] of chapters.entries()) {
+      const [own] = moveChapters([chapter], { start, duration: length, speed });
+      if (!own) continue;
+      const placed = { ...own, start: microseconds(own.start + at), end: microseconds(own.end + at) };
+      const last = moved.at(-1);
+      if (last?.of === of && last.end === placed.start) last.end = placed.end;
+      else moved.push({ ...placed, of });
+    }
+  }
+  return moved.slice(0, CHAPTER_LIMITS.chapters).map(({ of: _, ...chapter }) => chapter);
 }
 
 /** Writes chapters as comments of Ogg or FLAC. */

@@ -40,7 +40,16 @@ import * as errors from "./plan-errors.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
 import { loudnessChange, soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
-import { type ChunkHints, createSpan, cutPlan, planFreeze, type Span, spanAtSpeed } from "./timeline.ts";
+import {
+  type ChunkHints,
+  createSpan,
+  cutPlan,
+  placeRanges,
+  planFreeze,
+  type Span,
+  spanAtSpeed,
+  withRanges,
+} from "./timeline.ts";
 import {
   copyPictures,
   copySound,
@@ -147,20 +156,27 @@ export function planCopyWithin(
   return size !== null && size.least + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
 }
 
-function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Plan {
+function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): Plan {
+  const { parts, ...options } = withRanges(requested, source);
   const stored = movingPicture(source);
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";
   const facts = FORMATS.video[format];
-  const own = createSpan(options, source.duration, source.duration_estimated);
   const { speed = 1 } = options;
   const trimmed =
-    isTrimmed(own) || speed !== 1 || options.concat !== undefined || playsHidden(source, format);
+    parts !== undefined ||
+    isTrimmed(createSpan(options, source.duration, source.duration_estimated)) ||
+    speed !== 1 ||
+    options.concat !== undefined ||
+    playsHidden(source, format);
   if (copies) checkCopyJoin(hints.copyJoin);
   const planned =
     copies || (hints.copyJoin && "parts" in hints.copyJoin)
       ? copyPictures(source, stored, format, options)
       : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
+  const own = parts
+    ? placeRanges(parts, { speed, fps: planned.mode === "encode" ? planned.fps : null })
+    : createSpan(options, source.duration, source.duration_estimated);
   const joined = joinVideos(source, planned, options, hints);
   const { video = planned, span = own, concat } = joined ?? {};
   const soundOptions = {
@@ -195,13 +211,16 @@ function planVideo(source: Source, options: VideoOptions, hints: PlanHints): Pla
   return joinsByCopy(plan) ? { ...plan, chunks: sounds } : cutPlan(plan, hints);
 }
 
-function audioPlan(source: Source, options: AudioOptions): Plan {
+function audioPlan(source: Source, requested: AudioOptions): Plan {
+  const { parts, ...options } = withRanges(requested, source);
   const copies = options.mode === "copy";
   const own = copies ? sourceForTrack(source, { sound_track: findTrack(source, options.track) }) : source;
   const format = soundFormat(options, own);
-  const span = createSpan(options, source.duration, source.duration_estimated);
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
+  const span = parts
+    ? placeRanges(parts, { speed, fps: null })
+    : createSpan(options, source.duration, source.duration_estimated);
   const target = format === "wav" ? format : codec;
   const trimmed = isTrimmed(span) || speed !== 1 || playsHidden(source, format);
   const sound = soundPlan(source, target, options, span, trimmed);
@@ -357,6 +376,10 @@ function blank(kind: EncodeKind, format: string, span: Span, speed = 1): Plan {
 function frameCount(source: Source, span: Span, fps: number | null): number | null {
   const rate = fps ?? source.fps;
   if (rate === undefined || span.duration === null) return null;
+  if (span.parts && fps === null) {
+    const pictures = span.parts.map(({ start, end }) => Math.max(1, Math.round((end - start) * rate)));
+    return pictures.reduce((sum, count) => sum + count, 0);
+  }
   return Math.max(1, Math.round(span.duration * rate));
 }
 

@@ -71,7 +71,8 @@ function pictures(plan: Plan): Size[] {
 function decodedFrames(plan: Plan, source: Source, seconds: number | null): number | null {
   if (plan.still) return 1;
   const fps = source.fps ?? DEFAULT_FPS;
-  const seek = Math.min(plan.start, SEEK_SECONDS) * fps;
+  const starts = (plan.parts ?? [plan]).map(({ start }) => Math.min(start, SEEK_SECONDS));
+  const seek = starts.reduce((sum, seconds) => sum + seconds, 0) * fps;
   return seconds === null ? null : Math.max(1, Math.ceil(seek + seconds * fps));
 }
 

@@ -20,6 +20,7 @@ import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
+import { parts } from "./features/parts.ts";
 import { main_tracks, named_format, restarted, truncated } from "./features/source-traits.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
@@ -39,6 +40,7 @@ export const FEATURES = {
   overlay,
   burn,
   concat,
+  parts,
   main_tracks,
   partial,
   assumed_colors,

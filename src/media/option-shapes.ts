@@ -25,6 +25,18 @@ export type CropOption =
       height: SizeOption;
     };
 
+/** A range of the source to play. */
+export interface PartOption {
+  /**
+   * Where it begins in the source, in seconds.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /** Where it ends in the source, in seconds; the source's end when absent. */
+  end?: number | undefined;
+}
+
 /** A video that plays after the input. */
 export interface ConcatOption {
   /** URL of the video: http://, https:// or s3://. The clients take a file in its place. */

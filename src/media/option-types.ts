@@ -7,6 +7,7 @@ import type {
   EncryptionOption,
   ImageOverlayOption,
   OverlayOption,
+  PartOption,
   SizeOption,
   SubtitleOption,
 } from "./option-shapes.ts";
@@ -205,6 +206,10 @@ export type VideoOptions = (
    */
   overlay?: OverlayOption | undefined;
   /**
+   * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
+   */
+  parts?: PartOption[] | undefined;
+  /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false
@@ -308,6 +313,10 @@ export type AudioOptions = {
    * @default 1
    */
   speed?: number | undefined;
+  /**
+   * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
+   */
+  parts?: PartOption[] | undefined;
   /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *

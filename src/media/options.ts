@@ -4,6 +4,7 @@ import { checkAudioFormat } from "./features/audio-format.ts";
 import { checkEncryption } from "./features/encryption.ts";
 import { checkGeometry } from "./features/geometry.ts";
 import { checkIFrames } from "./features/i-frames.ts";
+import { checkParts } from "./features/parts.ts";
 import { checkRate } from "./features/rate.ts";
 import { checkSpan } from "./features/span.ts";
 import { checkStills } from "./features/stills.ts";
@@ -109,6 +110,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkAlone)
   .superRefine(checkGeometry)
   .superRefine(checkSpan)
+  .superRefine(checkParts)
   .meta({ id: "VideoOptions" });
 
 /** Schema of the options of the kind `audio`. */
@@ -125,6 +127,7 @@ export const AudioOptions = optionsOf("audio", {
   .superRefine(checkAudioFilters)
   .superRefine(checkCopy)
   .superRefine(checkSpan)
+  .superRefine(checkParts)
   .meta({ id: "AudioOptions" });
 
 /** Schema of the options of the kind `image`. */

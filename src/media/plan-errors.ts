@@ -72,12 +72,25 @@ export const stillsDurationUnknown = () =>
 export const storyboardDurationUnknown = () =>
   new MediaError("input_unsupported", "The source's duration is unknown; a storyboard needs it.");
 
-export const startBeyondEnd = ({ start, duration }: { start: number; duration: number }) =>
+export const startBeyondEnd = ({
+  start,
+  duration,
+  param = "options.start",
+}: {
+  start: number;
+  duration: number;
+  param?: string;
+}) =>
   new MediaError(
     "invalid_options",
-    `options.start (${start}) must be before the end of the source (${duration} s).`,
-    { param: "options.start", reason: { code: "start_beyond_end", start, duration } },
+    `${param} (${start}) must be before the end of the source (${duration} s).`,
+    {
+      param,
+      reason: { code: "start_beyond_end", start, duration },
+    },
   );
+export const partsDurationUnknown = () =>
+  new MediaError("input_unsupported", "The source's duration is unknown; parts of it need it.");
 export const noTimeline = ({ name }: { name: string }) =>
   option(name, "needs a source with a timeline; this is a still image.");
 export const trackOfSilence = () => option("track", "names a sound track of a source that has no sound.");

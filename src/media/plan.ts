@@ -14,6 +14,8 @@ export type AudioPlan = z.infer<typeof schema.AudioPlan>;
 export interface ImagePlan extends z.infer<typeof schema.ImagePlan> {}
 /** One stream of adaptive video. */
 export interface Rendition extends z.infer<typeof schema.Rendition> {}
+/** A range of the source among several that play one after the other. */
+export type PlannedPart = NonNullable<Plan["parts"]>[number];
 /** A span of the source that is encoded separately. */
 export interface Chunk extends z.infer<typeof schema.Chunk> {}
 /** One of several videos that play one after the other. */
@@ -48,8 +50,26 @@ export function sourceEnd(plan: Plan, { end }: { end: number | null } = plan): n
   return end ?? (seconds === null ? null : plan.start + seconds);
 }
 
+/** Returns the range of the source around a time that a plan shows without a break: the nearest of its parts, or all of it. */
+export function rangeAt(plan: Plan, time: number): { start: number; end: number | null; at: number } {
+  const distance = ({ start, end }: PlannedPart) => Math.max(0, start - time, time - end);
+  const whole = { start: plan.start, end: sourceEnd(plan), at: 0 };
+  const [first, ...rest] = plan.parts ?? [];
+  if (!first) return whole;
+  return rest.reduce((nearest, part) => (distance(part) < distance(nearest) ? part : nearest), first);
+}
+
+/** Returns the seconds of output before a chunk. */
+export function outputStart({ start: from, speed = 1 }: Plan, { start, at }: Chunk): number {
+  return at ?? Math.max(0, start - from) / speed;
+}
+
 /** Returns the seconds of output of a chunk; null when unknown. */
-export function outputSeconds(plan: Plan, chunk: { start: number; end: number | null }): number | null {
+export function outputSeconds(
+  plan: Plan,
+  chunk: Pick<Chunk, "start" | "end"> & Partial<Pick<Chunk, "track">>,
+): number | null {
+  if (plan.parts && chunk.track !== "video") return plan.duration;
   const end = sourceEnd(plan, chunk);
   return end === null || end <= chunk.start ? null : (end - chunk.start) / (plan.speed ?? 1);
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
 import { mainStream } from "./main-tracks.ts";
-import { type Chunk, type Plan, soundsOf, sourceSeconds } from "./plan.ts";
+import type { PartOption } from "./option-shapes.ts";
+import { type Chunk, type Plan, type PlannedPart, soundsOf, sourceSeconds } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
@@ -9,6 +10,67 @@ export interface Span {
   start: number;
   end: number | null;
   duration: number | null;
+  /** The ranges that are kept when there are several, in the order of the output; `duration` is their sum. */
+  parts?: PlannedPart[];
+}
+
+/** A range of the source in seconds. */
+interface Range {
+  start: number;
+  end: number;
+}
+
+/**
+ * Returns options whose parts end within the source, and of which none begins where the one before it ends; a single part becomes
+ * `start` and `end`. Throws `invalid_options` for a part at or beyond the source's end, and `input_unsupported` when that is unknown.
+ */
+export function withRanges<
+  O extends { start?: number | undefined; end?: number | undefined; parts?: PartOption[] | undefined },
+>(options: O, { duration, duration_estimated }: Source): Omit<O, "parts"> & { parts?: Range[] } {
+  const { parts, ...rest } = options;
+  if (!parts) return rest;
+  const isEstimated = duration_estimated === true;
+  if (duration === undefined || duration <= 0) throw errors.partsDurationUnknown();
+  const ranges: Range[] = [];
+  for (const [index, { start = 0, end = duration }] of parts.entries()) {
+    const range = { start, end: isEstimated ? end : Math.min(end, duration) };
+    if (range.end - start < MIN_SECONDS) {
+      const param = `options.parts.${index}.start`;
+      throw errors.startBeyondEnd({ start, duration: Number(duration.toFixed(3)), param });
+    }
+    const last = ranges.at(-1);
+    if (last && last.end === start) last.end = range.end;
+    else ranges.push(range);
+  }
+  const [only, ...more] = ranges;
+  return only && more.length === 0 ? { ...rest, ...only } : { ...rest, parts: ranges };
+}
+
+const MIN_SECONDS = 0.001;
+
+/**
+ * Places ranges one after the other in the output. At a constant frame rate each one takes whole pictures, at least one, so that its
+ * sound lasts as long as they do.
+ */
+export function placeRanges(
+  ranges: readonly Range[],
+  { speed, fps }: { speed: number; fps: number | null },
+): Span {
+  let [pictures, seconds] = [0, 0];
+  const parts = ranges.map(({ start, end }) => {
+    const at = fps === null ? microseconds(seconds / speed) : pictures / fps;
+    seconds += end - start;
+    if (fps === null) return { start, end, at };
+    const count = Math.max(1, Math.round(((end - start) / speed) * fps));
+    pictures += count;
+    return { start, end: microseconds(start + (count / fps) * speed), at };
+  });
+  return {
+    start: Math.min(...parts.map(({ start }) => start)),
+    end: Math.max(...parts.map(({ end }) => end)),
+    duration: fps === null ? seconds : (pictures / fps) * speed,
+    parts,
+  };
 }
 
 /**
@@ -114,6 +176,7 @@ export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { s
 /** Returns a plan cut according to hints; joined videos stay whole. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat) return plan;
+  if (plan.parts) return { ...plan, chunks: createPartChunks(plan, plan.parts, hints) };
   const { kind, start, end, video, audio, sounds, held: freeze, speed = 1 } = plan;
   const duration = freeze ? freeze.from - start : sourceSeconds(plan);
   const needs = {
@@ -127,6 +190,24 @@ export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
     fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
   };
   return { ...plan, chunks: createChunks(needs, hints) };
+}
+
+function createPartChunks(plan: Plan, parts: readonly PlannedPart[], hints: ChunkHints): Chunk[] {
+  const { kind, start, end, video, audio, speed = 1 } = plan;
+  const encodes_video = video?.mode === "encode";
+  const fps = encodes_video && video.fps !== null ? video.fps / speed : null;
+  const pictures = parts.flatMap((part) => {
+    const needs = { ...part, duration: part.end - part.start, encodes_video, has_audio: false, fps };
+    return createChunks({ ...needs, segmented: kind === "adaptive_video" }, hints).map((chunk): Chunk => {
+      const at = microseconds(part.at + (chunk.start - part.start) / speed);
+      return { ...chunk, track: "video", at };
+    });
+  });
+  const needs = { start, end, duration: plan.duration, encodes_video, has_audio: audio !== null, fps };
+  return withSounds(
+    pictures.map((chunk, index) => ({ ...chunk, index })),
+    { ...needs, sounds: plan.sounds?.length },
+  );
 }
 
 function segmentCuts(start: number, duration: number, target: number): number[] {
@@ -160,7 +241,11 @@ function cuts(
 
 function onGrid(time: number, start: number, fps: number | null): number {
   const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
-  return Math.round(exact * 1e6) / 1e6;
+  return microseconds(exact);
+}
+
+function microseconds(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
 }
 
 function nearest(times: readonly number[], target: number): number | null {
@@ -195,6 +280,11 @@ export function shownEnd(
   plan: Plan,
   span: { start: number; end: number | null } = plan,
 ): number | null {
+  const last = span === plan && plan.parts?.at(-1);
+  if (last) {
+    const until = picturesEnd(source, last);
+    return until === null ? null : last.at + until / (plan.speed ?? 1);
+  }
   const until = freezeEnd(plan, span) ?? picturesEnd(source, span);
   return until === null ? null : until / (plan.speed ?? 1);
 }

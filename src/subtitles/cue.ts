@@ -18,13 +18,22 @@ export interface ShownRange {
   duration: number | null;
   /** Seconds of source per second of output. */
   speed: number;
+  /** The ranges of the source in the order of the output, and where each one begins there; absent for a single one. */
+  parts?: readonly { start: number; end: number; at: number }[] | undefined;
 }
 
 /**
  * Converts cues of a source to the output's times, in order. Drops cues outside the output and trims those that cross its start or
  * end.
  */
-export function shiftCues(cues: readonly Cue[], { start, duration, speed }: ShownRange): Cue[] {
+export function shiftCues(cues: readonly Cue[], { start, duration, speed, parts }: ShownRange): Cue[] {
+  if (parts) {
+    return parts.flatMap((part) => {
+      const range = { start: part.start, duration: (part.end - part.start) / speed, speed };
+      const at = Math.round(part.at * 1000);
+      return shiftCues(cues, range).map((cue) => ({ ...cue, start: cue.start + at, end: cue.end + at }));
+    });
+  }
   const at = (time: number) => Math.round((time - start * 1000) / speed);
   const last = duration === null ? Number.POSITIVE_INFINITY : Math.round(duration * 1000);
   return cues

@@ -13,8 +13,8 @@ export interface SubtitleTrack extends SubtitleFacts {
 }
 
 /** Returns the range of the source that a plan's output shows. */
-export function shownRange({ start, duration, speed = 1 }: Plan): ShownRange {
-  return { start, duration, speed };
+export function shownRange({ start, duration, speed = 1, parts }: Plan): ShownRange {
+  return { start, duration, speed, parts };
 }
 
 /**

@@ -102,7 +102,7 @@ test("rejects an unknown field or option with a list of the known ones", () => {
     'Unknown field "more"; the fields are input, kind, options, metadata, output, webhook_url.',
   );
   expect(of({ input, kind: "audio", options: { fps: 1 } })).toBe(
-    'Unknown option "fps" for audio; the options are format, mode, quality, bitrate, track, channels, sample_rate, volume, normalize, target_lufs, fade_in, fade_out, start, end, speed, partial, metadata.',
+    'Unknown option "fps" for audio; the options are format, mode, quality, bitrate, track, channels, sample_rate, volume, normalize, target_lufs, fade_in, fade_out, start, end, speed, parts, partial, metadata.',
   );
   const step = (kind: string) =>
     errorOf(() => parseStepRequest({ kind, input: { url: input }, options: { a: 1 } }))[2];

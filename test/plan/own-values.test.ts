@@ -17,6 +17,7 @@ const OWN: readonly VideoOptions[] = [
   { format: "mp4" },
   { codec: "h264" },
   { mode: "auto" },
+  { parts: [{}] },
   { rotate: 0 },
   { rotate: 180, flip: "both" },
   { crop: "16:9" },
@@ -117,6 +118,7 @@ const OWN_SOUND: readonly AudioOptions[] = [
   { track: 0 },
   { volume: 1, normalize: false, fade_in: 0, fade_out: 0 },
   { start: 0, end: 10 },
+  { parts: [{ end: 5 }, { start: 5 }] },
   { speed: 1 },
   { partial: true },
 ];

@@ -146,11 +146,23 @@ export function canCompare(item: Item, output: Source): boolean {
   return kinds.includes(output.kind) && kinds.includes(item.source.kind);
 }
 
+/** Returns the time in the source of a time of its trimmed version, in seconds. */
+function sourceTime({ start = 0, parts }: AnyOptions, time: number): number {
+  let rest = time;
+  for (const part of parts ?? []) {
+    const length = (part.end ?? Number.POSITIVE_INFINITY) - (part.start ?? 0);
+    if (rest < length) return (part.start ?? 0) + rest;
+    rest -= length;
+  }
+  return start + rest;
+}
+
 /** Compares an output with its input; for a video, at a moment that the visitor chooses. */
 export function SideBySide({ item, output, url }: { item: Item; output: Source; url: string }) {
   const id = useId();
   const { input, source } = item;
-  const { start = 0, speed = 1, concat }: AnyOptions = item.task?.options ?? {};
+  const options: AnyOptions = item.task?.options ?? {};
+  const { speed = 1, concat } = options;
   const duration = output.duration ?? 0;
   const compared = concat ? Math.min(duration, source?.duration ?? duration) : duration;
   const last = Math.max(0, compared - 1 / (output.fps || 25));
@@ -161,7 +173,7 @@ export function SideBySide({ item, output, url }: { item: Item; output: Source; 
   return (
     <>
       <Compare
-        before={{ input, source, time: start + at * speed }}
+        before={{ input, source, time: sourceTime(options, at * speed) }}
         after={{ input: url, source: output, time: at }}
         alt={item.name}
       />

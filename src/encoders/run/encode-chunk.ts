@@ -152,9 +152,10 @@ function excessOf(
   { heard, sound }: PacketCounts,
   contents: Contents,
 ): number {
-  const { kind, audio, duration, concat, start, end, speed = 1 } = plan;
+  const { kind, audio, duration, start, end, speed = 1 } = plan;
+  const isJoined = plan.concat !== undefined || plan.parts !== undefined;
   const played = contents.played ?? contents.sound;
-  if (!audio || (concat ? duration === null : !heard || !sound)) return 0;
+  if (!audio || (isJoined ? duration === null : !heard || !sound)) return 0;
   // A copy cuts only between packets.
   if (audio.mode === "copy" && start > 0) return 0;
   // Streams are padded with silence to the end of their pictures.
@@ -162,7 +163,7 @@ function excessOf(
     kind === "adaptive_video"
       ? Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start
       : 0;
-  const until = concat ? (duration ?? 0) : Math.max(heard?.until ?? 0, shown) / speed;
+  const until = isJoined ? (duration ?? 0) : Math.max(heard?.until ?? 0, shown) / speed;
   const rate = audio.mode === "encode" ? audio.sample_rate : (source.audio?.sample_rate ?? 48_000);
   const excess = played - (kind === "adaptive_video" ? Math.max(duration ?? 0, until) : until);
   return excess > SOUND_TOLERANCE + PADDING_SAMPLES / rate ? excess : 0;
@@ -201,8 +202,8 @@ function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: num
     : Math.max(1, Math.round(((end - start) / (plan.speed ?? 1)) * fps));
 }
 
-function expectedSound({ concat, duration, speed = 1 }: Plan, { sound = 0 }: PacketCounts): number {
-  return concat && sound > 0 ? (duration ?? 0) : sound / speed;
+function expectedSound({ concat, parts, duration, speed = 1 }: Plan, { sound = 0 }: PacketCounts): number {
+  return (concat ?? parts) && sound > 0 ? (duration ?? 0) : sound / speed;
 }
 
 function countsOf({ pictures, sound }: PacketCounts, contents: Contents): Counts {

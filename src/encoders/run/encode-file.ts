@@ -6,7 +6,7 @@ import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { outputExtension, outputFile, outputMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat, WaveformFormat } from "../../media/formats.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../media/image-trials.ts";
-import type { Chunk, Plan } from "../../media/plan.ts";
+import { type Chunk, outputStart, type Plan } from "../../media/plan.ts";
 import type { Counts } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
 import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
@@ -203,7 +203,7 @@ export async function stitchParts(
   const pictures = parts.filter(({ chunk }) => chunk.track === "video");
   const encoded = async (part: EncodedPart) => ({
     input: await open(part),
-    at: (part.chunk.start - plan.start) / (plan.speed ?? 1),
+    at: outputStart(plan, part.chunk),
   });
   const joins = joinsByCopy(plan);
   const signal = AbortSignal.any([encoding.stopped, durable]);

@@ -162,9 +162,9 @@ function timeOf(pieces: readonly number[], parallel: number): number {
 
 function chunkWeights(plan: Plan, source: Source): number[] {
   const time = secondsOf(plan, source, X264_AMPLE);
-  return plan.chunks.map(({ track, start, end }) => {
+  return plan.chunks.map((chunk) => {
     if (!time || !plan.duration) return 1;
-    if (track === "audio") return time.sound + 0.001;
-    return (time.pictures * (outputSeconds(plan, { start, end }) ?? 0)) / plan.duration + 0.001;
+    if (chunk.track === "audio") return time.sound + 0.001;
+    return (time.pictures * (outputSeconds(plan, chunk) ?? 0)) / plan.duration + 0.001;
   });
 }

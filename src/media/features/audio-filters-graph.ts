@@ -5,6 +5,7 @@ import { createTrim, soundStream } from "../ffmpeg/trim.ts";
 import type { AudioPlan, Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { isLossless } from "./audio-format.ts";
+import { laterInputs, partSounds, runInputs } from "./parts-graph.ts";
 import { sourceForTrack } from "./track.ts";
 
 /** The gain that brings sound to the requested loudness. */
@@ -52,23 +53,24 @@ export function* findGain(
   if (chunk.track === "video" || audio?.mode !== "encode" || audio.shape?.loudness === undefined) return null;
   const target = audio.shape.loudness + lossOf(audio);
   const cut = createTrim(plan, chunk, source);
+  const runs = runInputs(plan, chunk, source);
+  const tracks = (filters: readonly string[]) =>
+    runs.length > 0
+      ? ["-filter_complex", partSounds(plan, runs, source, audio, filters), "-map", "[sound]"]
+      : ["-map", soundStream(plan), "-filter:a", [...cut.audio, ...soundFilters(cut), ...filters].join(",")];
   const runWith = (gain: Gain | null) => [
     "-loglevel",
     "info",
-    ...cut.seek,
+    ...(runs[0]?.seek ?? cut.seek),
     ...toolset.input,
     "-i",
     input,
-    "-map",
-    soundStream(plan),
-    "-filter:a",
-    [
-      ...cut.audio,
-      ...soundFilters(cut),
+    ...laterInputs(runs, input, toolset),
+    ...tracks([
       ...mixFilters(audio, sourceForTrack(source, plan)),
       ...gainFilters(audio, gain),
       "ebur128=peak=true:framelog=verbose",
-    ].join(","),
+    ]),
     "-c:a",
     "pcm_s16le",
     "-f",

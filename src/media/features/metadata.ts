@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { moveChapters, writeCommentChapters } from "../chapters.ts";
+import { type KeptRange, moveChapters, writeCommentChapters } from "../chapters.ts";
 import { containerOf } from "../containers.ts";
 import { option, optionGroup } from "../feature.ts";
 import { oneOf } from "../fields.ts";
@@ -61,7 +61,7 @@ export const METADATA_FIELDS = {
 };
 type MetadataPlan = z.infer<z.ZodObject<typeof METADATA_FIELDS>>;
 
-type Range = Parameters<typeof moveChapters>[1];
+type Range = KeptRange;
 
 /** Plans tags and cover, without loudness tags if the loudness changes; a `range` adds chapters in formats that store them as tags. */
 export function planTags(

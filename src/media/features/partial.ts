@@ -48,6 +48,11 @@ export function intactOptions<O extends object>(source: SourceFacts, kind: Encod
   if (!("partial" in options && options.partial)) return null;
   const { duration } = source;
   if (duration === undefined || ("concat" in options && options.concat)) return options;
+  if ("parts" in options && Array.isArray(options.parts)) {
+    const whole = duration - CUT_EDGE;
+    const within = ({ end = whole, ...range }) => ({ ...range, end: Math.min(end, whole) });
+    return { ...options, parts: options.parts.map(within) };
+  }
   const end = "end" in options && typeof options.end === "number" ? options.end : Number.POSITIVE_INFINITY;
   return { ...options, end: Math.min(end, duration - CUT_EDGE) };
 }

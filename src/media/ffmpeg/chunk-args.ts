@@ -1,10 +1,11 @@
 import { containerOf } from "../containers.ts";
 import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { Filter } from "../feature.ts";
-import type { Gain } from "../features/audio-filters-graph.ts";
+import { audioFilterChain, type Gain } from "../features/audio-filters-graph.ts";
 import { concatArgs, partInput } from "../features/concat-graph.ts";
 import { placedParts } from "../features/concat-plan.ts";
 import { metadataArgs } from "../features/metadata.ts";
+import { laterInputs, partSounds, type RunInput, runInputs } from "../features/parts-graph.ts";
 import { storyboardArgs } from "../features/storyboard-graph.ts";
 import { sourceForTrack } from "../features/track.ts";
 import { videoStream } from "../main-tracks.ts";
@@ -12,11 +13,12 @@ import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { shownEnd } from "../timeline.ts";
 import { isCopy } from "../video-plan.ts";
-import { audioArgs, sampleArgs } from "./audio-args.ts";
+import { audioArgs, audioCodecArgs, sampleArgs } from "./audio-args.ts";
+import * as errors from "./errors.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-graph.ts";
 import { muxerArgs } from "./output-files.ts";
-import { listPackets, listPictures } from "./packet-count.ts";
+import { listPackets, listPartSounds, listPictures } from "./packet-count.ts";
 import { lastFrameDuration, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
 import { copiesEdit, createTrim, formatSeconds, soundStream, type Trim, withinEdit } from "./trim.ts";
@@ -45,15 +47,23 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const chunk = withinEdit(plan, part, source);
+  const runs = chunk.track === "video" ? [] : runInputs(plan, chunk, source);
   const trim = createTrim(plan, chunk, source);
   const files = (io.extra ?? []).map(({ path }) => path);
   const over = videoOver(plan, chunk, source, files, toolset);
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
   if (io.lists !== undefined && decodesAll(plan, chunk)) trim.video.push(listPictures(io.lists));
   const lists =
-    joined?.lists ?? (io.lists === undefined ? [] : listPackets(plan, chunk, source, trim, io.lists));
+    joined?.lists ??
+    (io.lists === undefined
+      ? []
+      : runs.length > 0
+        ? listPartSounds(plan, runs, source, io.lists)
+        : listPackets(plan, chunk, source, trim, io.lists));
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
-  const input = [...trim.seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
+  const seek = runs[0]?.seek ?? trim.seek;
+  const input = [...seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
+  input.push(...laterInputs(runs, io.input, toolset));
   const parts = placedParts(plan);
   const roles = extraFilesOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.extra ?? []).entries()) {
@@ -73,7 +83,9 @@ export function chunkArgs(
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, trim, toolset) : []),
-    ...(joined?.tracks ?? ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
+    ...(joined?.tracks ??
+      (runs.length > 0 ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null) ??
+      ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
@@ -162,6 +174,20 @@ function audioTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset, ga
     return ["-map", soundStream(plan), "-c:a", "copy", "-bsf:a", lastPacketDuration(null)];
   const args = plan.waveform ? sampleArgs(trim, toolset) : audioArgs(plan.audio, source, trim, toolset, gain);
   return ["-map", soundStream(plan), ...args];
+}
+
+function joinedSound(
+  plan: Plan,
+  source: Source,
+  runs: readonly RunInput[],
+  toolset: Toolset,
+  gain: Gain | null,
+): string[] {
+  const { audio } = plan;
+  if (audio?.mode !== "encode") throw errors.joinedSoundCopied();
+  const own = sourceForTrack(source, plan);
+  const graph = partSounds(plan, runs, source, audio, audioFilterChain(audio, own, gain));
+  return ["-filter_complex", graph, "-map", "[sound]", ...audioCodecArgs(audio, own, toolset)];
 }
 
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {

@@ -1,6 +1,7 @@
 import { EPSILON_SECONDS } from "../clock.ts";
 import { endsInFrame } from "../containers.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
+import { type RunInput, runInputs, soundRuns } from "../features/parts-graph.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -148,8 +149,8 @@ export function listPrefix({ input }: Pick<PlacedPart, "input">): string {
 }
 
 /** Returns the names of all lists that a plan may have. */
-export function listNames({ concat }: Plan): string[] {
-  return (concat ?? [{ input: 0 }]).flatMap((part) =>
+export function listNames({ concat, parts }: Plan): string[] {
+  return (concat ?? (parts ? soundRuns({ parts }) : [{ input: 0 }])).flatMap((part) =>
     Object.values(LISTS).map((name) => listPrefix(part) + name),
   );
 }
@@ -193,10 +194,31 @@ export function listInput(
 }
 
 /** Returns the arguments that list the decoded audio of a part; the output fills its gaps with silence. */
-export function listDecodedSound({ input, sound }: PlacedPart, folder: string): string[] {
+export function listDecodedSound(
+  { input, sound }: Pick<PlacedPart, "input" | "sound">,
+  folder: string,
+  until: readonly string[] = [],
+): string[] {
   if (sound === null) return [];
   const decoded = ["-map", `${input}:a:${sound}`, "-c:a", "pcm_s16le", "-avoid_negative_ts", "disabled"];
-  return [...decoded, "-f", "framecrc", folder + LISTS.decodedSound];
+  return [...decoded, ...until, "-f", "framecrc", folder + LISTS.decodedSound];
+}
+
+/** Returns the arguments that list the audio packets and the decoded audio of the inputs that parts have. */
+export function listPartSounds(
+  { sound_track: sound = 0 }: Plan,
+  runs: readonly RunInput[],
+  source: Source,
+  folder: string,
+): string[] {
+  return runs.flatMap(({ input, end, origin }) => {
+    const own = folder + listPrefix({ input });
+    const until = end + origin;
+    const packets = listInput(source, own, { pictures: null, sound: `${input}:a:${sound}` }, until);
+    // For decoded sound, ffmpeg counts -t from the first packet, which may precede time 0.
+    const limit = isMisnumbered(source) ? [] : ["-filter:a", `atrim=end=${formatSeconds(until)}`];
+    return [...packets, ...listDecodedSound({ input, sound }, own, limit)];
+  });
 }
 
 /** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when it does not exist. */
@@ -208,6 +230,7 @@ export function readLists(
 ): PacketCounts {
   const chunk = withinEdit(plan, part, source);
   if (plan.concat) return readParts(placedParts(plan), read);
+  if (plan.parts && chunk.track !== "video") return readPartSounds(plan, chunk, source, read);
   const packets = read(LISTS.packets);
   const sound = read(LISTS.sound);
   const counts: PacketCounts = {};
@@ -219,7 +242,7 @@ export function readLists(
     counts.pictures = countPictures(listed, decoded, countRules(chunk, source));
   }
   if (sound !== null)
-    Object.assign(counts, soundOf(sound, lead, playable(chunk, source), isMisnumbered(source)));
+    Object.assign(counts, soundOf(packetsOf(sound), lead, playable(chunk, source), isMisnumbered(source)));
   return counts;
 }
 
@@ -244,8 +267,8 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
-    const { sound: listed_seconds } = soundOf(text(LISTS.sound), at, span);
-    const lost = listed_seconds - soundOf(text(LISTS.decodedSound), at, span).sound;
+    const { sound: listed_seconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);
+    const lost = listed_seconds - soundOf(packetsOf(text(LISTS.decodedSound)), at, span).sound;
     soundSeconds = (soundSeconds ?? 0) + listed_seconds;
     if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
   }
@@ -254,6 +277,28 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     ...(soundSeconds !== null && { sound: soundSeconds }),
     ...(silenced > 0 && { silenced }),
   };
+}
+
+function readPartSounds(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  read: (name: string) => string | null,
+): PacketCounts {
+  let [sound, silenced] = [0, 0];
+  for (const { input, origin, parts } of runInputs(plan, chunk, source)) {
+    const packets = (name: string) => [...packetsOf(read(listPrefix({ input }) + name) ?? "")];
+    const [listed, decoded] = [packets(LISTS.sound), packets(LISTS.decodedSound)];
+    const timeless = isMisnumbered(source);
+    for (const part of parts) {
+      const lead = part.start + (timeless ? 0 : origin);
+      const [own, heard] = [listed, decoded].map((all) => soundOf(all, lead, part, timeless).sound);
+      sound += own ?? 0;
+      const lost = (own ?? 0) - (heard ?? 0);
+      if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
+    }
+  }
+  return { sound: micro(sound), ...(silenced > 0 && { silenced }) };
 }
 
 const PRIMING = 0.05;
@@ -304,14 +349,14 @@ function parseDecoded(text: string): number[] {
 }
 
 function soundOf(
-  text: string,
+  packets: Iterable<Packet>,
   lead: number,
-  { start, end }: Chunk,
+  { start, end }: Pick<Chunk, "start" | "end">,
   timeless = false,
 ): Pick<PacketCounts, "heard"> & { sound: number } {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
   let [seconds, from, until, clock] = [0, Number.POSITIVE_INFINITY, 0, 0];
-  for (const { dts, pts, duration } of packetsOf(text)) {
+  for (const { dts, pts, duration } of packets) {
     const time = (timeless ? clock : (pts ?? dts)) - lead;
     clock += duration;
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;

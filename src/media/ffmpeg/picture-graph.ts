@@ -6,7 +6,7 @@ import { overFilters, pictureFilters } from "../features.ts";
 import type { VideoCodec } from "../formats.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Size } from "../picture-geometry.ts";
-import type { Chunk, Geometry, Plan, Rate, VideoPlan } from "../plan.ts";
+import { type Chunk, type Geometry, outputStart, type Plan, type Rate, type VideoPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import {
   assumedColor,
@@ -209,7 +209,7 @@ export function videoOver(
   const { geometry, depth, fps } = video;
   const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
   return overFilters(video, {
-    at: Math.max(0, chunk.start - plan.start) / (plan.speed ?? 1),
+    at: outputStart(plan, chunk),
     fps: fps === null ? null : fpsText(fps),
     yuv: { matrix: scaleMatrix(matrix), depth, white: graphicsWhite(source, video) },
     flags: scaler,

@@ -89,11 +89,13 @@ export async function placeCuts(
     const known = hasEntries(source) ? entries : estimateEntries(source);
     // The index at the end is needed to look up the picture visible at a time.
     const finder = source.truncated ? { entry: known.entry, shown: async () => null } : known;
-    const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
+    const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, place);
     const refusal = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks }, source);
-    return refusal === null ? chunks : Promise.all(plan.chunks.map(place));
+    return refusal === null
+      ? chunks
+      : Promise.all(plan.chunks.map((chunk, index) => place(chunk, plan.chunks[index - 1])));
   });
 }
 
@@ -157,31 +159,34 @@ function estimateEntries(source: Source): Pick<Finder, "entry" | "shown"> {
 async function placeChunks(
   chunks: readonly Chunk[],
   finish: number,
-  place: (chunk: Chunk) => Promise<Chunk>,
+  place: (chunk: Chunk, before?: Chunk) => Promise<Chunk>,
 ): Promise<Chunk[]> {
   const merged: Chunk[] = [];
   for (const chunk of chunks) {
-    const next = await place(chunk);
+    const next = await place(chunk, merged.at(-1));
     const lead = next.start - (next.decode_from ?? next.start);
     const length = (next.end ?? finish) - next.start;
     const last = merged.at(-1);
-    const merges =
-      last?.track === "video" && next.track === "video" && lead > MAX_LEAD_SECONDS && lead > length;
+    const merges = last && follows(next, last) && lead > MAX_LEAD_SECONDS && lead > length;
     if (last && merges) merged[merged.length - 1] = { ...last, end: next.end };
     else merged.push({ ...next, index: merged.length });
   }
   return merged;
 }
 
+function follows({ track, start }: Chunk, before: Chunk): boolean {
+  return track === "video" && before.track === "video" && before.end === start;
+}
+
 async function placeChunk(
   chunk: Chunk,
-  first: number,
+  before: Chunk | undefined,
   { entry, shown }: Pick<Finder, "entry" | "shown">,
 ): Promise<Chunk> {
   const { track, start } = chunk;
   if (track === "audio" || start === 0) return chunk;
-  // At later chunks the visible picture is the last one of the previous chunk.
-  const shown_from = start === first ? await shown(start) : null;
+  // Where a chunk follows another, the visible picture is the last one of that chunk.
+  const shown_from = before && follows(chunk, before) ? null : await shown(start);
   const decode_from = (await entry(shown_from ?? start)) ?? 0;
   return { ...chunk, decode_from, ...(shown_from !== null && { shown_from }) };
 }

@@ -243,13 +243,16 @@ async function measureSource(
   { plan, source, reader, signal }: Sample,
   total: number,
 ): Promise<SourceMeasure> {
-  const { start: from } = plan;
-  const until = from + total;
+  const ranges = rangesOf(plan, total);
   const pictures = plan.video || plan.image ? await listPictures(reader, source, signal) : [];
-  const kept = pictures.filter(({ at, key }) => !key && at >= from && at < until);
+  const kept = ranges.flatMap(({ start, end, from }) =>
+    pictures.flatMap(({ at, key, bytes }) =>
+      !key && at >= start && at < end ? [{ at: from + at - start, bytes }] : [],
+    ),
+  );
   const bytes = kept.reduce((sum, picture) => sum + picture.bytes, 0);
   const shareUpTo = (time: number) => {
-    const even = (time - from) / total;
+    const even = time / total;
     if (bytes === 0) return even;
     const before = kept.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0);
     return (even + before / bytes) / 2;
@@ -257,24 +260,40 @@ async function measureSource(
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   return {
     span(place, length) {
-      let [low, high] = [from, until];
+      let [low, high] = [0, total];
       for (let step = 0; step < SEARCH_STEPS; step++) {
         const middle = (low + high) / 2;
         if (shareUpTo(middle) < place) low = middle;
         else high = middle;
       }
-      const even = Math.min(Math.max(from, low - length / 2), Math.max(from, until - length));
-      const start = from + Math.round((even - from) * fps) / fps;
-      return { start: micro(start), end: micro(Math.min(start + length, until)) };
+      const range = ranges.findLast(({ from }) => from <= low) ?? ranges[0];
+      if (!range) return { start: plan.start, end: plan.start + length };
+      const last = Math.max(0, range.end - range.start - length);
+      const even = Math.min(Math.max(0, low - range.from - length / 2), last);
+      const start = range.start + Math.round(even * fps) / fps;
+      return { start: micro(start), end: micro(Math.min(start + length, range.end)) };
     },
     weight({ start, end }) {
-      const share = shareUpTo(end) - shareUpTo(start);
+      const range = ranges.find((each) => start >= each.start - MICRO && end <= each.end + MICRO);
+      const before = (range?.from ?? 0) - (range?.start ?? 0);
+      const share = shareUpTo(end + before) - shareUpTo(start + before);
       return share > 0 ? (end - start) / total / share : 1;
     },
   };
 }
 
 const SEARCH_STEPS = 20;
+const MICRO = 1e-6;
+
+/** Returns the ranges of a trimmed source in the order of the output, with the seconds of source before each. */
+function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number })[] {
+  let from = 0;
+  return (parts ?? [{ start, end: start + total }]).map(({ start, end }) => {
+    const range = { start, end, from };
+    from += end - start;
+    return range;
+  });
+}
 
 function micro(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;

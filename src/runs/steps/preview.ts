@@ -1,5 +1,5 @@
 import type { EncodeRequest } from "../../media/options.ts";
-import { type Plan, pictureSize, sourceSeconds } from "../../media/plan.ts";
+import { type Plan, pictureSize, rangeAt, sourceEnd } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { isCopy } from "../../media/video-plan.ts";
 import { blobOf, createBlobReader, storageReader } from "../../storage/readers.ts";
@@ -49,9 +49,10 @@ function atMoment({ kind, options }: EncodeRequest, at: number | undefined): Enc
 }
 
 function placeMoment({ plan, source }: Sample, at: number | undefined): number {
-  const length = sourceSeconds(plan) ?? source.duration ?? 0;
-  const last = plan.start + Math.max(0, length - 1 / (source.fps ?? DEFAULT_FPS));
-  return Math.min(Math.max(plan.start, at ?? plan.start + length / 2), last);
+  const middle = plan.start + ((sourceEnd(plan) ?? source.duration ?? plan.start) - plan.start) / 2;
+  const { start, end } = rangeAt(plan, at ?? middle);
+  const length = Math.max(0, (end ?? source.duration ?? start) - start - 1 / (source.fps ?? DEFAULT_FPS));
+  return Math.min(Math.max(start, at ?? middle), start + length);
 }
 
 const DEFAULT_FPS = 25;
@@ -115,9 +116,10 @@ const SOUND_SECONDS = 4;
 
 async function previewSound(sample: Sample, moment: number, open: Open): Promise<Preview> {
   const { plan, request } = sample;
-  const length = sourceSeconds(plan) ?? Number.POSITIVE_INFINITY;
-  const start = Math.max(plan.start, Math.min(moment, plan.start + length - SOUND_SECONDS));
-  const end = Math.min(start + SOUND_SECONDS, plan.start + length);
+  const range = rangeAt(plan, moment);
+  const until = range.end ?? Number.POSITIVE_INFINITY;
+  const start = Math.max(range.start, Math.min(moment, until - SOUND_SECONDS));
+  const end = Math.min(start + SOUND_SECONDS, until);
   const { track } = Object(request.options);
   const wav = { format: "wav", start, end, ...(track !== undefined && { track }) };
   const [output, original] = await Promise.all([
@@ -201,8 +203,9 @@ function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
 
 /** Returns half a second around a moment; for adaptive video, the group of pictures that the output has there. */
 function spanAround({ plan, source }: Sample, moment: number): { start: number; end: number } {
-  const { speed = 1, start: from } = plan;
-  const until = from + (sourceSeconds(plan) ?? source.duration ?? 0);
+  const { speed = 1 } = plan;
+  const { start: from, end } = rangeAt(plan, moment);
+  const until = end ?? from + (source.duration ?? 0);
   if (plan.kind === "adaptive_video") {
     const start = from + Math.floor((moment - from) / GROUP_SECONDS) * GROUP_SECONDS;
     return { start, end: Math.min(start + GROUP_SECONDS, until) };

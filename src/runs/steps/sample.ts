@@ -1,7 +1,7 @@
 import type { PlanHints } from "../../media/create-plan.ts";
 import { createPlan, cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { type Plan, sourceEnd } from "../../media/plan.ts";
+import { type Plan, rangeAt } from "../../media/plan.ts";
 import type { Decision } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
@@ -191,14 +191,16 @@ export function requestOfPart(
   { start, end }: { start: number; end: number },
 ): EncodeRequest {
   const { speed = 1, video } = plan;
-  const offset = (start - plan.start) / speed;
-  const part: Record<string, unknown> = { ...options, start, end };
+  const range = rangeAt(plan, start);
+  const offset = range.at + (start - range.start) / speed;
+  const part: Record<string, unknown> = { ...options, start, end, parts: undefined };
   if (part.target_size !== undefined && video?.mode === "encode" && "bitrate" in video.rate) {
     delete part.target_size;
     part.bitrate = video.rate.bitrate;
   }
-  if (start > plan.start) delete part.fade_in;
-  if (end < (sourceEnd(plan) ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
+  if (offset > 0) delete part.fade_in;
+  const isLast = plan.parts === undefined || range === plan.parts.at(-1);
+  if (!isLast || end < (range.end ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
   if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
   return { kind, options: part } as EncodeRequest;
 }

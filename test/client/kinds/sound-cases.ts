@@ -40,6 +40,12 @@ export const SOUND_CASES: readonly KindCase[] = [
     },
   },
   {
+    makes: "two parts of a sound, the later one first",
+    kind: "audio",
+    options: { format: "wav", parts: [{ start: 1.5 }, { end: 0.25 }] },
+    source: { kind: "audio", format: "wav", duration: 0.75 },
+  },
+  {
     makes: "sound of twice the speed, with its chapters",
     kind: "audio",
     options: { format: "mp3", speed: 2, channels: 1, sample_rate: 48_000, bitrate: 64_000 },

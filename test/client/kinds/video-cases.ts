@@ -75,6 +75,20 @@ export const VIDEO_CASES: readonly KindCase[] = [
     },
   },
   {
+    makes: "three parts of a video, one of them twice, with their chapters",
+    kind: "video",
+    options: { width: 80, parts: [{ start: 1.2 }, { end: 0.4 }, { end: 0.4 }] },
+    source: {
+      ...({ kind: "video", format: "mp4", width: 80, height: 44, codecs: H264, audio: STEREO } as const),
+      chapters: [
+        { start: 0, end: 0.8, title: "Dusk" },
+        { start: 0.8, end: 1.6, title: "Dawn" },
+      ],
+    },
+    seconds: 1.6,
+    check: ({ source: { counts } }) => deepEqual(counts?.pictures, { source: 40, output: 40 }),
+  },
+  {
     makes: "a WebM of fewer pictures with Vorbis, quieter, that fades in",
     kind: "video",
     options: { format: "webm", audio_codec: "vorbis", fps: 10, volume: 0.5, fade_in: 0.2, end: 1 },

@@ -24,7 +24,7 @@ interface OptionsSchema {
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
 import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
-import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, SizeOption, SubtitleOption } from "./option-shapes.ts";
+import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, PartOption, SizeOption, SubtitleOption } from "./option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 `;
 
@@ -57,6 +57,7 @@ const TYPES: Readonly<Record<string, string>> = {
   overlay: "OverlayOption",
   "image.overlay": "ImageOverlayOption",
   concat: "ConcatOption[]",
+  parts: "PartOption[]",
   subtitles: "SubtitleOption[]",
   metadata: "MetadataMode",
   track: "number | string",

@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
+import { numberedClip, PICTURE } from "../integrity/numbered.ts";
+import { readFrames } from "../integrity/read-frames.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { readSound, recallSound } from "../judge/sound.ts";
+
+const LIMIT = { timeout: 240_000 };
+const FRAMES = 150;
+const SMALL = { quality: "low", width: 160 } as const;
+
+/** Parts out of order, which overlap, and of which two begin between pictures. */
+const PARTS = [
+  { start: 3.17, end: 5 },
+  { start: 0.5, end: 1.3 },
+  { start: 1, end: 2.02 },
+];
+const SECONDS = 3.65;
+
+function clip(): Promise<string> {
+  const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -x264-params keyint=50:open-gop=1:bframes=3";
+  return numberedClip({ container: "mp4", frames: FRAMES, codec });
+}
+
+interface Shown {
+  number: number;
+  time: number;
+}
+
+/** Returns the pictures of parts, of which each begins with the one that is visible then. */
+function picturesOf(parts: readonly { start: number; end: number }[]): Shown[] {
+  let at = 0;
+  return parts.flatMap(({ start, end }) => {
+    const first = Math.floor(start * PICTURE.fps + 1e-6);
+    const last = Math.ceil(end * PICTURE.fps - 1e-6) - 1;
+    const shown = Array.from({ length: last - first + 1 }, (_, index) => {
+      const time = at + Math.max(0, (first + index) / PICTURE.fps - start);
+      return { number: first + index, time: Number(time.toFixed(3)) };
+    });
+    at += end - start;
+    return shown;
+  });
+}
+
+async function expectPictures(path: string, wanted: readonly Shown[]): Promise<void> {
+  const frames = await readFrames(path);
+  const [first] = frames;
+  expect(frames.map(({ number }) => number)).toEqual(wanted.map(({ number }) => number));
+  for (const [index, { time }] of frames.entries())
+    expect(Math.abs(time - (first?.time ?? 0) - (wanted[index]?.time ?? 0)), `${index}`).toBeLessThan(0.0015);
+}
+
+const RATE = 48_000;
+const FADE = 0.006;
+
+/** Asserts that sound without loss is that of the parts, to the sample, but for fades at the joins. */
+async function expectSamples(path: string, source: string, parts = PARTS): Promise<void> {
+  const [output, original] = await Promise.all([
+    readSound(path, { channels: 1 }),
+    recallSound(source, { channels: 1 }),
+  ]);
+  const [samples = new Float32Array(), own = new Float32Array()] = [output.channels[0], original.channels[0]];
+  const lengths = parts.map(({ start, end }) => Math.round((end - start) * RATE));
+  expect(samples).toHaveLength(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  for (const [index, { start }] of parts.entries()) {
+    const length = lengths[index] ?? 0;
+    const from = Math.round(start * RATE);
+    let worst = 0;
+    for (let place = FADE * RATE; place < length - FADE * RATE; place++)
+      worst = Math.max(worst, Math.abs((samples[at + place] ?? 0) - (own[from + place] ?? 0)));
+    expect(worst, `part ${index}`).toBeLessThan(0.001);
+    if (index > 0)
+      for (const edge of [at - 1, at])
+        expect(Math.abs(samples[edge] ?? 1), `join ${index}`).toBeLessThan(0.01);
+    at += length;
+  }
+}
+
+/** Asserts that sound with loss is that of the parts: at each moment the tone of the chirp. */
+async function expectTones(path: string, parts = PARTS): Promise<void> {
+  const { channels, duration } = await readSound(path, {
+    channels: 1,
+    after: ["-af", "aresample=async=1:first_pts=0"],
+  });
+  const [samples = new Float32Array()] = channels;
+  let at = 0;
+  for (const { start, end } of parts) {
+    for (let time = 0.1; time < end - start - 0.1; time += 0.2) {
+      const window = samples.subarray(
+        Math.round((at + time - 0.05) * RATE),
+        Math.round((at + time + 0.05) * RATE),
+      );
+      const source = (hertzOf(window) - 300) / 200;
+      expect(Math.abs(source - start - time), `${start + time} s`).toBeLessThan(0.06);
+    }
+    at += end - start;
+  }
+  expect(Math.abs(duration - at)).toBeLessThan(0.06);
+}
+
+function hertzOf(samples: Float32Array): number {
+  const rises = [...samples.keys()].filter((at) => (samples[at - 1] ?? 0) < 0 && (samples[at] ?? 0) >= 0);
+  return ((rises.length - 1) * RATE) / ((rises.at(-1) ?? 0) - (rises[0] ?? 0));
+}
+
+const COUNTS = { pictures: { source: 93, output: 93 } };
+
+describe("by a service", () => {
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig();
+  });
+  afterAll(() => rig?.close());
+
+  const encode = async (kind: "video" | "audio", options: object, input = clip()) => {
+    const { path, task } = await rig.door.encode({
+      input: rig.serve(await input),
+      kind,
+      options: { ...options },
+    });
+    return { path, output: task.steps[2]?.output };
+  };
+
+  test.for([
+    { encoder: "light", options: {} },
+    { encoder: "native", options: { codec: "h265" } },
+    { encoder: "light", options: { format: "webm" } },
+  ])("a video has every picture of its parts in their order ($encoder, $options)", LIMIT, async (row) => {
+    const { path, output } = await encode("video", { ...SMALL, ...row.options, parts: PARTS });
+    expect(output).toMatchObject({ encoder: row.encoder, counts: COUNTS });
+    await expectPictures(path, picturesOf(PARTS));
+    await expectTones(path);
+    expect(Math.abs((output?.duration ?? 0) - SECONDS)).toBeLessThan(0.05);
+  });
+
+  test.for([{ format: "wav" }, { format: "flac", volume: 1 }])(
+    "sound is exact ($format)",
+    LIMIT,
+    async (options) => {
+      const { path } = await encode("audio", { ...options, parts: PARTS });
+      await expectSamples(path, await clip());
+    },
+  );
+
+  test("at a constant rate each part has whole pictures", LIMIT, async () => {
+    const { path, output } = await encode("video", { ...SMALL, fps: 12.5, parts: PARTS });
+    const counts = PARTS.map(({ start, end }) => Math.round((end - start) * 12.5));
+    expect(output?.counts?.pictures?.output).toBe(counts.reduce((sum, count) => sum + count, 0));
+    const wanted = PARTS.flatMap(({ start }, part) =>
+      Array.from({ length: counts[part] ?? 0 }, (_, index) => start * PICTURE.fps + 2 * index),
+    );
+    const frames = await readFrames(path);
+    expect(frames).toHaveLength(wanted.length);
+    for (const [index, { number, time }] of frames.entries()) {
+      expect(Math.abs((number ?? 0) - (wanted[index] ?? 0)), `picture ${index}`).toBeLessThan(1.01);
+      expect(Math.abs(time - (frames[0]?.time ?? 0) - index / 12.5)).toBeLessThan(0.0015);
+    }
+  });
+
+  test("hundreds of parts, forward and back", LIMIT, async () => {
+    const forward = Array.from({ length: 100 }, (_, index) => ({
+      start: index * 0.05,
+      end: index * 0.05 + 0.03,
+    }));
+    const back = Array.from({ length: 100 }, (_, index) => ({
+      start: 5.5 - index * 0.05,
+      end: 5.6 - index * 0.05,
+    }));
+    for (const parts of [forward, back]) {
+      const { path } = await encode("audio", { format: "wav", parts });
+      await expectSamples(path, await clip(), parts);
+    }
+  });
+});
+
+describe("by a page", () => {
+  let page: ClientLab;
+  beforeAll(async () => {
+    page = await openClientLab();
+  });
+  afterAll(() => page?.close());
+
+  test.for([
+    { encoder: "webcodecs", settings: { prefer: "speed" }, options: {} },
+    { encoder: "fast", settings: { prefer: "quality" }, options: {} },
+    // The fast core cannot denoise.
+    { encoder: "wasm", settings: { prefer: "quality" }, options: { denoise: "light" } },
+  ] as const)(
+    "a video has every picture of its parts ($encoder)",
+    LIMIT,
+    async ({ encoder, settings, ...row }) => {
+      await openKit(page.lab.page, { name: encoder, ...settings });
+      const path = join(page.folder, `${encoder}.mp4`);
+      const options = { ...SMALL, ...row.options, parts: PARTS };
+      expect(await encodeInPage(page, { input: await clip(), kind: "video", options }, path)).toBe(encoder);
+      await expectPictures(path, picturesOf(PARTS));
+      await expectTones(path);
+    },
+  );
+});

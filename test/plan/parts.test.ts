@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
+import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
+import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
+import { moveChapters } from "../../src/media/chapters.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { forecast } from "../../src/media/forecast.ts";
+import { cutPlan } from "../../src/media/timeline.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
+import { shiftCues } from "../../src/subtitles/cue.ts";
+import { shownRange } from "../../src/subtitles/track.ts";
+import { describeSettings } from "../../web/words/item-words.ts";
+import { parseJob } from "../../worker/container/parse-job.ts";
+import { argsOf } from "../ffmpeg/args-of.ts";
+import { audioSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
+
+const film = videoSource();
+const parts = [{ start: 5, end: 7.04 }, { end: 1 }, { start: 0.5, end: 1.5 }, { start: 8 }];
+
+test("parts are placed one after the other, in their order, and may overlap", () => {
+  const plan = createPlan(film, "video", { parts });
+  expect(plan).toMatchObject({
+    ...{ start: 0, end: 10, frames: 51 + 25 + 25 + 50 },
+    parts: [
+      { start: 5, end: 7.04, at: 0 },
+      { start: 0, end: 1, at: 2.04 },
+      { start: 0.5, end: 1.5, at: 3.04 },
+      { start: 8, end: 10, at: 4.04 },
+    ],
+    chunks: [
+      { index: 0, track: "video", start: 5, end: 7.04, at: 0 },
+      { index: 1, track: "video", start: 0, end: 1, at: 2.04 },
+      { index: 2, track: "video", start: 0.5, end: 1.5, at: 3.04 },
+      { index: 3, track: "video", start: 8, end: 10, at: 4.04 },
+      { index: 4, track: "audio", start: 0, end: 10 },
+    ],
+  });
+  expect(plan.duration).toBeCloseTo(6.04, 9);
+  expect(forecast("video", { parts }, film).duration).toBeCloseTo(6.04, 9);
+});
+
+test("one part is a start and an end, as are parts that follow each other without a gap", () => {
+  const trimmed = createPlan(film, "video", { start: 2, end: 6 });
+  expect(createPlan(film, "video", { parts: [{ start: 2, end: 6 }] })).toEqual(trimmed);
+  const halves = [
+    { start: 2, end: 4 },
+    { start: 4, end: 6 },
+  ];
+  expect(createPlan(film, "video", { parts: halves })).toEqual(trimmed);
+});
+
+test("at a constant rate each part takes whole pictures, and its sound as long", () => {
+  const plan = createPlan(film, "video", {
+    fps: 30,
+    speed: 2,
+    parts: [
+      { start: 1, end: 2.03 },
+      { start: 4, end: 4.001 + 0.01 },
+    ],
+  });
+  expect(plan.parts).toEqual([
+    { start: 1, end: 2, at: 0 },
+    { start: 4, end: 4.066667, at: 0.5 },
+  ]);
+  expect(plan.frames).toBe(16);
+  expect(plan.duration).toBeCloseTo(16 / 30, 6);
+});
+
+test("long parts are cut into chunks that end with their part", () => {
+  const long = videoSource({ duration: 3600 });
+  const ranges = [
+    { start: 1000, end: 1100 },
+    { start: 0, end: 30 },
+  ];
+  const plan = createPlan(long, "video", { parts: ranges, mute: true });
+  expect(cutPlan(plan, { chunk_seconds: 50 }).chunks).toEqual([
+    { index: 0, track: "video", start: 1000, end: 1050, at: 0 },
+    { index: 1, track: "video", start: 1050, end: 1100, at: 50 },
+    { index: 2, track: "video", start: 0, end: 30, at: 100 },
+  ]);
+});
+
+describe("sound", () => {
+  const graphOf = (options: object) =>
+    argsOf(audioSource({ duration: 200 }), "audio", { format: "flac", ...options });
+
+  test("is joined to the sample, with fades of 5 ms where it jumps", () => {
+    const line = graphOf({
+      parts: [
+        { start: 1, end: 2 },
+        { start: 3, end: 4 },
+      ],
+    });
+    expect(line).toContain(
+      "[0:a:0]asplit=1[run0-0];[run0-0]atrim=start=0.1:end=3.1,asplit=2[in0][in1];" +
+        "[in0]atrim=start=0.1:end=1.1,asetpts=PTS-round(0.1/TB),aresample=async=1:first_pts=0," +
+        "aformat=sample_rates=44100,apad,atrim=end_sample=44100,afade=t=out:ss=43879:ns=221[part0];",
+    );
+    expect(line).toContain(
+      "atrim=end_sample=44100,afade=t=in:ns=221[part1];[part0][part1]concat=n=2:v=0:a=1",
+    );
+  });
+
+  test("is read by one input while the parts go forward, and by others after a jump", () => {
+    const seeks = (list: object[]) =>
+      [...graphOf({ parts: list }).matchAll(/-ss (\S+)/g)].map(([, at]) => at);
+    expect(
+      seeks([
+        { start: 10, end: 11 },
+        { start: 12, end: 13 },
+        { start: 100, end: 101 },
+        { start: 50, end: 51 },
+      ]),
+    ).toEqual(["9.9", "99.9", "49.9"]);
+    const many = Array.from({ length: 500 }, (_, index) => ({ start: index * 0.4, end: index * 0.4 + 0.2 }));
+    expect(graphOf({ parts: many }).match(/-i IN/g)).toHaveLength(1);
+  });
+});
+
+test("chapters and subtitles follow the parts", () => {
+  const plan = createPlan(film, "video", { parts });
+  const chapters = [
+    { start: 0, end: 6, title: "One" },
+    { start: 6, end: 10, title: "Two" },
+  ];
+  expect(moveChapters(chapters, plan)).toEqual([
+    { start: 0, end: 1, title: "One" },
+    { start: 1, end: 2.04, title: "Two" },
+    { start: 2.04, end: 4.04, title: "One" },
+    { start: 4.04, end: 6.04, title: "Two" },
+  ]);
+  const cue = { start: 700, end: 1200, text: "a", settings: "" };
+  expect(shiftCues([cue], shownRange(plan)).map(({ start, end }) => [start, end])).toEqual([
+    [2740, 3040],
+    [3240, 3740],
+  ]);
+});
+
+test("wrong parts are refused by name", () => {
+  const request = (options: object) => () =>
+    parseTaskRequest({ input: "https://a.example/a.mp4", kind: "video", options });
+  expect(request({ parts: [] })).toThrow(
+    "options.parts must be a list of 1 to 500 ranges, each { start, end }.",
+  );
+  expect(request({ parts: Array.from({ length: 501 }, () => ({ start: 1 })) })).toThrow("1 to 500 ranges");
+  expect(request({ parts: [{ end: 1 }, { start: 3, end: 3 }] })).toThrow(
+    "options.parts.1.end (3) must be at least 0.01 s after the start of the part (3).",
+  );
+  expect(request({ parts, end: 3 })).toThrow("options.end and options.parts cannot both be given.");
+  expect(request({ parts, concat: [{ url: "https://a.example/b.mp4" }] })).toThrow(
+    "options.parts and options.concat cannot both be given.",
+  );
+  expect(request({ parts, mode: "copy" })).toThrow(
+    'options.parts needs an encode, which options.mode "copy" rules out.',
+  );
+  expect(() => createPlan(film, "video", { parts: [{ end: 2 }, { start: 10, end: 12 }] })).toThrow(
+    "options.parts.1.start (10) must be before the end of the source (10 s).",
+  );
+  const { duration: _, ...endless } = film;
+  expect(() => createPlan(endless, "video", { parts })).toThrow(
+    "The source's duration is unknown; parts of it need it.",
+  );
+});
+
+test("all encoders of videos and sound join parts", () => {
+  const plan = createPlan(film, "video", { parts });
+  const refused = [NATIVE_TOOLS, WASM_TOOLS, FAST_TOOLS].map((tools) => refuseTools(plan, film, tools));
+  expect(refused).toEqual([null, null, null]);
+  expect(createWebCodecsEncoder({ sound: null }).refuse(plan, film)).not.toEqual({ code: "parts" });
+  expect(createCanvasEncoder().refuse(plan, film)).toEqual({ code: "other_work" });
+});
+
+test("a container accepts only parts in seconds", () => {
+  const plan = createPlan(film, "video", { parts });
+  const job = {
+    protocol: NATIVE_PROTOCOL,
+    id: "a",
+    plan,
+    chunk: plan.chunks[1],
+    source: film,
+    input: { url: "https://a.example/i", size: 1, etag: "a" },
+    folder: "https://a.example/o/",
+    name: "output.mp4",
+  };
+  expect(parseJob(job, null)).toMatchObject({ plan, chunk: { at: 2.04 } });
+  const hostile = {
+    ...job,
+    plan: { ...plan, parts: [{ start: "0;movie=x", end: 1, at: 0 }, plan.parts?.[0]] },
+  };
+  expect(() => parseJob(hostile, null)).toThrow(/parts/);
+});
+
+test("a form names the number of parts", () => {
+  const settings = { kind: "video", options: { parts }, target_size: null } as const;
+  expect(describeSettings(settings as unknown as Parameters<typeof describeSettings>[0], film)).toContain(
+    "4 parts",
+  );
+});
