@@ -129,16 +129,38 @@ export const Chunk = z.strictObject({
   sound_from: seconds.optional(),
 });
 
-const NamedSource = Source.superRefine(({ format, color: colors = {} }, context) => {
-  const { primaries, transfer, space } = colors as Record<string, unknown>;
+/** A source as it comes over the wire: as strict as the plan, and the names that become arguments have a pattern. */
+export const NamedSource = z.unknown().transform((json, context): Source => {
+  const { data, error } = Source.safeParse(json);
+  if (!data) {
+    for (const { path, message } of error.issues) {
+      context.addIssue({ code: "custom", path: [...path], message });
+    }
+    return z.NEVER;
+  }
+  const { format, color: { primaries, transfer, space } = {} } = data;
   const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
   for (const [path, name] of Object.entries(names)) {
     if (name === undefined || plainName.safeParse(name).success) continue;
     context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
   }
+  const unknown = strippedPath(json, data);
+  if (unknown) {
+    context.addIssue({ code: "unrecognized_keys", path: unknown.slice(0, -1), keys: unknown.slice(-1) });
+  }
+  return data;
 });
 
-export { NamedSource };
+// The API documents sources as open objects, so parsing strips unknown fields at any depth.
+function strippedPath(json: unknown, parsed: unknown): string[] | null {
+  if (typeof json !== "object" || json === null) return null;
+  const values = new Map(Object.entries(parsed ?? {}));
+  for (const [name, value] of Object.entries(json)) {
+    const rest = values.has(name) ? strippedPath(value, values.get(name)) : [];
+    if (rest) return [name, ...rest];
+  }
+  return null;
+}
 
 /** All the work on a source, decided before any of it starts; plain data that survives a restart. */
 export const Plan = z.strictObject({

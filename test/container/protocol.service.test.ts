@@ -149,6 +149,15 @@ const WRONG: Record<string, (job: NativeJob) => unknown> = {
   }),
   "chunk.part": (job) => ({ ...job, chunk: { ...job.chunk, part: 1 } }),
   priority: (job) => ({ ...job, priority: 1 }),
+  "source.hologram": (job) => ({ ...job, source: { ...job.source, hologram: true } }),
+  "source.streams.0.depth": (job) => ({
+    ...job,
+    source: { ...job.source, streams: [{ index: 0, kind: "video", codec: "h264", depth: 3 }] },
+  }),
+  "plan.concat.0.source.hologram": (job) => {
+    const part = { input: 0, source: { ...job.source, hologram: true }, video: null, frames: 1 };
+    return { ...job, plan: { ...job.plan, concat: [part] } };
+  },
   "source.color.transfer": (job) => ({
     ...job,
     source: { ...job.source, color: { hdr: false, transfer: "a,b" } },
@@ -166,7 +175,9 @@ test.for(Object.entries(WRONG))("rejects a wrong %s", async ([param, change]) =>
 test("runs a job and a picture as protocol 4 sent them", async () => {
   const { video, picture } = JSON.parse(await readFile(join(import.meta.dirname, "protocol-4.json"), "utf8"));
   const { input, folder, id } = await rig.job(await clip("mp4", { seconds: 2 }), "video");
-  const state = await rig.run({ ...video, id, input, folder });
+  // Protocol 4 ignores unknown facts of a source.
+  const source = { ...video.source, hologram: true, color: { ...video.source.color, gamut: "wide" } };
+  const state = await rig.run({ ...video, source, id, input, folder });
   expect(state).toMatchObject({ state: "done", written: [{ name: "output.mp4", mime: "video/mp4" }] });
   const facts = await readFacts(join(rig.sink.folder, id, "output.mp4"));
   expect([facts.picture?.width, facts.picture?.height, facts.picture?.times.length]).toEqual([80, 44, 10]);

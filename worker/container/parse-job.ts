@@ -8,6 +8,7 @@ import {
 import { extraFilesOf } from "../../src/media/extra-files.ts";
 import { hasManyFiles } from "../../src/media/plan.ts";
 import { CheckedPlan, Chunk, NamedSource } from "../../src/media/plan-schema.ts";
+import { Source } from "../../src/media/source.ts";
 import * as errors from "./errors.ts";
 import { rules } from "./errors.ts";
 
@@ -51,9 +52,15 @@ const UPGRADES: Readonly<Record<number, (job: object) => object>> = {
 /** The versions of the protocol that this encoder reads, in ascending order. */
 export const READ_PROTOCOLS: readonly number[] = Object.keys(UPGRADES).map(Number);
 
-// Protocol 5 adds `denoise` and rejects unknown fields, which 4 ignored.
+const Previous = z.looseObject({
+  source: Source,
+  plan: z.looseObject({ concat: z.array(z.looseObject({ source: Source })).exactOptional() }),
+});
+
+// Protocol 5 adds `denoise` and rejects unknown fields, which 4 ignored. Only sources have fields that vary by the probe's version.
 function upgradePrevious(job: object): object {
-  return { ...job, protocol: NATIVE_PROTOCOL };
+  const { data = job } = Previous.safeParse(job);
+  return { ...data, protocol: NATIVE_PROTOCOL };
 }
 
 /**

@@ -26,6 +26,10 @@ export interface NativeJob extends RemoteFiles {
   together?: JobBatch;
   plan: Plan;
   chunk: Chunk;
+  /**
+   * As strict as the plan: an encoder rejects facts unknown to it. A new fact that changes the output also needs a feature, by which
+   * older encoders refuse.
+   */
   source: Source;
 }
 
