@@ -3,6 +3,7 @@ import { batchArgs, chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { Chunk } from "../../src/media/index.ts";
+import type { VideoOptions } from "../../src/media/options.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { argsOf, BT709, CLEAN, COPIED_SOUND, PIN, SILENT, tags, ticks } from "./args-of.ts";
@@ -206,4 +207,20 @@ test("outputs of one run have their own graphs, and keep their tags", () => {
   expect(args.filter((arg) => arg === "-i")).toHaveLength(1);
   expect(args.filter((arg) => /^\[video\d\]$/.test(arg))).toEqual(["[video0]", "[video1]"]);
   expect(args.filter((arg) => arg.startsWith("title="))).toEqual([1, 2].map(() => `title=${title}`));
+});
+
+test("an input may have any URL, but a file that a filter reads only a plain path", () => {
+  const film = videoSource();
+  const argsWith = (options: VideoOptions, path: string) => {
+    const plan = createPlan(film, "video", options, { extra: [film] });
+    const extra = (plan.further ?? []).map(() => ({ path, input: ["-i", path] }));
+    return () =>
+      chunkArgs(plan, plan.chunks[0] as Chunk, film, { input: "IN", output: "OUT", extra }, NATIVE_TOOLS);
+  };
+  const url = "http://127.0.0.1:1/a.mp4?b=c";
+  expect(argsWith({ concat: [{ url }], width: 80 }, url)()).toContain(url);
+  expect(argsWith({ overlay: { url } }, url)()).toContain(url);
+  const burnt = { subtitles: [{ url, burn: true }] };
+  expect(argsWith(burnt, url)).toThrow(RangeError);
+  expect(argsWith(burnt, "/tmp/a.ass")().join()).toContain("/tmp/a.ass");
 });

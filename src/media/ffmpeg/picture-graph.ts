@@ -1,5 +1,6 @@
 import { containerOf } from "../containers.ts";
 import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
+import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { Filter } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
 import { overFilters, pictureFilters } from "../features.ts";
@@ -194,7 +195,10 @@ export function videoGraph(
   return `[${videoStream(source)}]${chain([...filters, ...over])}[video]`;
 }
 
-/** Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. Throws a RangeError for a path with characters that filters interpret. */
+/**
+ * Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. Throws a
+ * RangeError if one that a filter reads has a path with characters that filters interpret.
+ */
 export function videoOver(
   plan: Plan,
   chunk: Chunk,
@@ -204,7 +208,11 @@ export function videoOver(
 ): Filter[] {
   const { video } = plan;
   if (video?.mode !== "encode" || chunk.track === "audio") return [];
-  const path = files.find((each) => !/^[\w./-]+$/.test(each));
+  const extra = extraFilesOf(plan, chunk);
+  const path = files.find((each, at) => {
+    const file = extra[at];
+    return file && !isFfmpegInput(file) && !/^[\w./-]+$/.test(each);
+  });
   if (path !== undefined) throw errors.filterPathUnsafe({ path });
   const { geometry, depth, fps } = video;
   const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
