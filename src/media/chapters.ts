@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatClock } from "./clock.ts";
+import { formatClock, roundTime } from "./clock.ts";
 import { BOUNDS } from "./formats.ts";
 
 const chapter = z
@@ -39,8 +39,8 @@ export function readChapters(
     .sort((a, b) => a.start - b.start)
     .slice(0, CHAPTER_LIMITS.chapters);
   const listed = stated.map(({ start, end, title }, index) => ({
-    start: microseconds(start),
-    end: microseconds(end ?? stated[index + 1]?.start ?? Math.max(start, duration ?? start)),
+    start: boundTime(start),
+    end: boundTime(end ?? stated[index + 1]?.start ?? Math.max(start, duration ?? start)),
     title: [...title.slice(0, 2 * CHAPTER_LIMITS.title).replaceAll("\0", "")]
       .slice(0, CHAPTER_LIMITS.title)
       .join(""),
@@ -50,8 +50,8 @@ export function readChapters(
 }
 
 // A file may state an end that JSON cannot represent.
-function microseconds(seconds: number): number {
-  return Math.round(Math.min(seconds, BOUNDS.seconds.max) * 1e6) / 1e6;
+function boundTime(seconds: number): number {
+  return roundTime(Math.min(seconds, BOUNDS.seconds.max));
 }
 
 // OGM's names, which Ogg and FLAC use: CHAPTER001=00:00:01.500 and CHAPTER001NAME=Part.
@@ -87,7 +87,7 @@ export function moveChapters(chapters: readonly Chapter[], range: KeptRange): Ch
   const { start, duration, speed = 1, parts } = range;
   if (parts) return moveToParts(chapters, parts, speed);
   const place = (time: number) =>
-    microseconds(Math.min(Math.max(0, (time - start) / speed), duration ?? Number.POSITIVE_INFINITY));
+    boundTime(Math.min(Math.max(0, (time - start) / speed), duration ?? Number.POSITIVE_INFINITY));
   return chapters
     .map((chapter) => ({ ...chapter, start: place(chapter.start), end: place(chapter.end) }))
     .filter(({ start: from, end }) => end > from);
@@ -104,7 +104,7 @@ function moveToParts(
     for (const [of, chapter] of chapters.entries()) {
       const [own] = moveChapters([chapter], { start, duration: length, speed });
       if (!own) continue;
-      const placed = { ...own, start: microseconds(own.start + at), end: microseconds(own.end + at) };
+      const placed = { ...own, start: boundTime(own.start + at), end: boundTime(own.end + at) };
       const last = moved.at(-1);
       if (last?.of === of && last.end === placed.start) last.end = placed.end;
       else moved.push({ ...placed, of });

@@ -4,6 +4,11 @@ export const CLOCK = 120_000;
 /** Tolerance in seconds for rounded times: a frame this close to an edge belongs to the span that starts there. */
 export const EPSILON_SECONDS = 0.0005;
 
+/** Rounds a time in seconds to microseconds, the resolution of any file's clock. */
+export function roundTime(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
+}
+
 /** Formats milliseconds as `HH:MM:SS.mmm`, with more digits for hours above 99. */
 export function formatClock(ms: number): string {
   const two = (value: number) => String(value).padStart(2, "0");

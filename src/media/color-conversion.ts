@@ -239,7 +239,8 @@ function round(matrix: Matrix): number[] {
   return matrix.map((value) => Number(value.toFixed(6)));
 }
 
-const D50: Xyz = [0.9642, 1, 0.8249];
+/** The white point of ICC profiles (ICC.1:2022, 7.2.16). */
+export const D50: Xyz = [0.9642, 1, 0.8249];
 
 // ICC.1:2022, annex E: the linear Bradford model.
 const BRADFORD: Matrix = [0.8951, 0.2664, -0.1614, -0.7502, 1.7135, 0.0367, 0.0389, -0.0685, 1.0296];

@@ -1,3 +1,4 @@
+import { roundTime } from "./clock.ts";
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { PartOption } from "./option-shapes.ts";
@@ -58,12 +59,12 @@ export function placeRanges(
 ): Span {
   let [pictures, seconds] = [0, 0];
   const parts = ranges.map(({ start, end }) => {
-    const at = fps === null ? microseconds(seconds / speed) : pictures / fps;
+    const at = fps === null ? roundTime(seconds / speed) : pictures / fps;
     seconds += end - start;
     if (fps === null) return { start, end, at };
     const count = Math.max(1, Math.round(((end - start) / speed) * fps));
     pictures += count;
-    return { start, end: microseconds(start + (count / fps) * speed), at };
+    return { start, end: roundTime(start + (count / fps) * speed), at };
   });
   return {
     start: Math.min(...parts.map(({ start }) => start)),
@@ -110,6 +111,12 @@ const MAX_CHUNKS = 4000;
 
 /** Seconds per segment of adaptive video; chunks are cut at multiples of it. */
 export const SEGMENT_SECONDS = 6;
+
+/** Maximum seconds between the keyframes of a file. */
+export const KEYFRAME_SECONDS = 5;
+
+/** Seconds between the keyframes of adaptive video. */
+export const GROUP_SECONDS = 2;
 
 /** The facts that decide where a plan is cut. */
 export interface ChunkNeeds {
@@ -199,7 +206,7 @@ function createPartChunks(plan: Plan, parts: readonly PlannedPart[], hints: Chun
   const pictures = parts.flatMap((part) => {
     const needs = { ...part, duration: part.end - part.start, encodes_video, has_audio: false, fps };
     return createChunks({ ...needs, segmented: kind === "adaptive_video" }, hints).map((chunk): Chunk => {
-      const at = microseconds(part.at + (chunk.start - part.start) / speed);
+      const at = roundTime(part.at + (chunk.start - part.start) / speed);
       return { ...chunk, track: "video", at };
     });
   });
@@ -241,11 +248,7 @@ function cuts(
 
 function onGrid(time: number, start: number, fps: number | null): number {
   const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
-  return microseconds(exact);
-}
-
-function microseconds(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
+  return roundTime(exact);
 }
 
 function nearest(times: readonly number[], target: number): number | null {

@@ -17,6 +17,7 @@ import {
   WEBM,
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
+import { roundTime } from "../media/clock.ts";
 import { containerOf, type TagScheme } from "../media/containers.ts";
 import { USUAL_DEPTH } from "../media/features/audio-format.ts";
 import * as mediaErrors from "../media/ffmpeg/errors.ts";
@@ -28,14 +29,7 @@ import { COVER_CODECS, readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import { type Pixels, readPixels } from "./codec-headers.ts";
-import {
-  completeStreams,
-  countPackets,
-  durationOf,
-  type Measures,
-  microseconds,
-  type Packets,
-} from "./durations.ts";
+import { completeStreams, countPackets, durationOf, type Measures, type Packets } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
@@ -110,7 +104,7 @@ export async function readFragmentEnds(
       const ends = new Map<number, number>();
       for (const track of await input.getTracks()) {
         const index = places.get(track.id);
-        if (index !== undefined) ends.set(index, microseconds((await track.computeDuration()) - origin));
+        if (index !== undefined) ends.set(index, roundTime((await track.computeDuration()) - origin));
       }
       return ends;
     });
@@ -247,7 +241,7 @@ async function readTrack(
     index: place,
     kind: track.type,
     codec: codec ? codecName(codec) : null,
-    ...(duration ? { duration: microseconds(duration) } : {}),
+    ...(duration ? { duration: roundTime(duration) } : {}),
     ...(end ? { end } : {}),
     ...(bitrate ? { bitrate: Math.round(bitrate) } : {}),
     ...(language === "und" ? {} : { language }),
@@ -274,7 +268,7 @@ async function isOtherMpeg4(track: InputTrack): Promise<boolean> {
 
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
-  return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
+  return end === undefined ? null : roundTime(end - Math.max(0, await track.input.getFirstTimestamp()));
 }
 
 // mediabunny (1.61) counts from the first packet and ignores codec delays; ffmpeg subtracts the first packet's delay.
@@ -285,7 +279,7 @@ async function primingOf(
   if (![...delays.values()].some((delay) => delay > 0)) return 0;
   const firsts = await Promise.all(tracks.map((track) => track.getFirstTimestamp()));
   const starts = firsts.map((first, place) => first - (delays.get(tracks[place]?.id ?? 0) ?? 0));
-  return microseconds(Math.max(0, Math.min(...firsts)) - Math.min(...starts));
+  return roundTime(Math.max(0, Math.min(...firsts)) - Math.min(...starts));
 }
 
 const MAX_CORE_RATE = 24_000;

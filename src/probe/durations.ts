@@ -1,4 +1,5 @@
 import { EncodedPacketSink, type Input, type InputTrack } from "mediabunny";
+import { roundTime } from "../media/clock.ts";
 import { containerOf } from "../media/containers.ts";
 import type { Source, SourceStream } from "../media/source.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
@@ -27,12 +28,12 @@ export async function durationOf(
   const stated = await statedDuration(input, format, { start, measure });
   const rate = packets?.bitrate ?? 0;
   const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
-  if (stated && average && Math.abs(average / stated - 1) > TOLERANCE) return microseconds(average);
-  if (stated && stated > 0) return microseconds(stated);
+  if (stated && average && Math.abs(average / stated - 1) > TOLERANCE) return roundTime(average);
+  if (stated && stated > 0) return roundTime(stated);
   const measured = size <= max_measured;
   const estimate = !measured && even_sizes && rate > 0 ? (size * 8) / rate : null;
   const seconds = measured ? await withinBounds(measure) : estimate;
-  return seconds && seconds > 0 ? microseconds(seconds) : null;
+  return seconds && seconds > 0 ? roundTime(seconds) : null;
 }
 
 const LATE = 0.5;
@@ -105,10 +106,6 @@ export function completeStreams(
   const bitrate = Math.round((start.body * 8) / duration - others);
   if (open.length !== 1 || bitrate <= 0) return timed;
   return timed.map((stream) => (open.includes(stream) ? { ...stream, bitrate } : stream));
-}
-
-export function microseconds(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
 }
 
 export interface Packets {

@@ -1,6 +1,7 @@
 import { type EncodedPacket, EncodedPacketSink, type Input, type InputVideoTrack } from "mediabunny";
-import { EPSILON_SECONDS } from "../media/clock.ts";
+import { EPSILON_SECONDS, roundTime } from "../media/clock.ts";
 import { type ContainerFamily, containerOf } from "../media/containers.ts";
+import { FFMPEG_FPS } from "../media/features/fps.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
@@ -30,7 +31,6 @@ export interface Finder {
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
 const MAX_TRIES = 40;
 const EPSILON_SOUND = 0.0001;
-const DEFAULT_FPS = 25;
 
 /** Returns whether a source's entry points can be verified; otherwise only the container's keyframe flags are available. */
 export function hasEntries(source: Source): boolean {
@@ -114,7 +114,7 @@ async function createFinder(
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());
   const description = config?.description ? bytesOf(config.description) : null;
-  const frame = 1 / (source.fps ?? DEFAULT_FPS);
+  const frame = 1 / (source.fps ?? FFMPEG_FPS);
 
   const leadOf = async (key: EncodedPacket): Promise<number | null> => {
     if (codec === "avc") return h264Entry(key.data, description);
@@ -231,7 +231,7 @@ export async function readKeyframes(
   if (!read) return [];
   try {
     const times = await read(boundReader(reader, INDEX_BOUNDS, signal), source.video_track ?? 0, signal);
-    const rounded = times.filter((time) => time >= 0).map((time) => Math.round(time * 1e6) / 1e6);
+    const rounded = times.filter((time) => time >= 0).map(roundTime);
     return rounded.length > MAX_KEYFRAMES ? [] : [...new Set(rounded)].sort((a, b) => a - b);
   } catch {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import { fromTable, lightOf, lightOfXyz, type Xyz } from "../media/color-conversion.ts";
+import { D50, fromTable, lightOf, lightOfXyz, type Xyz } from "../media/color-conversion.ts";
 import type { ToneCurve, ToSrgb } from "../media/source-facts.ts";
 import { latinText } from "../util/bytes.ts";
 
@@ -41,7 +41,6 @@ export function readTable(
 // ICC.1:2022, 6.3.4.2: X, Y and Z range to almost 2; 16-bit tables store a lightness of 100 as 65,280.
 const XYZ_RANGE = 1 + 32_767 / 32_768;
 const LEGACY_LAB = 65_535 / 65_280;
-const D50: Xyz = [0.9642, 1, 0.8249];
 
 function xyzOfLab(lightness: number, a: number, b: number): Xyz {
   const y = (lightness + 16) / 116;

@@ -1,3 +1,4 @@
+import { roundTime } from "../media/clock.ts";
 import { matrixOrientation, type Orientation } from "../media/picture-geometry.ts";
 import { MIB } from "../util/bytes.ts";
 
@@ -209,7 +210,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
   const start = Math.min(...starts);
   for (const [id, track] of tracks) {
     const end = (presentations.get(id)?.end ?? Number.NaN) - start;
-    if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
+    if (end > 0) track.end = roundTime(end);
     const delay = delays.has(id) ? Math.min(...delays.values()) : 0;
     if (track.shown > delay) track.shown -= delay;
   }

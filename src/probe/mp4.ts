@@ -1,9 +1,10 @@
 import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
+import { roundTime } from "../media/clock.ts";
 import type { SourceStream } from "../media/source.ts";
 import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, viewOf } from "../util/bytes.ts";
-import { microseconds, timestamp } from "./durations.ts";
+import { timestamp } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { ID3_GENRES } from "./mp3.ts";
 import {
@@ -225,7 +226,7 @@ function readStream(
     kind: SUBTITLES.has(handler) ? "subtitle" : "data",
     codec: CODECS[entry ?? ""] ?? null,
     ...(bytes > 0 &&
-      seconds > 0 && { duration: microseconds(seconds), bitrate: Math.round((bytes * 8) / seconds) }),
+      seconds > 0 && { duration: roundTime(seconds), bitrate: Math.round((bytes * 8) / seconds) }),
     ...(language && { language }),
     ...(SUBTITLES.has(handler) && readSubtitleFlags(moov, trak, stsd)),
   };

@@ -1,4 +1,5 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
+import { roundTime } from "../media/clock.ts";
 import { MediaError } from "../media/errors.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
 import { BOUNDS } from "../media/formats.ts";
@@ -9,7 +10,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { readColors } from "./color-profile.ts";
 import { cutFragment, wholeSeconds } from "./cut-movie.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
-import { boundDurations, microseconds, type PacketLength } from "./durations.ts";
+import { boundDurations, type PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
@@ -169,7 +170,7 @@ function withPackets(source: Source, length: PacketLength): Source {
     ...(estimated && { duration_estimated: true }),
   };
   const tolerance = exact ? 0 : CONTRADICTION;
-  const measured = microseconds(seconds ?? 0);
+  const measured = roundTime(seconds ?? 0);
   // Times that go back, and frames of no bytes, measure nothing.
   const isLength = Number.isFinite(measured) && measured > 0;
   if (seconds === null || !isLength || Math.abs(seconds - duration) <= tolerance)
@@ -201,7 +202,7 @@ export async function measureWhole(source: Source, reader: ByteReader, signal: A
 }
 
 function withDuration(source: Source, seconds: number): Source {
-  const duration = microseconds(seconds);
+  const duration = roundTime(seconds);
   const streams = source.streams?.map((stream) =>
     stream.kind === "audio" ? { ...stream, duration } : stream,
   );
@@ -298,8 +299,8 @@ function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
   const isLate = start > 0 && (preroll > 0 || postroll > 0);
   return {
     ...((edits.includes("parts") || isLate) && { edited: true as const }),
-    ...(preroll > 0 && { preroll: microseconds(preroll) }),
-    ...(postroll > 0 && { postroll: microseconds(postroll) }),
+    ...(preroll > 0 && { preroll: roundTime(preroll) }),
+    ...(postroll > 0 && { postroll: roundTime(postroll) }),
   };
 }
 

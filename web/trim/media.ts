@@ -1,11 +1,12 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
+import { roundTime } from "../../src/media/clock.ts";
 import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
 import * as strings from "./strings.ts";
-import { roundTime, type Timeline, timelineOf } from "./timeline.ts";
+import { type Timeline, timelineOf } from "./timeline.ts";
 
 export type TakeFrame = (at: number, signal: AbortSignal) => Promise<Blob>;
 

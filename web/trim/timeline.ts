@@ -1,4 +1,5 @@
 import { exactFps, type Source } from "../../src/index.ts";
+import { roundTime } from "../../src/media/clock.ts";
 import { clock } from "../words/quantities.ts";
 import * as strings from "./strings.ts";
 
@@ -113,11 +114,6 @@ export function parseTime(text: string): ParsedTime {
   if (hours !== undefined && Number(minutes) >= 60) return { fault: strings.minutesTooLarge };
   const total = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + seconds;
   return Number.isFinite(total) ? { seconds: roundTime(total) } : { fault: WANTED };
-}
-
-/** Rounds a time to microseconds, the resolution of any file's clock. */
-export function roundTime(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
 }
 
 /** A range of a file in seconds; without an end it extends to the end of the file. */

@@ -14,7 +14,7 @@ import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
 import { outputSeconds, type Plan } from "../../media/plan.ts";
 import { sourceBits } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
-import { freezePictures, picturesEnd } from "../../media/timeline.ts";
+import { freezePictures, KEYFRAME_SECONDS, picturesEnd } from "../../media/timeline.ts";
 import { muxerFormat } from "../../mux/packets.ts";
 import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
@@ -33,7 +33,6 @@ import {
 } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
 
-const KEYFRAME_SECONDS = 5;
 // Seconds; containers round times to milliseconds.
 const ROUNDING = 0.001;
 

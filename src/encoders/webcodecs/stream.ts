@@ -9,7 +9,7 @@ import {
 import { adaptiveMime, MASTER } from "../../media/ffmpeg/output-files.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { Rendition } from "../../media/plan.ts";
-import { SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
+import { GROUP_SECONDS, SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
 import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
@@ -17,9 +17,6 @@ import * as errors from "../errors.ts";
 import { encodeOutputs, rateControlOf } from "./chunk.ts";
 import type { PictureEncoding, RateControl } from "./picture-encoder.ts";
 import type { Ability } from "./trial.ts";
-
-// Equals the keyframe interval in ffmpeg's arguments.
-const KEY_SECONDS = 2;
 
 /** Returns the parameters that encode a rendition of adaptive video as a separate video. */
 export function videoOf(video: VideoEncode, { geometry, rate, fps }: Rendition): VideoEncode {
@@ -51,7 +48,7 @@ export async function encodeRenditions(
       video: own,
       ability,
       rateControl,
-      key_seconds: KEY_SECONDS,
+      key_seconds: GROUP_SECONDS,
       write: segments.write,
     };
   });

@@ -28,6 +28,9 @@ export const fps = optionGroup({
 /** Frames per second assumed for a source that does not state them. */
 export const DEFAULT_FPS = 30;
 
+/** Frames per second that ffmpeg's demuxers assume. */
+export const FFMPEG_FPS = 25;
+
 /** Returns the exact frames per second behind a rounded number: 30000/1001 for 29.97, and so on; others are unchanged. */
 export function exactFps(rounded: number): number {
   const whole = ntscRate(rounded);

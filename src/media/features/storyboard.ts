@@ -110,7 +110,7 @@ function defaultInterval(duration: number): number {
   return Math.min(interval.max, Math.max(interval.min, duration / tiles));
 }
 
-const KEYFRAME_SECONDS = 1e-6;
+const KEYFRAME_EPSILON = 1e-6;
 
 /**
  * Returns whether the span of every tile contains a keyframe, so that only keyframes need decoding. `keyframes` are ascending times of
@@ -126,8 +126,8 @@ export function keyframesSuffice(
   for (let tile = 0; tile < sprite.tiles; tile++) {
     const from = start + tile * sprite.interval;
     const until = Math.min(end, from + sprite.interval);
-    while (next < keyframes.length && (keyframes[next] ?? 0) < from - KEYFRAME_SECONDS) next++;
-    if (!((keyframes[next] ?? Number.POSITIVE_INFINITY) < until - KEYFRAME_SECONDS)) return false;
+    while (next < keyframes.length && (keyframes[next] ?? 0) < from - KEYFRAME_EPSILON) next++;
+    if (!((keyframes[next] ?? Number.POSITIVE_INFINITY) < until - KEYFRAME_EPSILON)) return false;
   }
   return true;
 }

@@ -1,3 +1,4 @@
+import { CLOCK } from "../clock.ts";
 import type { Filter } from "../feature.ts";
 import type { Gain } from "../features/audio-filters-graph.ts";
 import { DEFAULT_FPS, isEven } from "../features/fps.ts";
@@ -5,7 +6,7 @@ import { sourceForTrack } from "../features/track.ts";
 import { videoStream } from "../main-tracks.ts";
 import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { freezePictures, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../timeline.ts";
+import { freezePictures, GROUP_SECONDS, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../timeline.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { AUDIO_MASTER, MASTER } from "./output-files.ts";
@@ -13,7 +14,6 @@ import {
   chain,
   lastFrameDuration,
   rateArgs,
-  TICKS,
   timingArgs,
   type VideoEncode,
   videoCleanup,
@@ -21,8 +21,6 @@ import {
 } from "./picture-graph.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
 import { formatSeconds, soundStream, type Trim } from "./trim.ts";
-
-const GROUP_SECONDS = 2;
 
 // hls.js ignores edit lists and places segments late by the priming or B-frame delay; it stalls at a last segment shorter than that.
 const MIN_SECONDS = 0.5;
@@ -186,7 +184,7 @@ const SLOW_FPS = 20.5;
 
 // The muxer starts a segment where the previous frame's duration ends. Requires a stream without B-frames.
 function frameDurations(until: number | null): string {
-  const end = Math.round((until ?? 0) * TICKS);
+  const end = Math.round((until ?? 0) * CLOCK);
   const last = until === null ? "DURATION" : `if(gt(${end},PTS),${end}-PTS,DURATION)`;
   return `setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,${last})'`;
 }
@@ -240,12 +238,12 @@ const LONG_TICK = 1000;
 // In long ticks, tpad's clones get the same time as the last picture, which identifies them; setpts then spaces them out.
 function freezeFilters({ count, seconds }: { count: number; seconds: number }): string[] {
   if (count === 0) return [];
-  const times = LONG_TICK * TICKS;
+  const times = LONG_TICK * CLOCK;
   return [
-    ...[`settb=1/${TICKS}`, `setpts=PTS*${times}`, `settb=${LONG_TICK}`],
+    ...[`settb=1/${CLOCK}`, `setpts=PTS*${times}`, `settb=${LONG_TICK}`],
     `tpad=stop=${count}:stop_mode=clone`,
-    `setpts='if(lte(PTS,PREV_INPTS),PREV_OUTPTS+${Math.round(seconds * TICKS)},PTS)'`,
-    ...[`settb=1/${TICKS}`, `setpts=round(PTS/${times})`],
+    `setpts='if(lte(PTS,PREV_INPTS),PREV_OUTPTS+${Math.round(seconds * CLOCK)},PTS)'`,
+    ...[`settb=1/${CLOCK}`, `setpts=round(PTS/${times})`],
   ];
 }
 

@@ -1,4 +1,4 @@
-import { EPSILON_SECONDS } from "../clock.ts";
+import { EPSILON_SECONDS, roundTime } from "../clock.ts";
 import { endsInFrame } from "../containers.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import { type RunInput, runInputs, soundRuns } from "../features/parts-graph.ts";
@@ -298,7 +298,7 @@ function readPartSounds(
       if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
     }
   }
-  return { sound: micro(sound), ...(silenced > 0 && { silenced }) };
+  return { sound: roundTime(sound), ...(silenced > 0 && { silenced }) };
 }
 
 const PRIMING = 0.05;
@@ -366,10 +366,6 @@ function soundOf(
     from = Math.min(from, edges[0]);
     until = Math.max(until, edges[1]);
   }
-  const heard = { from: micro(from), until: micro(until) };
-  return { sound: micro(seconds), ...(seconds > 0 && { heard }) };
-}
-
-function micro(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
+  const heard = { from: roundTime(from), until: roundTime(until) };
+  return { sound: roundTime(seconds), ...(seconds > 0 && { heard }) };
 }

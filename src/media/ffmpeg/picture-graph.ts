@@ -1,3 +1,4 @@
+import { CLOCK } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
 import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
@@ -9,6 +10,7 @@ import { videoStream } from "../main-tracks.ts";
 import type { Size } from "../picture-geometry.ts";
 import { type Chunk, type Geometry, outputStart, type Plan, type Rate, type VideoPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
+import { KEYFRAME_SECONDS } from "../timeline.ts";
 import {
   assumedColor,
   colorArgs,
@@ -174,11 +176,7 @@ export function fpsText(fps: number): string {
 /** A {@link VideoPlan} that re-encodes. */
 export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 
-const KEYFRAME_SECONDS = 5;
-
-/** Ticks per second; represents frames at 24, 25, 30, 50, 60 fps and the NTSC rates, and milliseconds, exactly. */
-export const TICKS = 120_000;
-const TIME_BASE = `1:${TICKS}`;
+const TIME_BASE = `1:${CLOCK}`;
 
 /** Returns the filter graph of a video, from its stream to `[video]`; the filters of `over` come last. */
 export function videoGraph(
@@ -292,7 +290,7 @@ export function videoArgs(
 }
 
 // Ticks a second of an output: a fixed number in some containers.
-function clockOf({ format }: Plan, otherwise = TICKS): number {
+function clockOf({ format }: Plan, otherwise = CLOCK): number {
   return containerOf({ format }).clock ?? otherwise;
 }
 
@@ -326,7 +324,7 @@ export function timingArgs(
  * which may be a B-frame shown before the last picture; the filter then sets its decoding time to its presentation time, so that
  * the times add up. `clock` is the ticks a second of the packets.
  */
-export function lastFrameDuration(plan: Plan, source: Source, until: number, clock = TICKS): string {
+export function lastFrameDuration(plan: Plan, source: Source, until: number, clock = CLOCK): string {
   // The filter's TB constant is the encoder's time base, but its packets are in the muxer's (5.1).
   const ticks = clockOf(plan, clock);
   const end = Math.round(until * ticks);
@@ -344,9 +342,9 @@ export function lastFrameDuration(plan: Plan, source: Source, until: number, clo
 const SAME_SECONDS = 0.0002;
 
 /** Returns the arguments that make the pictures of an MP4 or MOV count in ticks of `clock`; none for a container with ticks of its own. */
-export function timescaleArgs({ format }: Plan, clock = TICKS): readonly string[] {
+export function timescaleArgs({ format }: Plan, clock = CLOCK): readonly string[] {
   if (containerOf({ format }).clock !== undefined) return [];
-  return ["-video_track_timescale", String(clock), "-movie_timescale", String(TICKS)];
+  return ["-video_track_timescale", String(clock), "-movie_timescale", String(CLOCK)];
 }
 
 /** Returns the rate arguments of a codec; `stream` is a specifier such as `:v:0`. */

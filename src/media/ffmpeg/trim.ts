@@ -1,6 +1,7 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf, hidesEnds } from "../containers.ts";
 import { assumptionFilters } from "../features/assumed-colors.ts";
+import { FFMPEG_FPS } from "../features/fps.ts";
 import { mainStream } from "../main-tracks.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -180,7 +181,7 @@ const KEEP_GAPS = ["-dts_delta_threshold", "3600"];
 
 // In a transport stream ffmpeg seeks by decoding times, which precede presentation times by the reordering depth.
 function seekMargin(source: Source): number {
-  return containerOf(source).transport ? 1 + 8 / Math.max(1, source.fps ?? 25) : 0;
+  return containerOf(source).transport ? 1 + 8 / Math.max(1, source.fps ?? FFMPEG_FPS) : 0;
 }
 
 function trimFilter(name: string, start: number | null, end: number | null): string[] {
@@ -193,7 +194,7 @@ function trimFilter(name: string, start: number | null, end: number | null): str
 
 // ffmpeg takes the first frame at or after a time; a viewer sees the last one at or before it.
 function frameSeek(start: number, source: Source): number {
-  const frame = 1 / (source.fps ?? 25);
+  const frame = 1 / (source.fps ?? FFMPEG_FPS);
   const moment = 0.001 + containerOf(source).tick(frame) / 2;
   const pictures = mainStream(source, "video")?.duration;
   const last = (pictures ?? source.duration ?? Number.POSITIVE_INFINITY) - frame;

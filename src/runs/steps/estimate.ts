@@ -1,4 +1,5 @@
 import { secondsOf, X264_AMPLE } from "../../encoders/wasm/wasm-costs.ts";
+import { roundTime } from "../../media/clock.ts";
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { writeStoryboard } from "../../media/features/storyboard-graph.ts";
@@ -7,6 +8,7 @@ import type { EncodeRequest, OptionsOf } from "../../media/options.ts";
 import { constantFps, type Plan, soundsOf, sourceSeconds } from "../../media/plan.ts";
 import { bitsFor, CONTAINER_BYTES, sourceBits, streamBits } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
+import { GROUP_SECONDS, KEYFRAME_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";
 import { listPictures, weighFile } from "../../mux/weigh.ts";
 import { MIB } from "../../util/bytes.ts";
@@ -206,7 +208,6 @@ function methodOf(sample: Sample): Method {
 const STRETCH_SECONDS = 1;
 const TAIL_PICTURES = 10;
 const MIN_PICTURES = 5;
-const GROUP_SECONDS = 2;
 
 // Student's t at 80 to 90 % confidence, by the number of stretches.
 const DOUBT = [1, 0.6, 1.8, 1.4, 1.3, 1.2] as const;
@@ -271,7 +272,7 @@ async function measureSource(
       const last = Math.max(0, range.end - range.start - length);
       const even = Math.min(Math.max(0, low - range.from - length / 2), last);
       const start = range.start + Math.round(even * fps) / fps;
-      return { start: micro(start), end: micro(Math.min(start + length, range.end)) };
+      return { start: roundTime(start), end: roundTime(Math.min(start + length, range.end)) };
     },
     weight({ start, end }) {
       const range = ranges.find((each) => start >= each.start - MICRO && end <= each.end + MICRO);
@@ -293,10 +294,6 @@ function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number
     from += end - start;
     return range;
   });
-}
-
-function micro(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
 }
 
 async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
@@ -325,8 +322,6 @@ async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Stretch, "w
     rest: Math.max(0, frames - groups) * other,
   };
 }
-
-const KEYFRAME_SECONDS = 5;
 
 /** Returns the number of groups of pictures in the whole: one per five seconds of each chunk. */
 function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
@@ -374,7 +369,7 @@ const STREAM_BYTES = 1800;
 async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<Stretch, "weight">> {
   const { plan, source, request } = sample;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
-  const one = await sample.encode(requestOfPart(request, plan, { start, end: micro(start + 1 / fps) }));
+  const one = await sample.encode(requestOfPart(request, plan, { start, end: roundTime(start + 1 / fps) }));
   const [ones, first] = [one.plan.frames ?? 1, one.size];
   const part = await sample.encode(requestOfPart(request, plan, { start, end }));
   const count = part.plan.frames ?? Math.round((end - start) * fps);

@@ -1,6 +1,9 @@
+import { roundTime } from "../../media/clock.ts";
+import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { type Plan, pictureSize, rangeAt, sourceEnd } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
+import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";
 import { blobOf, createBlobReader, storageReader } from "../../storage/readers.ts";
 import type { ByteReader, Storage } from "../ports.ts";
@@ -54,8 +57,6 @@ function placeMoment({ plan, source }: Sample, at: number | undefined): number {
   const length = Math.max(0, (end ?? source.duration ?? start) - start - 1 / (source.fps ?? DEFAULT_FPS));
   return Math.min(Math.max(start, at ?? middle), start + length);
 }
-
-const DEFAULT_FPS = 25;
 
 async function previewPicture(sample: Sample, open: Open): Promise<Preview> {
   const { plan, source } = sample;
@@ -138,7 +139,6 @@ async function previewSound(sample: Sample, moment: number, open: Open): Promise
 }
 
 const AROUND_SECONDS = { before: 0.2, after: 0.3 } as const;
-const GROUP_SECONDS = 2;
 
 async function previewFrame(
   sample: Sample,
@@ -212,7 +212,7 @@ function spanAround({ plan, source }: Sample, moment: number): { start: number; 
   }
   const fps = frameRate(plan, source) / speed;
   const first = Math.max(0, Math.floor((moment - from - AROUND_SECONDS.before * speed) * fps));
-  const start = Number((from + first / fps).toFixed(6));
+  const start = roundTime(from + first / fps);
   return { start, end: Math.min(Math.max(start, moment) + AROUND_SECONDS.after * speed, until) };
 }
 
