@@ -65,6 +65,15 @@ export async function openSite(ends: AsyncDisposableStack, isolated = false): Pr
   };
 }
 
+/** Opens a page of its own that has a file and our core. */
+export async function openTabWith(ends: AsyncDisposableStack, path: string): Promise<Tab> {
+  const site = await openSite(ends);
+  const tab = await site.open();
+  await tab.choose(path);
+  await tab.page.evaluate(() => bench.ours.open({}));
+  return tab;
+}
+
 // Bundles the page into a folder.
 async function buildPage(outDir: string): Promise<void> {
   await buildCore();

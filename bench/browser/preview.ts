@@ -5,7 +5,7 @@ import type { Benchmark, Contest } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";
 import { short } from "../report.ts";
-import { openSite } from "./open-page.ts";
+import { openSite, openTabWith } from "./open-page.ts";
 
 /** The time until a preview is shown, and how far estimates are from the sizes of outputs. */
 export const previewBenchmarks: readonly Benchmark[] = [
@@ -41,10 +41,7 @@ async function openPreview(
   request: { kind: "image" | "video"; options: object; at?: number },
   what: string,
 ): Promise<Contest> {
-  const site = await openSite(ends);
-  const tab = await site.open();
-  await tab.choose(path);
-  await tab.page.evaluate(() => bench.ours.open({}));
+  const tab = await openTabWith(ends, path);
   return {
     async ours() {
       const { ms, bytes } = await tab.page.evaluate((each) => bench.ours.preview(each), request);

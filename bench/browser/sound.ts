@@ -6,7 +6,7 @@ import { createPlan } from "../../src/media/index.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
 import type { Benchmark, Contest } from "../benchmark.ts";
 import { medianOf } from "../measure.ts";
-import { openSite } from "./open-page.ts";
+import { openTabWith } from "./open-page.ts";
 
 const OPTIONS = { format: "mp3" } as const;
 
@@ -23,10 +23,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   if (!chunk) throw new Error("The plan is empty.");
   const tools = poolTools(plan, source, WORKER_MEMORY);
   const args = chunkArgs(plan, chunk, source, { input: "input", output: "out.mp3" }, tools);
-  const site = await openSite(ends);
-  const tab = await site.open();
-  await tab.choose(path);
-  await tab.page.evaluate(() => bench.ours.open({}));
+  const tab = await openTabWith(ends, path);
   return {
     async ours() {
       const { seconds, size } = await tab.page.evaluate(

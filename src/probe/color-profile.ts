@@ -8,6 +8,7 @@ import {
 import type { ColorProfile, ToneCurve } from "../media/source-facts.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, latinText, MIB, viewOf } from "../util/bytes.ts";
+import { readGifProfile } from "./gif.ts";
 import { readHeifProfile } from "./heif.ts";
 import { isSrgb, readIcc } from "./icc.ts";
 
@@ -241,21 +242,9 @@ async function readWebp(file: HeaderBytes): Promise<FoundColors> {
   return { icc: async () => (size > MAX_BYTES ? null : file.read(38, 38 + size)) };
 }
 
-// An application extension holds the profile in sub-blocks.
 function readGif(view: DataView): FoundColors {
-  const palette = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
-  for (let at = 13 + palette(view.getUint8(10)); view.getUint8(at) === 0x21; ) {
-    const isProfile = view.getUint8(at + 1) === 0xff && latinText(view, at + 3, 11) === "ICCRGBG1012";
-    const parts: Uint8Array[] = [];
-    let next = at + 2;
-    for (let length = view.getUint8(next); length > 0; length = view.getUint8(next)) {
-      parts.push(new Uint8Array(view.buffer, view.byteOffset + next + 1, length));
-      next += 1 + length;
-    }
-    if (isProfile) return { icc: async () => concatBytes(parts.slice(1)) };
-    at = next + 1;
-  }
-  return {};
+  const profile = readGifProfile(view);
+  return profile ? { icc: async () => profile } : {};
 }
 
 const ICC_TAG = 34_675;

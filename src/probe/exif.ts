@@ -1,5 +1,5 @@
 import type { ByteReader } from "../runs/ports.ts";
-import { viewOf } from "../util/bytes.ts";
+import { readOr, viewOf } from "../util/bytes.ts";
 
 /** The orientation that a picture's EXIF data states. */
 export interface Orientation {
@@ -32,13 +32,10 @@ export async function readOrientation(reader: ByteReader, signal: AbortSignal): 
 
 /** Finds the orientation in EXIF data, which is laid out as a TIFF; null when it is absent or damaged. */
 export function findOrientation(exif: DataView): Orientation | null {
-  try {
+  return readOr(null, () => {
     const little = exif.getUint16(0) === LITTLE;
     return findEntry(exif, exif.getUint32(4, little), little);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return null;
-    throw thrown;
-  }
+  });
 }
 
 const LITTLE = 0x4949;
@@ -52,13 +49,8 @@ async function readTiff(
   const little = head.getUint16(0) === LITTLE;
   const start = head.getUint32(4, little);
   const directory = viewOf(await reader.read({ start, end: start + DIRECTORY }, signal));
-  try {
-    const entry = findEntry(directory, 0, little);
-    return entry && { ...entry, at: start + entry.at };
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return null;
-    throw thrown;
-  }
+  const entry = readOr(null, () => findEntry(directory, 0, little));
+  return entry && { ...entry, at: start + entry.at };
 }
 
 // TIFF 6.0, section 2: a count, and entries of 12 bytes, whose value is left-aligned.

@@ -1,6 +1,7 @@
 import type { Size } from "../media/picture-geometry.ts";
 import type { ByteRange } from "../runs/ports.ts";
-import { latinText, viewOf } from "../util/bytes.ts";
+import { bytesOf, latinText, readOr, viewOf } from "../util/bytes.ts";
+import { readColorants } from "./icc.ts";
 import {
   type Box,
   findBox,
@@ -171,8 +172,8 @@ function isPremultiplied(items: HeifItems): boolean {
 
 /** Reads the layers of the primary picture; null when the file is not AVIF or HEIC, or is damaged. */
 export function readLayers(file: Uint8Array): HeifLayers | null {
-  try {
-    const items = readItems(new DataView(file.buffer, file.byteOffset, file.byteLength));
+  return readOr(null, () => {
+    const items = readItems(viewOf(file));
     if (!items || items.primary === null) return null;
     const { view, primary } = items;
     const links = linksOf(items);
@@ -184,10 +185,7 @@ export function readLayers(file: Uint8Array): HeifLayers | null {
       premultiplied: isPremultiplied(items),
       split: alpha ? splitLayers(file, items, links, alpha.from) : null,
     };
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return null;
-    throw thrown;
-  }
+  });
 }
 
 function hasAlphaLayer({ view, properties }: Pick<HeifItems, "view" | "properties">): boolean {
@@ -337,9 +335,7 @@ function readColor(view: DataView, properties: readonly Box[]): ColorFacts {
     const type = view.getUint32(start);
     if (type === NCLX) Object.assign(facts, readCodePoints(view, start + 4), facts);
     else if (type === PROF || type === RICC) {
-      const primaries = profilePrimaries(
-        new DataView(view.buffer, view.byteOffset + start + 4, end - start - 4),
-      );
+      const primaries = profilePrimaries(bytesOf(view).subarray(start + 4, end));
       if (primaries) Object.assign(facts, { color_primaries: primaries, color_transfer: "iec61966-2-1" });
     }
   }
@@ -418,20 +414,10 @@ const COLORANTS = {
 } as const;
 const TOLERANCE = 0.004;
 
-// ICC.1:2022: the tag table starts at byte 128; a colorant tag holds X, Y and Z in 16.16 bits.
-function profilePrimaries(profile: DataView): keyof typeof COLORANTS | null {
-  if (profile.byteLength < 132) return null;
-  const tags = Math.min(profile.getUint32(128), 100);
-  const colorant = (name: number): number[] => {
-    for (let index = 0; index < tags && 144 + 12 * index <= profile.byteLength; index++) {
-      if (profile.getUint32(132 + 12 * index) !== name) continue;
-      const at = profile.getUint32(136 + 12 * index) + 8;
-      if (at + 8 > profile.byteLength) return [];
-      return [profile.getInt32(at) / 65_536, profile.getInt32(at + 4) / 65_536];
-    }
-    return [];
-  };
-  const colorants = [...colorant(0x7258595a), ...colorant(0x6758595a)];
+function profilePrimaries(profile: Uint8Array): keyof typeof COLORANTS | null {
+  const [red, green] = readColorants(profile) ?? [];
+  if (!red || !green) return null;
+  const colorants = [red[0], red[1], green[0], green[1]];
   const names = Object.keys(COLORANTS) as (keyof typeof COLORANTS)[];
   const isNear = (name: keyof typeof COLORANTS) =>
     COLORANTS[name].every((value, index) => Math.abs(value - (colorants[index] ?? 9)) < TOLERANCE);

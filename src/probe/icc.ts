@@ -10,7 +10,7 @@ import {
   type Xyz,
 } from "../media/color-conversion.ts";
 import type { ColorProfile, ToneCurve, ToSrgb } from "../media/source-facts.ts";
-import { latinText, viewOf } from "../util/bytes.ts";
+import { latinText, readOr, viewOf } from "../util/bytes.ts";
 import { readTable } from "./icc-table.ts";
 
 /** An ICC profile, as far as pictures need it. */
@@ -21,12 +21,16 @@ export interface IccProfile extends ColorProfile {
 
 /** Reads an ICC profile (ICC.1:2022); null for a damaged one, which viewers ignore. */
 export function readIcc(bytes: Uint8Array): IccProfile | null {
-  try {
-    return readProfile(viewOf(bytes));
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return null;
-    throw thrown;
-  }
+  return readOr(null, () => readProfile(viewOf(bytes)));
+}
+
+/** Returns a profile's red and green in XYZ under D50; null when it states none. */
+export function readColorants(bytes: Uint8Array): readonly [red: Xyz, green: Xyz] | null {
+  return readOr(null, () => {
+    const view = viewOf(bytes);
+    const [red, green] = colorantsOf(view, readTags(view));
+    return red && green ? ([red, green] as const) : null;
+  });
 }
 
 /** Returns whether a profile equals sRGB, which viewers assume without one. */
@@ -76,11 +80,14 @@ function readTags(view: DataView): Tags {
 }
 
 function readMatrix(view: DataView, tags: Tags): ToSrgb | null {
-  const colorants = ["rXYZ", "gXYZ", "bXYZ"].map((name) => readXyz(view, tags.get(name)?.start));
   const curves = ["rTRC", "gTRC", "bTRC"].map((name) => readCurve(view, tags.get(name)?.start));
-  const [red, green, blue] = colorants;
+  const [red, green, blue] = colorantsOf(view, tags);
   if (!red || !green || !blue || curves.includes(null)) return null;
   return fromColorants(curves as Shaper["curves"], red, green, blue);
+}
+
+function colorantsOf(view: DataView, tags: Tags): (Xyz | null)[] {
+  return ["rXYZ", "gXYZ", "bXYZ"].map((name) => readXyz(view, tags.get(name)?.start));
 }
 
 function readGray(view: DataView, tags: Tags): ToSrgb | null {
@@ -199,15 +206,10 @@ const MAX_NAME = 100;
 function readName(view: DataView, tags: Tags): string {
   const start = tags.get("desc")?.start;
   if (start === undefined) return "";
-  try {
-    return readText(view, start)
-      .replace(/[\p{C}]/gu, "")
-      .trim()
-      .slice(0, MAX_NAME);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) return "";
-    throw thrown;
-  }
+  return readOr("", () => readText(view, start))
+    .replace(/[\p{C}]/gu, "")
+    .trim()
+    .slice(0, MAX_NAME);
 }
 
 // ICC.1:2001-04, 6.5.17, and ICC.1:2022, 10.15.

@@ -8,6 +8,16 @@ export function bytesOf(source: ArrayBufferLike | ArrayBufferView): Uint8Array {
   return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 }
 
+/** Returns what `read` returns, or another value when it reads beyond the end of a view. */
+export function readOr<T>(otherwise: T, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return otherwise;
+    throw thrown;
+  }
+}
+
 /** Decodes bytes of a view as Latin-1. Throws a RangeError when the view ends too early. */
 export function latinText(view: DataView, offset: number, length: number): string {
   let letters = "";

@@ -22,15 +22,31 @@ export function Field({
   children: (control: FieldControl) => ComponentChildren;
 }) {
   const id = useId();
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children({
         id,
-        "aria-describedby": described || undefined,
+        "aria-describedby": describedBy(id, { hint, fault }),
         "aria-invalid": fault ? true : undefined,
       })}
+      <Notes id={id} hint={hint} fault={fault} />
+    </div>
+  );
+}
+
+interface FieldNotes {
+  hint?: ComponentChildren;
+  fault?: string | null | undefined;
+}
+
+function describedBy(id: string, { hint, fault }: FieldNotes): string | undefined {
+  return [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ") || undefined;
+}
+
+function Notes({ id, hint, fault }: FieldNotes & { id: string }) {
+  return (
+    <>
       {hint && (
         <span class="hint" id={`${id}-hint`}>
           {hint}
@@ -41,7 +57,7 @@ export function Field({
           {fault}
         </span>
       )}
-    </div>
+    </>
   );
 }
 
@@ -116,9 +132,8 @@ export function Segments<T extends string>({
   fault?: string | null | undefined;
 }) {
   const id = useId();
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
   return (
-    <fieldset class="field segments" aria-describedby={described || undefined}>
+    <fieldset class="field segments" aria-describedby={describedBy(id, { hint, fault })}>
       <legend class="label">{label}</legend>
       <div>
         {choices.map((choice) => (
@@ -133,16 +148,7 @@ export function Segments<T extends string>({
           </label>
         ))}
       </div>
-      {hint && (
-        <span class="hint" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
-      {fault && (
-        <span class="fault" id={`${id}-fault`}>
-          {fault}
-        </span>
-      )}
+      <Notes id={id} hint={hint} fault={fault} />
     </fieldset>
   );
 }

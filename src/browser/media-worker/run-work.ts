@@ -67,11 +67,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   );
   if (blob) own_files.set(sourceKey(input_id), blob);
   const storage = own_files.size > 0 ? withOwnFiles(tools.storage, own_files) : tools.storage;
-  const open = async (key: string): Promise<ByteReader> => {
-    const file = await storage.file(key);
-    if (!file) throw errors.objectMissing({ key });
-    return createBlobReader(file);
-  };
+  const open = openerOf(storage);
   const own = blob ? { url: input, blob } : null;
   const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
   const work = createStepWork(
@@ -143,14 +139,9 @@ export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): 
   const memory = createMemoryStorage();
   const storage = withOwnFiles({ ...memory, file: (key) => readFile(memory, key) }, extra);
   const own = blob ? { url: input, blob } : null;
-  const openFrom = (from: FileStorage) => async (key: string) => {
-    const file = await from.file(key);
-    if (!file) throw errors.objectMissing({ key });
-    return createBlobReader(file);
-  };
   const inputs = createLocalInputs({
     ...{ own, files, urls, connections, storage: tools.storage },
-    open: openFrom(tools.storage),
+    open: openerOf(tools.storage),
   });
   return {
     storage,
@@ -159,7 +150,7 @@ export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): 
     inFlight,
     probe,
     font,
-    open: openFrom(storage),
+    open: openerOf(storage),
     remote: null,
     inputs: {
       async open(url, signal) {
@@ -178,6 +169,14 @@ export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): 
     contentKey: async () => content_key,
     url: async (key) => urls.of(key),
     key: async (url) => urls.key(url),
+  };
+}
+
+function openerOf(storage: FileStorage): (key: string) => Promise<ByteReader> {
+  return async (key) => {
+    const file = await storage.file(key);
+    if (!file) throw errors.objectMissing({ key });
+    return createBlobReader(file);
   };
 }
 

@@ -1,4 +1,5 @@
-import { concatBytes, viewOf } from "../../util/bytes.ts";
+import { blockBytes, GIF, headerBytes } from "../../probe/gif.ts";
+import { concatBytes, readOr, viewOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
 import type { Frame } from "./png.ts";
 
@@ -16,41 +17,19 @@ interface AnimationFormat {
   maxUnits: number;
 }
 
-const EXTENSION = 0x21;
-const IMAGE = 0x2c;
-const CONTROL = 0xf9;
-const GIF_HEADER = 13;
 const GIF_DELAY = 4;
 
-const GIF: AnimationFormat = {
+const GIF_FORMAT: AnimationFormat = {
   block(bytes, at, isFirst) {
-    if (isFirst) return bytes.length < GIF_HEADER ? null : GIF_HEADER + paletteBytes(bytes[10]);
-    if (bytes[at] === EXTENSION) return subBlocks(bytes, at, 2);
-    if (bytes[at] !== IMAGE) return 1;
-    const flags = bytes[at + 9];
-    // The byte after the palette is the minimum size of an LZW code.
-    return flags === undefined ? null : subBlocks(bytes, at, 10 + paletteBytes(flags) + 1);
+    const view = viewOf(bytes);
+    return readOr(null, () => (isFirst ? headerBytes(view) : blockBytes(view, at)));
   },
-  isFrame: (block) => block[0] === EXTENSION && block[1] === CONTROL,
+  isFrame: (block) => block[0] === GIF.extension && block[1] === GIF.control,
   read: (block) => viewOf(block).getUint16(GIF_DELAY, true),
   write: (block, units) => viewOf(block).setUint16(GIF_DELAY, units, true),
   clock: 100,
   maxUnits: 0xff_ff,
 };
-
-function paletteBytes(flags = 0): number {
-  return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
-}
-
-function subBlocks(bytes: Uint8Array, start: number, skipped: number): number | null {
-  let at = start + skipped;
-  for (;;) {
-    const length = bytes[at];
-    if (length === undefined) return null;
-    at += 1 + length;
-    if (length === 0) return at - start;
-  }
-}
 
 // RFC 9649, 2.7.1.1: an ANMF chunk begins with the frame's position and size, 12 bytes.
 const RIFF_HEADER = 12;
@@ -76,7 +55,7 @@ const WEBP: AnimationFormat = {
   maxUnits: 0xff_ffff,
 };
 
-const FORMATS: Readonly<Record<string, AnimationFormat>> = { gif: GIF, webp: WEBP };
+const FORMATS: Readonly<Record<string, AnimationFormat>> = { gif: GIF_FORMAT, webp: WEBP };
 
 /** A stream that passes an animation on and counts its frames. */
 export interface AnimationEnd {

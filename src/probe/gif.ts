@@ -1,0 +1,151 @@
+import type { ByteReader } from "../runs/ports.ts";
+import { concatBytes, latinText, MIB, readOr, viewOf } from "../util/bytes.ts";
+
+/** Values of a GIF's bytes (GIF89a): kinds of blocks, and flags and disposals of a graphic control extension. */
+export const GIF = {
+  extension: 0x21,
+  application: 0xff,
+  control: 0xf9,
+  image: 0x2c,
+  transparent: 1,
+  background: 2,
+  previous: 3,
+} as const;
+
+/** Returns the length in bytes of the header with the global palette. Throws a RangeError when the view ends too early. */
+export function headerBytes(view: DataView): number {
+  return 13 + paletteBytes(view.getUint8(10));
+}
+
+/** Returns the length in bytes of the block that starts at `at`. Throws a RangeError when the view ends too early. */
+export function blockBytes(view: DataView, at: number): number {
+  const kind = view.getUint8(at);
+  if (kind === GIF.extension) return subBlocksEnd(view, at + 2) - at;
+  return kind === GIF.image ? subBlocksEnd(view, dataStart(view, at) + 1) - at : 1;
+}
+
+// A picture's data begins with the minimum size of an LZW code.
+function dataStart(view: DataView, image: number): number {
+  return image + 10 + paletteBytes(view.getUint8(image + 9));
+}
+
+function paletteBytes(flags: number): number {
+  return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
+}
+
+function subBlocksEnd(view: DataView, start: number): number {
+  let at = start;
+  for (let size = view.getUint8(at); size > 0; size = view.getUint8(at)) at += size + 1;
+  return at + 1;
+}
+
+/** Returns the color profile that an application extension holds; null when there is none. Throws a RangeError when the view ends too early. */
+export function readGifProfile(view: DataView): Uint8Array | null {
+  for (let at = headerBytes(view); view.getUint8(at) === GIF.extension; at += blockBytes(view, at)) {
+    if (view.getUint8(at + 1) !== GIF.application || latinText(view, at + 3, 11) !== "ICCRGBG1012") continue;
+    const parts: Uint8Array[] = [];
+    // The name is a sub-block of its own.
+    let next = at + 3 + 11;
+    for (let length = view.getUint8(next); length > 0; length = view.getUint8(next)) {
+      parts.push(new Uint8Array(view.buffer, view.byteOffset + next + 1, length));
+      next += 1 + length;
+    }
+    return concatBytes(parts);
+  }
+  return null;
+}
+
+const MAX_GIF = 16 * MIB;
+
+/**
+ * Returns whether all frames of a GIF are opaque as shown: an opaque picture must cover the canvas at the start and wherever a picture
+ * was removed. Elsewhere, earlier pictures show through transparent pixels.
+ */
+export async function isOpaqueGif(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; start < Math.min(reader.size, MAX_GIF); start += MIB) {
+    parts.push(await reader.read({ start, end: Math.min(start + MIB, reader.size) }, signal));
+    const isOpaque = readOr(null, () => readGif(viewOf(concatBytes(parts))));
+    if (isOpaque !== null) return isOpaque;
+  }
+  return false;
+}
+
+// GIF89a, 18 to 23.
+function readGif(view: DataView): boolean {
+  const [width, height] = [view.getUint16(6, true), view.getUint16(8, true)];
+  let [control, clear] = [0, 0];
+  let hasHoles = true;
+  let pictures = 0;
+  for (let at = headerBytes(view), next = at; ; at = next) {
+    const kind = view.getUint8(at);
+    next = at + blockBytes(view, at);
+    if (kind === GIF.extension) {
+      if (view.getUint8(at + 1) === GIF.control)
+        [control, clear] = [view.getUint8(at + 3), view.getUint8(at + 6)];
+    } else if (kind === GIF.image) {
+      const [x, y, w, h] = [1, 3, 5, 7].map((place) => view.getUint16(at + place, true));
+      const covers = x === 0 && y === 0 && w === width && h === height;
+      const data = dataStart(view, at);
+      // Encoders reserve a transparent color and may not use it.
+      const isClear = hasHoles && (control & GIF.transparent) !== 0 && usesColor(view, data, clear);
+      if (hasHoles && (!covers || isClear)) return false;
+      const disposal = (control >> 2) & 7;
+      hasHoles = disposal === GIF.background || (disposal === GIF.previous && hasHoles);
+      control = 0;
+      pictures++;
+    } else return pictures > 0;
+  }
+}
+
+const MAX_CODES = 4096;
+// Colors that leave room for the codes of 12 bits.
+const MAX_COLOR_BITS = 11;
+
+// Decodes LZW (GIF89a, appendix F) until it meets the color.
+function usesColor(view: DataView, start: number, color: number): boolean {
+  const least = view.getUint8(start);
+  if (least > MAX_COLOR_BITS) return true;
+  const end = 2 ** least + 1;
+  const codes = codesOf(view, start + 1);
+  const first = new Uint8Array(MAX_CODES);
+  const includes = new Uint8Array(MAX_CODES);
+  for (let code = 0; code < end - 1; code++) {
+    first[code] = code;
+    includes[code] = code === color ? 1 : 0;
+  }
+  let [next, width, before] = [end + 1, least + 1, -1];
+  for (let code = codes(width); code !== null && code !== end; code = codes(width)) {
+    if (code === end - 1) {
+      [next, width, before] = [end + 1, least + 1, -1];
+      continue;
+    }
+    if (before >= 0 && next < MAX_CODES) {
+      const added = first[code < next ? code : before] ?? 0;
+      first[next] = first[before] ?? 0;
+      includes[next] = includes[before] || added === color ? 1 : 0;
+      next++;
+      if (next === 2 ** width && width < 12) width++;
+    }
+    if (includes[code]) return true;
+    before = code;
+  }
+  return false;
+}
+
+function codesOf(view: DataView, start: number): (width: number) => number | null {
+  let [at, left, value, bits] = [start, 0, 0, 0];
+  return (width) => {
+    while (bits < width) {
+      if (left === 0) left = view.getUint8(at++);
+      if (left === 0) return null;
+      value |= view.getUint8(at++) << bits;
+      bits += 8;
+      left--;
+    }
+    const code = value & (2 ** width - 1);
+    value >>= width;
+    bits -= width;
+    return code;
+  };
+}
