@@ -36,7 +36,7 @@ export const notListed = (object: Run) =>
     "service_unavailable",
     `The ${object} was not created, because its project cannot list it now; try again later.`,
   );
-/** For a host or URL that a check refused with `message`. */
+/** The error of a host or URL that a check refused with `message`. */
 export const refusedUrl = ({ param, message }: { param: string; message: string }) =>
   new MediaError("request_invalid", `${param}: ${message}`, { param });
 

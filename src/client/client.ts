@@ -228,6 +228,6 @@ export interface Client {
   output(run: RunRef): Promise<Output>;
   /** Closes connections and workers; runs at a service continue, and the page's runs resume when it is opened again. */
   close(): Promise<void>;
-  /** The same as {@link Client.close}, for `await using`. */
+  /** Closes the client like {@link Client.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

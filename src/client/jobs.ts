@@ -26,7 +26,7 @@ export type NewOutput<K extends EncodeKind = EncodeKind> = K extends EncodeKind
 export interface NewJob {
   /** The media from which every output is made, except those that name another output by `after`. */
   input: AnyMedia;
-  /** From 1 to 10 outputs. */
+  /** The outputs to make, 1 to 10. */
   outputs: readonly NewOutput[];
   /** URL to which a service posts the events of every task; the local client refuses it. */
   webhook_url?: string;

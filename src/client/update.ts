@@ -60,16 +60,16 @@ export const TaskUpdate: z.ZodType<Omit<Update<Task>, "error">> = z
   .object({
     record: Task,
     progress: z.int().min(0).max(100).nullable().meta({
-      description: "Percent of the whole task, which never goes down; null until it can be measured.",
+      description:
+        "Percentage of the whole task, 0 to 100, which never falls; null until it can be measured.",
     }),
     speed: z
       .number()
       .nullable()
-      .meta({ description: "Seconds of media done in a second; null until known." }),
-    eta: z.number().nullable().meta({ description: "Seconds until the end; null until known." }),
+      .meta({ description: "Seconds of media processed per second; null until known." }),
+    eta: z.number().nullable().meta({ description: "Seconds until the task ends; null until known." }),
     choice: EncoderChoice.nullable().optional().meta({
-      description:
-        "The encoder of the encode and why it is that one, from the moment of the choice; null until known.",
+      description: "The encoder chosen for the encode, and why; null until it is chosen.",
     }),
   })
   .meta({ id: "TaskUpdate" });

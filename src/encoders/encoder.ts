@@ -45,7 +45,7 @@ export interface RemoteFiles {
 
 /** A batch: jobs of the same source that one decode may serve. */
 export interface JobBatch {
-  /** The same for all jobs of the batch; at most 128 characters. */
+  /** Id of the batch, shared by its jobs; at most 128 characters. */
   id: string;
   /** Number of jobs; the first waits a moment for the others. */
   size: number;

@@ -6,7 +6,7 @@ const chapter = z
   .object({
     start: z.number().min(0).meta({ description: "Seconds." }),
     end: z.number().min(0).meta({ description: "Seconds." }),
-    title: z.string().meta({ description: "Empty where it has none." }),
+    title: z.string().meta({ description: "Title; empty if the chapter has none." }),
   })
   .meta({ id: "Chapter" });
 

@@ -48,8 +48,7 @@ export const ErrorReason = z
   ])
   .meta({
     id: "ErrorReason",
-    description:
-      "What makes an error of one kind differ from others of that kind: a code from a closed set, with its facts.",
+    description: "Distinguishes an error from others of its kind: a code from a closed set, with its facts.",
   });
 /** Distinguishes an error from others of its kind: a code from a closed set, with its facts. */
 export type ErrorReason = z.infer<typeof ErrorReason>;

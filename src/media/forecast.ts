@@ -15,13 +15,13 @@ import { audibleTrack, loudnessChange } from "./sound-plan.ts";
 import type { Dropped, Source, SourceStream } from "./source.ts";
 import { holdsTag, holdsTagValues, isLoudness, isPrivate, type MetadataMode } from "./tags.ts";
 
-/** The facts of an output that are certain before the work starts. */
+/** The facts of an output that are known before the work starts; `bytes` is an estimate. */
 export interface Forecast {
   /** Output format, a key of FORMATS. */
   format: string;
   /** Width in pixels, of the best rendition for adaptive video; null for sound alone. */
   width: number | null;
-  /** Height in pixels, likewise. */
+  /** Height in pixels, of the best rendition for adaptive video; null for sound alone. */
   height: number | null;
   /** Duration in seconds; null for a still, and when unknown. */
   duration: number | null;

@@ -30,12 +30,12 @@ export const ImageUrlOptions = closed(
       .optional()
       .meta({
         description:
-          "The format; `auto` takes the best one that the request's `Accept` header names, else jpeg, or png for a transparent picture. The source's own where absent.",
+          "The format. `auto` chooses the best one that the request's `Accept` header names, otherwise jpeg, or png for a transparent picture. By default the source's own.",
       }),
     quality: z
       .union([z.int().min(1).max(100), z.enum(QUALITIES)], QUALITY)
       .optional()
-      .meta({ description: "From 1 to 100, or in words as in a task.", default: "medium" }),
+      .meta({ description: "Quality: a number from 1 to 100, or a word as in a task.", default: "medium" }),
   },
   "option",
   " for an image URL",
@@ -53,7 +53,7 @@ export const ImageUrlRequest = closed({
   }),
   options: ImageUrlOptions.optional(),
   seconds: wholeWithin(IMAGE_URL_SECONDS).optional().meta({
-    description: "How long the URL is valid.",
+    description: "Seconds for which the URL is valid.",
     default: IMAGE_URL_SECONDS.default,
   }),
 }).meta({ id: "ImageUrlRequest" });

@@ -48,26 +48,26 @@ export interface OverlayOption {
   /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */
   url: string;
   /**
-   * A side, a corner or the center, or the place of its upper left corner in pixels or percentages of the picture.
+   * Position of the picture: a side, a corner or the center, or the coordinates of its upper left corner in pixels or percentages of the output.
    *
    * @default "center"
    */
   position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
-  /** Width in pixels, or as percent of the output's; its own when absent. */
+  /** Width in pixels, or as a percentage of the output's; by default the picture's own. */
   width?: SizeOption | undefined;
   /**
-   * From 0, invisible, to 1.
+   * Opacity from 0, invisible, to 1, unchanged.
    *
    * @default 1
    */
   opacity?: number | undefined;
   /**
-   * When it appears, in seconds of the output.
+   * Time at which the picture appears, in seconds of the output.
    *
    * @default 0
    */
   start?: number | undefined;
-  /** When it disappears, in seconds of the output; never when absent. */
+  /** Time at which the picture disappears, in seconds of the output; by default it stays to the end. */
   end?: number | undefined;
 }
 
@@ -83,13 +83,13 @@ export interface SubtitleOption {
   /** Name of the track in a player's menu, of at most 100 characters. */
   label?: string | undefined;
   /**
-   * Whether players show it by default; then no track of the source is shown. Only one file can be the default.
+   * Whether players show the track by default; then no track of the source is shown. Only one file can be the default.
    *
    * @default false
    */
   default?: boolean | undefined;
   /**
-   * Whether its text is drawn into the pictures, in DejaVu Sans, instead of becoming a track. Only one file can be burnt
+   * Whether the text is drawn into the pictures, in DejaVu Sans, instead of becoming a track. Only one file can be burnt
    * in, without `label` or `default`.
    *
    * @default false
@@ -99,7 +99,7 @@ export interface SubtitleOption {
 
 /** How the segments of HLS are encrypted with your own key, which no record shows. */
 export type EncryptionOption = {
-  /** Whole segments by AES-128 in CBC mode, as in RFC 8216. */
+  /** Encrypts whole segments by AES-128 in CBC mode, as in RFC 8216. */
   method: "aes-128";
   /** The key: 16 bytes, in hexadecimal or base64. No response, event or log contains it. */
   key: string;

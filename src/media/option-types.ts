@@ -16,13 +16,13 @@ import type { MetadataMode } from "./tags.ts";
 /** Options of the kind `probe`. */
 export type ProbeOptions = {
   /**
-   * Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.
+   * Adds the ThumbHash of the picture, or of a frame of the video, which a page can show while the media loads.
    *
    * @default false
    */
   thumbhash?: boolean | undefined;
   /**
-   * Adds the color that most of the picture, or of a frame of the video, has.
+   * Adds the most frequent color of the picture, or of a frame of the video.
    *
    * @default false
    */
@@ -43,24 +43,24 @@ export type VideoOptions = (
   | {
       /** The container. */
       format?: "mp4" | undefined;
-      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      /** The codec of the pictures: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265. By default the first one of the format. */
       codec?: CodecOf<"mp4"> | undefined;
     }
   | {
       /** The container. */
       format: "webm";
-      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      /** The codec of the pictures: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265. By default the first one of the format. */
       codec?: CodecOf<"webm"> | undefined;
     }
   | {
       /** The container. */
       format: "mov";
-      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      /** The codec of the pictures: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265. By default the first one of the format. */
       codec?: CodecOf<"mov"> | undefined;
     }
 ) & {
   /**
-   * Auto encodes what an option changes. Copy encodes nothing: start moves back to a keyframe, and the output's cut says what it holds.
+   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains.
    *
    * @default "auto"
    */
@@ -72,7 +72,7 @@ export type VideoOptions = (
    */
   quality?: Quality | undefined;
   /**
-   * Clockwise degrees to turn the picture by, from how players show it.
+   * Clockwise degrees by which the picture is turned, from the way players show it.
    *
    * @default 0
    */
@@ -82,7 +82,7 @@ export type VideoOptions = (
    */
   flip?: Flip | undefined;
   /**
-   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   * The part of the turned and mirrored picture that is kept, before it is scaled: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
    */
   crop?: CropOption | undefined;
   /**
@@ -94,17 +94,17 @@ export type VideoOptions = (
    */
   height?: SizeOption | undefined;
   /**
-   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   * Whether width and height may enlarge the picture; if false, neither side exceeds that of the turned and cropped source.
    *
    * @default true
    */
   enlarge?: boolean | undefined;
   /**
-   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   * How a picture of another shape fills width and height, both of which must be set: contain adds bars, cover crops, fill stretches. By default contain with a background, otherwise fill.
    */
   fit?: Fit | undefined;
   /**
-   * Where the picture sits between its bars, or which part of it is kept.
+   * The position of the picture between its bars, or of the part that is kept.
    *
    * @default "center"
    */
@@ -114,7 +114,7 @@ export type VideoOptions = (
    */
   background?: string | undefined;
   /**
-   * Frames per second; those of the source when absent. 1 to 60.
+   * Frames per second; by default those of the source. 1 to 60.
    */
   fps?: number | undefined;
   /**
@@ -126,51 +126,51 @@ export type VideoOptions = (
    */
   target_size?: number | undefined;
   /**
-   * The codec of the sound: mp4 holds aac, mp3 or opus, webm holds opus or vorbis, mov holds aac or mp3; the first one of the format when absent.
+   * The codec of the sound: mp4 holds aac, mp3 or opus, webm holds opus or vorbis, mov holds aac or mp3. By default the first one of the format.
    */
   audio_codec?: "aac" | "mp3" | "opus" | "vorbis" | undefined;
   /**
-   * Bits per second of the sound; that of quality when absent. 32,000 to 320,000.
+   * Bits per second of the sound; by default those of quality. 32,000 to 320,000.
    */
   audio_bitrate?: number | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.
+   * Sound track of the source: its index from 0, or a language such as en or eng. By default the one that players choose.
    */
   track?: number | string | undefined;
   /**
-   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   * Number of audio channels; lossy formats hold 1 or 2. By default that of the source, in lossy formats at most 2. 1 to 8.
    */
   channels?: number | undefined;
   /**
-   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   * Sample rate in hertz, which the format must support. By default that of the source, or the nearest supported one. 8,000 to 192,000.
    */
   sample_rate?: number | undefined;
   /**
-   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   * Factor of the amplitude: 0.5 lowers the sound by 6 dB; 2 raises it by 6 dB and may clip. 0 to 10.
    *
    * @default 1
    */
   volume?: number | undefined;
   /**
-   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, with a limiter if necessary.
    *
    * @default false
    */
   normalize?: boolean | undefined;
   /**
-   * Loudness for normalize, in LUFS. -40 to -5.
+   * Target loudness of normalize, in LUFS. -40 to -5.
    *
    * @default -16
    */
   target_lufs?: number | undefined;
   /**
-   * Seconds in which the sound rises at the start. 0 to 600.
+   * Seconds in which the sound fades in at the start. 0 to 600.
    *
    * @default 0
    */
   fade_in?: number | undefined;
   /**
-   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   * Seconds in which the sound fades out at the end. 0 to 600.
    *
    * @default 0
    */
@@ -182,23 +182,23 @@ export type VideoOptions = (
    */
   mute?: boolean | undefined;
   /**
-   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   * Start of the output in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
    */
   start?: number | undefined;
   /**
-   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
   /**
-   * Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source. 0.25 to 4.
+   * Playback speed as a factor: 2 plays in half the time. Voices keep their pitch; start and end are times of the source. 0.25 to 4.
    *
    * @default 1
    */
   speed?: number | undefined;
   /**
-   * Takes noise out of the pictures, and with it some fine detail; files become smaller.
+   * Removes noise from the pictures, and some fine detail with it; files become smaller.
    */
   denoise?: "light" | "medium" | "strong" | undefined;
   /**
@@ -216,7 +216,7 @@ export type VideoOptions = (
    */
   partial?: boolean | undefined;
   /**
-   * Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.
+   * Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, its frame rate and one channel layout.
    */
   concat?: ConcatOption[] | undefined;
   /**
@@ -224,7 +224,7 @@ export type VideoOptions = (
    */
   subtitles?: SubtitleOption[] | undefined;
   /**
-   * Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.
+   * Which tags and covers are kept: `keep` keeps all that the format can hold, `clean` all but location, device, software and other private data, `strip` none.
    *
    * @default "clean"
    */
@@ -240,7 +240,7 @@ export type AudioOptions = {
    */
   format?: "mp3" | "aac" | "ogg" | "opus" | "wav" | "flac" | undefined;
   /**
-   * Auto encodes what an option changes. Copy encodes nothing: start moves back and end on to the edge of a packet, and the output's cut says what it holds.
+   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back and end moves on to the edge of a packet, and the output's cut says which span it contains.
    *
    * @default "auto"
    */
@@ -256,59 +256,59 @@ export type AudioOptions = {
    */
   bitrate?: number | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.
+   * Sound track of the source: its index from 0, or a language such as en or eng. By default the one that players choose.
    */
   track?: number | string | undefined;
   /**
-   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   * Number of audio channels; lossy formats hold 1 or 2. By default that of the source, in lossy formats at most 2. 1 to 8.
    */
   channels?: number | undefined;
   /**
-   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   * Sample rate in hertz, which the format must support. By default that of the source, or the nearest supported one. 8,000 to 192,000.
    */
   sample_rate?: number | undefined;
   /**
-   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   * Factor of the amplitude: 0.5 lowers the sound by 6 dB; 2 raises it by 6 dB and may clip. 0 to 10.
    *
    * @default 1
    */
   volume?: number | undefined;
   /**
-   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, with a limiter if necessary.
    *
    * @default false
    */
   normalize?: boolean | undefined;
   /**
-   * Loudness for normalize, in LUFS. -40 to -5.
+   * Target loudness of normalize, in LUFS. -40 to -5.
    *
    * @default -16
    */
   target_lufs?: number | undefined;
   /**
-   * Seconds in which the sound rises at the start. 0 to 600.
+   * Seconds in which the sound fades in at the start. 0 to 600.
    *
    * @default 0
    */
   fade_in?: number | undefined;
   /**
-   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   * Seconds in which the sound fades out at the end. 0 to 600.
    *
    * @default 0
    */
   fade_out?: number | undefined;
   /**
-   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   * Start of the output in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
    */
   start?: number | undefined;
   /**
-   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
   /**
-   * Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source. 0.25 to 4.
+   * Playback speed as a factor: 2 plays in half the time. Voices keep their pitch; start and end are times of the source. 0.25 to 4.
    *
    * @default 1
    */
@@ -324,7 +324,7 @@ export type AudioOptions = {
    */
   partial?: boolean | undefined;
   /**
-   * Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.
+   * Which tags and covers are kept: `keep` keeps all that the format can hold, `clean` all but location, device, software and other private data, `strip` none.
    *
    * @default "clean"
    */
@@ -334,7 +334,7 @@ export type AudioOptions = {
 /** Options of the kind `image`. */
 export type ImageOptions = {
   /**
-   * The format; the source's own where it is one of these, else jpeg.
+   * The format; by default the source's own if it is one of these, otherwise jpeg.
    */
   format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
   /**
@@ -344,7 +344,7 @@ export type ImageOptions = {
    */
   quality?: Quality | undefined;
   /**
-   * Clockwise degrees to turn the picture by, from how players show it.
+   * Clockwise degrees by which the picture is turned, from the way players show it.
    *
    * @default 0
    */
@@ -354,7 +354,7 @@ export type ImageOptions = {
    */
   flip?: Flip | undefined;
   /**
-   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   * The part of the turned and mirrored picture that is kept, before it is scaled: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
    */
   crop?: CropOption | undefined;
   /**
@@ -366,17 +366,17 @@ export type ImageOptions = {
    */
   height?: SizeOption | undefined;
   /**
-   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   * Whether width and height may enlarge the picture; if false, neither side exceeds that of the turned and cropped source.
    *
    * @default true
    */
   enlarge?: boolean | undefined;
   /**
-   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   * How a picture of another shape fills width and height, both of which must be set: contain adds bars, cover crops, fill stretches. By default contain with a background, otherwise fill.
    */
   fit?: Fit | undefined;
   /**
-   * Where the picture sits between its bars, or which part of it is kept.
+   * The position of the picture between its bars, or of the part that is kept.
    *
    * @default "center"
    */
@@ -396,7 +396,7 @@ export type ImageOptions = {
    */
   max_bytes?: number | undefined;
   /**
-   * Takes noise out of the pictures, and with it some fine detail; files become smaller.
+   * Removes noise from the pictures, and some fine detail with it; files become smaller.
    */
   denoise?: "light" | "medium" | "strong" | undefined;
   /**
@@ -404,11 +404,11 @@ export type ImageOptions = {
    */
   overlay?: ImageOverlayOption | undefined;
   /**
-   * Seconds between stills of a video: a file for each, the first one at start. 0.1 to 3,600.
+   * Seconds between stills of a video, each a file; the first is at start. 0.1 to 3,600.
    */
   interval?: number | undefined;
   /**
-   * How many stills of a video, evenly spaced: a file for each, the first one at start. 1 to 500.
+   * Number of evenly spaced stills of a video, each a file; the first is at start. 1 to 500.
    */
   count?: number | undefined;
 };
@@ -428,7 +428,7 @@ export type AnimationOptions = {
    */
   quality?: Quality | undefined;
   /**
-   * Clockwise degrees to turn the picture by, from how players show it.
+   * Clockwise degrees by which the picture is turned, from the way players show it.
    *
    * @default 0
    */
@@ -438,7 +438,7 @@ export type AnimationOptions = {
    */
   flip?: Flip | undefined;
   /**
-   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   * The part of the turned and mirrored picture that is kept, before it is scaled: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
    */
   crop?: CropOption | undefined;
   /**
@@ -450,17 +450,17 @@ export type AnimationOptions = {
    */
   height?: SizeOption | undefined;
   /**
-   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   * Whether width and height may enlarge the picture; if false, neither side exceeds that of the turned and cropped source.
    *
    * @default true
    */
   enlarge?: boolean | undefined;
   /**
-   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   * How a picture of another shape fills width and height, both of which must be set: contain adds bars, cover crops, fill stretches. By default contain with a background, otherwise fill.
    */
   fit?: Fit | undefined;
   /**
-   * Where the picture sits between its bars, or which part of it is kept.
+   * The position of the picture between its bars, or of the part that is kept.
    *
    * @default "center"
    */
@@ -470,7 +470,7 @@ export type AnimationOptions = {
    */
   background?: string | undefined;
   /**
-   * Frames per second; 12, or those of a slower video, or the times of an animated picture, when absent. 1 to 50.
+   * Frames per second. By default 12, fewer for a slower video, and the original times for an animated picture. 1 to 50.
    */
   fps?: number | undefined;
   /**
@@ -480,13 +480,13 @@ export type AnimationOptions = {
    */
   loop?: number | undefined;
   /**
-   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   * Start of the output in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
    */
   start?: number | undefined;
   /**
-   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
 };
@@ -494,7 +494,7 @@ export type AnimationOptions = {
 /** Options of the kind `storyboard`. */
 export type StoryboardOptions = {
   /**
-   * The format of its sheets.
+   * The format of the sheets.
    *
    * @default "jpeg"
    */
@@ -506,35 +506,35 @@ export type StoryboardOptions = {
    */
   quality?: Quality | undefined;
   /**
-   * Width of a tile: pixels, or a percentage of the displayed source. 1 to 16,384, 1% to 1,000%.
+   * Width of a tile in pixels, or as a percentage of the displayed source. 1 to 16,384, 1% to 1,000%.
    *
    * @default 160
    */
   width?: SizeOption | undefined;
   /**
-   * Seconds between tiles; a hundredth of the duration, from 1 to 10, when absent. 0.1 to 3,600.
+   * Seconds between tiles; by default a hundredth of the duration, from 1 to 10. 0.1 to 3,600.
    */
   interval?: number | undefined;
   /**
-   * Tiles across a sheet. 1 to 20.
+   * Number of tiles across a sheet. 1 to 20.
    *
    * @default 5
    */
   columns?: number | undefined;
   /**
-   * Tiles down a sheet. 1 to 20.
+   * Number of tiles down a sheet. 1 to 20.
    *
    * @default 5
    */
   rows?: number | undefined;
   /**
-   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   * Start of the output in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
    */
   start?: number | undefined;
   /**
-   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
 };
@@ -542,21 +542,21 @@ export type StoryboardOptions = {
 /** Options of the kind `waveform`. */
 export type WaveformOptions = {
   /**
-   * Peaks as audiowaveform's JSON or as its binary data (.dat), version 2, or a picture of them.
+   * The format: peaks as audiowaveform's JSON or binary data (.dat), version 2, or a picture of them.
    *
    * @default "json"
    */
   format?: "json" | "dat" | "png" | undefined;
   /**
-   * Samples of each channel in a point; 256, or as many as let a picture show the whole, when absent. 2 to 10,000,000.
+   * Samples of each channel that a point represents. By default 256; for a picture, as many as make it show the whole. 2 to 10,000,000.
    */
   samples_per_pixel?: number | undefined;
   /**
-   * Points for a second of sound, in place of samples_per_pixel. 1 to 24,000.
+   * Points per second of sound, in place of samples_per_pixel. 1 to 24,000.
    */
   pixels_per_second?: number | undefined;
   /**
-   * Most points for the whole, in place of samples_per_pixel. 1 to 1,000,000.
+   * Maximum number of points for the whole, in place of samples_per_pixel. 1 to 1,000,000.
    */
   points?: number | undefined;
   /**
@@ -566,27 +566,27 @@ export type WaveformOptions = {
    */
   bits?: 8 | 16 | undefined;
   /**
-   * Peaks of each channel, in place of those of their mean.
+   * Writes the peaks of each channel, instead of those of their mean.
    *
    * @default false
    */
   split_channels?: boolean | undefined;
   /**
-   * Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.
+   * Sound track of the source: its index from 0, or a language such as en or eng. By default the one that players choose.
    */
   track?: number | string | undefined;
   /**
-   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   * Start of the output in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
    */
   start?: number | undefined;
   /**
-   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
   /**
-   * Width of a PNG in pixels, a point each. 1 to 16,384.
+   * Width of a PNG in pixels; each pixel is a point. 1 to 16,384.
    *
    * @default 800
    */
@@ -620,13 +620,13 @@ export type AdaptiveVideoOptions = {
    */
   format?: "hls" | "dash" | "hls_dash" | undefined;
   /**
-   * Adds an I-frame playlist to each rendition of HLS, from which players show pictures while a viewer seeks: one picture of every six seconds.
+   * Adds an I-frame playlist to each rendition of HLS, with a picture every six seconds that players show while a viewer seeks.
    *
    * @default false
    */
   i_frames?: boolean | undefined;
   /**
-   * Encrypts the segments of HLS with a key of yours; the playlists name where players get it.
+   * Encrypts the segments of HLS with your own key; the playlists name the URL from which players get it.
    */
   encryption?: EncryptionOption | undefined;
   /**
@@ -636,7 +636,7 @@ export type AdaptiveVideoOptions = {
    */
   quality?: Quality | undefined;
   /**
-   * Clockwise degrees to turn the picture by, from how players show it.
+   * Clockwise degrees by which the picture is turned, from the way players show it.
    *
    * @default 0
    */
@@ -646,7 +646,7 @@ export type AdaptiveVideoOptions = {
    */
   flip?: Flip | undefined;
   /**
-   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   * The part of the turned and mirrored picture that is kept, before it is scaled: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
    */
   crop?: CropOption | undefined;
   /**
@@ -658,17 +658,17 @@ export type AdaptiveVideoOptions = {
    */
   height?: SizeOption | undefined;
   /**
-   * Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.
+   * Whether width and height may enlarge the picture; if false, neither side exceeds that of the turned and cropped source.
    *
    * @default true
    */
   enlarge?: boolean | undefined;
   /**
-   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   * How a picture of another shape fills width and height, both of which must be set: contain adds bars, cover crops, fill stretches. By default contain with a background, otherwise fill.
    */
   fit?: Fit | undefined;
   /**
-   * Where the picture sits between its bars, or which part of it is kept.
+   * The position of the picture between its bars, or of the part that is kept.
    *
    * @default "center"
    */
@@ -678,43 +678,43 @@ export type AdaptiveVideoOptions = {
    */
   background?: string | undefined;
   /**
-   * The one sound track to keep: its index from 0, or a language such as en or eng. All of them, each with its language, when absent.
+   * The only sound track to keep: its index from 0, or a language such as en or eng. By default all are kept, each with its language.
    */
   track?: number | string | undefined;
   /**
-   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   * Number of audio channels; lossy formats hold 1 or 2. By default that of the source, in lossy formats at most 2. 1 to 8.
    */
   channels?: number | undefined;
   /**
-   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   * Sample rate in hertz, which the format must support. By default that of the source, or the nearest supported one. 8,000 to 192,000.
    */
   sample_rate?: number | undefined;
   /**
-   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   * Factor of the amplitude: 0.5 lowers the sound by 6 dB; 2 raises it by 6 dB and may clip. 0 to 10.
    *
    * @default 1
    */
   volume?: number | undefined;
   /**
-   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, with a limiter if necessary.
    *
    * @default false
    */
   normalize?: boolean | undefined;
   /**
-   * Loudness for normalize, in LUFS. -40 to -5.
+   * Target loudness of normalize, in LUFS. -40 to -5.
    *
    * @default -16
    */
   target_lufs?: number | undefined;
   /**
-   * Seconds in which the sound rises at the start. 0 to 600.
+   * Seconds in which the sound fades in at the start. 0 to 600.
    *
    * @default 0
    */
   fade_in?: number | undefined;
   /**
-   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   * Seconds in which the sound fades out at the end. 0 to 600.
    *
    * @default 0
    */
@@ -726,13 +726,13 @@ export type AdaptiveVideoOptions = {
    */
   mute?: boolean | undefined;
   /**
-   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   * Start of the output in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
    */
   start?: number | undefined;
   /**
-   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
   /**
@@ -754,7 +754,7 @@ export type UploadOptions = {
    */
   url: string;
   /**
-   * A stored connection; the default one when absent.
+   * Id of a stored connection; by default the default connection.
    */
   connection_id?: string | undefined;
 };

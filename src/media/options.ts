@@ -28,11 +28,11 @@ const flag = z.boolean("must be true or false.").optional();
 const probeOptions = {
   thumbhash: flag.meta({
     description:
-      "Adds the ThumbHash of the picture, or of a frame of the video, to show in its place while it loads.",
+      "Adds the ThumbHash of the picture, or of a frame of the video, which a page can show while the media loads.",
     default: false,
   }),
   dominant_color: flag.meta({
-    description: "Adds the color that most of the picture, or of a frame of the video, has.",
+    description: "Adds the most frequent color of the picture, or of a frame of the video.",
     default: false,
   }),
   entries: flag.meta({
@@ -91,11 +91,11 @@ export const VideoOptions = optionsOf("video", {
   codec: oneOf(VIDEO_CODECS)
     .optional()
     .meta({
-      description: `The codec of the picture: ${codecsOf()}; the first one of the format when absent.`,
+      description: `The codec of the pictures: ${codecsOf()}. By default the first one of the format.`,
     }),
   mode: oneOf(COPY_MODES).optional().meta({
     description:
-      "Auto encodes what an option changes. Copy encodes nothing: start moves back to a keyframe, and the output's cut says what it holds.",
+      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains.",
     default: "auto",
   }),
   ...videoSchemas,
@@ -118,7 +118,7 @@ export const AudioOptions = optionsOf("audio", {
   format: formatOf("audio").meta({ description: "The format.", default: DEFAULT_FORMAT.audio }),
   mode: oneOf(COPY_MODES).optional().meta({
     description:
-      "Auto encodes what an option changes. Copy encodes nothing: start moves back and end on to the edge of a packet, and the output's cut says what it holds.",
+      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back and end moves on to the edge of a packet, and the output's cut says which span it contains.",
     default: "auto",
   }),
   ...optionSchemas("audio"),
@@ -133,7 +133,7 @@ export const AudioOptions = optionsOf("audio", {
 /** Schema of the options of the kind `image`. */
 export const ImageOptions = optionsOf("image", {
   format: formatOf("image").meta({
-    description: "The format; the source's own where it is one of these, else jpeg.",
+    description: "The format; by default the source's own if it is one of these, otherwise jpeg.",
   }),
   ...optionSchemas("image"),
 })
@@ -153,7 +153,7 @@ export const AnimationOptions = optionsOf("animation", {
 /** Schema of the options of the kind `storyboard`. */
 export const StoryboardOptions = optionsOf("storyboard", {
   format: formatOf("storyboard").meta({
-    description: "The format of its sheets.",
+    description: "The format of the sheets.",
     default: DEFAULT_FORMAT.storyboard,
   }),
   ...optionSchemas("storyboard"),
@@ -165,7 +165,7 @@ export const StoryboardOptions = optionsOf("storyboard", {
 export const WaveformOptions = optionsOf("waveform", {
   format: formatOf("waveform").meta({
     description:
-      "Peaks as audiowaveform's JSON or as its binary data (.dat), version 2, or a picture of them.",
+      "The format: peaks as audiowaveform's JSON or binary data (.dat), version 2, or a picture of them.",
     default: DEFAULT_FORMAT.waveform,
   }),
   ...optionSchemas("waveform"),
@@ -207,7 +207,10 @@ export const UploadOptions = optionsOf("upload", {
   connection_id: z
     .string("must be a string.")
     .optional()
-    .meta({ description: "A stored connection; the default one when absent.", example: "conn_01k" }),
+    .meta({
+      description: "Id of a stored connection; by default the default connection.",
+      example: "conn_01k",
+    }),
 }).meta({ id: "UploadOptions" });
 
 /** The schema of the options of each kind of step. */

@@ -7,9 +7,9 @@ import type { Source } from "./source.ts";
 
 /** Width and height in pixels. */
 export interface Size {
-  /** In pixels. */
+  /** Width in pixels. */
   width: number;
-  /** In pixels. */
+  /** Height in pixels. */
   height: number;
 }
 

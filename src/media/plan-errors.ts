@@ -244,7 +244,7 @@ export const sizeTooSmall = ({
     TARGET_SIZE,
   );
 
-/** For a file that an option names. */
+/** The error of a file that an option names. */
 export const fileUnsuitable = ({ fault, source }: { fault: FileFault; source: SourceFacts }) =>
   new MediaError("input_unsupported", FILE_FAULTS[fault](source));
 

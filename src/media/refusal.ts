@@ -49,7 +49,8 @@ export const Refusal = z
   ])
   .meta({
     id: "Refusal",
-    description: "Why an encoder does not do a piece of work: a code from a closed set, with its facts.",
+    description:
+      "The reason why an encoder refuses a piece of work: a code from a closed set, with its facts.",
   });
 /** Why an encoder refused the work: a code from a closed set, with its facts. */
 export type Refusal = z.infer<typeof Refusal>;
@@ -66,17 +67,19 @@ export const OTHER_WORK: ReadonlySet<Refusal["code"]> = new Set([
   "not_loaded",
 ]);
 
-/** Which encoder does the work, and why. */
+/** The encoder that does the work, and why. */
 export const EncoderChoice = z
   .object({
     encoder: z.string().meta({ example: "native" }),
-    reason: z.string().meta({ description: "One short sentence.", example: "Faster here: 8 s, not 16 s." }),
+    reason: z
+      .string()
+      .meta({ description: "A short sentence that says why.", example: "Faster here: 8 s, not 16 s." }),
     refusals: z.array(Refusal).optional().meta({
-      description: "Why the preferred encoders do not do it; absent when there are none.",
+      description: "The reasons why preferred encoders do not do the work; absent if none refused.",
     }),
   })
   .meta({ id: "EncoderChoice" });
-/** Which encoder does the work, and why. */
+/** The encoder that does the work, and why. */
 export type EncoderChoice = z.infer<typeof EncoderChoice>;
 
 /** The encoder of a plan, how the plan is cut for it, and why. Plain data, stored with the run. */

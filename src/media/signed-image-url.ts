@@ -3,8 +3,10 @@ import { z } from "zod";
 /** A signed image URL. */
 export const ImageUrl = z
   .object({
-    url: z.string().meta({ description: "What an `<img>` shows; needs no API key." }),
-    expires_at: z.int().meta({ description: "When it stops working, in milliseconds since 1970." }),
+    url: z.string().meta({ description: "The URL for an `<img>`, which needs no API key." }),
+    expires_at: z
+      .int()
+      .meta({ description: "Time at which the URL expires, in milliseconds since the Unix epoch." }),
   })
   .meta({ id: "ImageUrl" });
 /** A signed image URL. */

@@ -4,12 +4,12 @@ import { BOUNDS } from "./formats.ts";
 
 const color = z
   .object({
-    primaries: z.string().optional(),
-    transfer: z.string().optional(),
-    space: z.string().optional(),
-    range: z.enum(["limited", "full"]).optional(),
+    primaries: z.string().optional().meta({ description: "Color primaries, as ffmpeg names them." }),
+    transfer: z.string().optional().meta({ description: "Transfer characteristics, as ffmpeg names them." }),
+    space: z.string().optional().meta({ description: "Matrix of YCbCr, as ffmpeg names it." }),
+    range: z.enum(["limited", "full"]).optional().meta({ description: "Range of the sample values." }),
     bit_depth: z.int().optional().meta({ description: "Bits per component." }),
-    hdr: z.boolean().meta({ description: "True for PQ and HLG." }),
+    hdr: z.boolean().meta({ description: "True if the transfer is PQ or HLG." }),
   })
   .meta({ id: "Color" });
 
@@ -40,43 +40,54 @@ const color_profile = z
       description: "The color space of an ICC profile: RGB, GRAY, CMYK and others.",
     }),
     to_srgb: ToSrgb.optional().meta({
-      description: "The conversion of its colors to sRGB; absent for a profile that is not converted.",
+      description: "The conversion of the profile's colors to sRGB; absent if they are not converted.",
     }),
   })
   .meta({ id: "ColorProfile" });
 
 const stream = z
   .object({
-    index: z.int(),
+    index: z.int().meta({ description: "Index in the file, from 0." }),
     kind: z
       .enum(["video", "audio", "subtitle", "data", "cover"])
       .meta({ description: "A cover is a picture that goes with the whole file." }),
-    codec: z.string().nullable(),
-    duration: z.number().optional(),
+    codec: z
+      .string()
+      .nullable()
+      .meta({ description: "Name of the codec, as ffmpeg has it; null when unknown." }),
+    duration: z.number().optional().meta({ description: "Seconds." }),
     end: z
       .number()
       .min(0)
       .optional()
       .meta({ description: "Seconds from the start of the file to the end of the stream's last frame." }),
-    bitrate: z.int().optional(),
-    language: z.string().optional(),
+    bitrate: z.int().optional().meta({ description: "Bits per second." }),
+    language: z.string().optional().meta({ description: "Language code that the file states." }),
     title: z.string().optional().meta({ description: "Name of a subtitle track." }),
     default: z.literal(true).optional().meta({
-      description: "Whether players show a subtitle track by default; else absent.",
+      description: "True if players show a subtitle track by default; otherwise absent.",
     }),
     disabled: z.literal(true).optional().meta({
       description:
-        "Whether the file switches off a video or sound track, which players then ignore; else absent.",
+        "True if the file disables a video or sound track, which players then ignore; otherwise absent.",
     }),
     forced: z.literal(true).optional().meta({
-      description: "Whether a subtitle track holds only what every viewer needs; else absent.",
+      description:
+        "True if a subtitle track holds only what every viewer needs, such as translated signs; otherwise absent.",
     }),
     channels: z.int().min(1).optional().meta({
-      description: "Of a sound track other than the one that `audio` describes.",
+      description: "Channels of a sound track; absent for the one that `audio` describes.",
     }),
-    sample_rate: z.int().min(1).optional().meta({ description: "The same, in hertz." }),
-    bit_depth: z.int().min(1).optional().meta({ description: "The same, in bits." }),
-    floating: z.literal(true).optional().meta({ description: "The same." }),
+    sample_rate: z.int().min(1).optional().meta({ description: "Samples per second of such a track." }),
+    bit_depth: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: "Bits of a sample of such a track, as in `audio`." }),
+    floating: z
+      .literal(true)
+      .optional()
+      .meta({ description: "True if such a track has floating-point samples, as in `audio`." }),
   })
   .meta({ id: "Stream" });
 
@@ -86,7 +97,7 @@ const audio = z
     sample_rate: z.int().min(1).meta({ description: "Hertz." }),
     bit_depth: z.int().min(1).optional().meta({
       description:
-        "Bits of a sample of lossless sound, where they are more than 16; absent where the codec names them.",
+        "Bits of a sample of lossless sound if they are more than 16; absent if the name of the codec states them.",
     }),
     floating: z.literal(true).optional().meta({
       description:
@@ -100,44 +111,44 @@ const codec = z.string().nullable().default(null);
 /** The facts of media, as a probe reads them. */
 export const SourceFacts = z.object({
   object: z.literal("source"),
-  url: z.string(),
+  url: z.string().meta({ description: "URL of the file, or of the master playlist of adaptive video." }),
   kind: z.enum(["video", "audio", "image", "adaptive_video", "data"]).meta({
-    description: "Data is the JSON or the .dat of a waveform.",
+    description: "The kind of media; `data` is the JSON or .dat of a waveform.",
   }),
   format: z.string().meta({ description: "Container format, such as mp4, matroska, jpeg.", example: "mp4" }),
-  mime: z.string().optional(),
-  filesize: z.int().min(0).optional().meta({ description: "Bytes." }),
+  mime: z.string().optional().meta({ description: "Media type, such as video/mp4." }),
+  filesize: z.int().min(0).optional().meta({ description: "Size of the file in bytes." }),
   width: z
     .int()
     .min(1)
     .optional()
-    .meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
+    .meta({ description: "Displayed width in pixels, after rotation and pixel aspect ratio." }),
   height: z
     .int()
     .min(1)
     .optional()
-    .meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
+    .meta({ description: "Displayed height in pixels, after rotation and pixel aspect ratio." }),
   duration: z
     .number()
     .min(BOUNDS.seconds.min)
     .max(BOUNDS.seconds.max)
     .optional()
-    .meta({ description: "Seconds." }),
+    .meta({ description: "Duration in seconds; absent for a still image, and when unknown." }),
   duration_estimated: z.boolean().optional().meta({
     description:
-      "True where the duration is estimated: the file has no header that states it, and is too large to count.",
+      "True if the duration is an estimate, because no header states it and the file is too large to count; otherwise absent.",
   }),
   fragmented: z.literal(true).optional().meta({
     description:
-      "True for a fragmented MP4 or MOV, whose packets are listed throughout the file; else absent.",
+      "True for a fragmented MP4 or MOV, which lists its packets throughout the file; otherwise absent.",
   }),
   edited: z.literal(true).optional().meta({
     description:
-      "True where the edit list of an MP4 or MOV shows several parts, which a copy cannot follow; else absent.",
+      "True if the edit list of an MP4 or MOV shows several parts, so that every output is encoded; otherwise absent.",
   }),
   preroll: z.number().min(0).optional().meta({
     description:
-      "Seconds at the start that the edit list of an MP4 or MOV hides, as a cut without an encode leaves them; absent where it hides no more than decoders need.",
+      "Seconds at the start that the edit list of an MP4 or MOV hides, as after a cut without an encode; absent if it hides no more than decoders need.",
   }),
   postroll: z.number().min(0).optional().meta({
     description:
@@ -168,52 +179,55 @@ export const SourceFacts = z.object({
     .max(270)
     .multipleOf(90)
     .optional()
-    .meta({ description: "Clockwise degrees that a player turns the picture: 0, 90, 180, 270." }),
+    .meta({ description: "Clockwise degrees by which a player turns the picture: 0, 90, 180 or 270." }),
   mirrored: z.literal(true).optional().meta({
-    description: "True where a player mirrors the turned picture, left to right; else absent.",
+    description: "True if a player mirrors the turned picture left to right; otherwise absent.",
   }),
-  has_alpha: z.boolean().optional(),
+  has_alpha: z.boolean().optional().meta({ description: "True if the picture has transparency." }),
   premultiplied: z.literal(true).optional().meta({
-    description: "True where the colors are stored multiplied by the transparency; else absent.",
+    description: "True if the colors are stored multiplied by the transparency; otherwise absent.",
   }),
   transparent_color: z.string().optional().meta({
     description:
-      "The color that stands for transparency, `0xRRGGBB`, in a gray PNG of 1, 2 or 4 bits; else absent.",
+      "The color that a gray PNG of 1, 2 or 4 bits shows as transparent, `0xRRGGBB`; otherwise absent.",
   }),
   animated: z.boolean().optional().meta({ description: "True for an image with more than one frame." }),
-  interlaced: z.boolean().optional(),
-  pixel_format: z.string().optional(),
+  interlaced: z.boolean().optional().meta({ description: "True if a picture consists of two fields." }),
+  pixel_format: z
+    .string()
+    .optional()
+    .meta({ description: "Pixel format, as ffmpeg names it, such as yuv420p." }),
   coded_width: z
     .int()
     .min(1)
     .optional()
-    .meta({ description: "Stored pixels, before rotation and pixel aspect." }),
+    .meta({ description: "Stored width in pixels, before rotation and pixel aspect ratio." }),
   coded_height: z
     .int()
     .min(1)
     .optional()
-    .meta({ description: "Stored pixels, before rotation and pixel aspect." }),
+    .meta({ description: "Stored height in pixels, before rotation and pixel aspect ratio." }),
   sample_aspect_ratio: z
     .string()
     .optional()
-    .meta({ description: "Width to height of one stored pixel.", example: "1:1" }),
+    .meta({ description: "Ratio of width to height of a stored pixel.", example: "1:1" }),
   audio: audio.optional(),
   color: color.optional(),
   color_profile: color_profile.optional().meta({
     description:
-      "The color profile of a picture, embedded or stated by its header; absent for sRGB, and for a damaged one, which viewers ignore.",
+      "The color profile of a picture, embedded or stated by its header; absent for sRGB, and for a damaged profile, which viewers ignore.",
   }),
   gain_map: z.literal(true).optional().meta({
     description: "True for a photo with a gain map, from which viewers compute HDR; otherwise absent.",
   }),
-  streams: z.array(stream).optional(),
+  streams: z.array(stream).optional().meta({ description: "The streams of the file, in its order." }),
   video_track: z.int().min(0).optional().meta({
     description:
-      "Which of the video tracks in streams the source describes, and its outputs show: its index from 0; absent for the first.",
+      "Index, from 0 among the video tracks in streams, of the track that the source describes and outputs show; absent for the first.",
   }),
   sound_track: z.int().min(0).optional().meta({
     description:
-      "Which of the sound tracks in streams the source describes, and its outputs play: its index from 0; absent for the first.",
+      "Index, from 0 among the sound tracks in streams, of the track that the source describes and outputs play; absent for the first.",
   }),
   tags: z
     .record(z.string(), z.string())
@@ -223,14 +237,17 @@ export const SourceFacts = z.object({
     .record(z.string(), z.array(z.string()))
     .optional()
     .meta({
-      description: "The values of the tags that have several, which tags joins with semicolons; else absent.",
+      description:
+        "The values of tags that have several, which tags joins with semicolons; absent if none has.",
       example: { artist: ["Ada", "Ben"] },
     }),
   long_tags: z
     .array(z.string())
     .optional()
-    .meta({ description: "Names of tags whose texts are too long to carry; else absent." }),
-  chapters: Chapters.optional().meta({ description: "In order of time; absent when the file has none." }),
+    .meta({ description: "Names of tags whose texts are too long to carry; absent if there are none." }),
+  chapters: Chapters.optional().meta({
+    description: "Chapters in order of time; absent if the file has none.",
+  }),
 });
 /** The facts of media, as a probe reads them. */
 export type SourceFacts = z.infer<typeof SourceFacts>;

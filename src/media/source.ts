@@ -10,11 +10,11 @@ const counts = z
       .object({
         source: z.int().min(0).meta({
           description:
-            "Pictures that the source shows in the span; those that its edit list hides do not count.",
+            "Pictures that the source shows in the requested span, without those that its edit list hides.",
         }),
         output: z.int().min(0).meta({
           description:
-            "Pictures that the output shows; of adaptive video, in each rendition. A copy may end with a few more than its span has, because earlier pictures refer to them.",
+            "Pictures that the output shows; for adaptive video, in each rendition. A copy may end with a few more than its span has, because earlier pictures refer to them.",
         }),
         unreadable: z.int().min(0).optional().meta({
           description:
@@ -26,12 +26,12 @@ const counts = z
       .object({
         source: z.number().min(0).meta({
           description:
-            "Seconds of sound that the source's packets hold in the span; of all tracks that the output has.",
+            "Seconds of sound in the source's packets in that span, for all tracks that the output has.",
         }),
         output: z
           .number()
           .min(0)
-          .meta({ description: "Seconds of sound that the output's packets hold, at its own speed." }),
+          .meta({ description: "Seconds of sound in the output's packets, at the speed of the output." }),
       })
       .optional(),
   })
@@ -39,26 +39,32 @@ const counts = z
 
 const dropped = z
   .object({
-    kind: z.enum([
-      "video",
-      "audio",
-      "subtitle",
-      "chapters",
-      "data",
-      "cover",
-      "tags",
-      "channels",
-      "alpha",
-      "bit_depth",
-      "hdr",
-      "color_profile",
-      "gain_map",
-    ]),
-    index: z.int().min(0).optional().meta({ description: "Index of the source's stream." }),
+    kind: z
+      .enum([
+        "video",
+        "audio",
+        "subtitle",
+        "chapters",
+        "data",
+        "cover",
+        "tags",
+        "channels",
+        "alpha",
+        "bit_depth",
+        "hdr",
+        "color_profile",
+        "gain_map",
+      ])
+      .meta({ description: "The kind of stream or property that the output lacks." }),
+    index: z.int().min(0).optional().meta({ description: "Index of the stream in the source." }),
     part: z.int().min(1).optional().meta({
-      description: "Which video of concat has it, 1 for the first; absent for what the input itself has.",
+      description:
+        "Number of the joined video that has the part, 1 for the first of `concat`; absent for the input itself.",
     }),
-    language: z.string().optional(),
+    language: z
+      .string()
+      .optional()
+      .meta({ description: "Language of the stream, if the source states one." }),
     reason: z
       .enum([
         "asked",
@@ -88,11 +94,11 @@ const waveform = z
     channels: z
       .int()
       .min(1)
-      .meta({ description: "Rows of peaks: 1, or each channel's with split_channels." }),
-    sample_rate: z.int().min(1).meta({ description: "Hertz." }),
-    samples_per_pixel: z.int().min(1).meta({ description: "Samples in a point." }),
-    bits: z.literal([8, 16]),
-    length: z.int().min(0).meta({ description: "Points of a channel." }),
+      .meta({ description: "Rows of peaks: 1, or one for each channel with split_channels." }),
+    sample_rate: z.int().min(1).meta({ description: "Samples per second." }),
+    samples_per_pixel: z.int().min(1).meta({ description: "Samples that a point represents." }),
+    bits: z.literal([8, 16]).meta({ description: "Bits of a peak." }),
+    length: z.int().min(0).meta({ description: "Points in each row." }),
   })
   .meta({ id: "WaveformFacts", description: "The header of a waveform's data." });
 
@@ -119,23 +125,27 @@ export const Source = SourceFacts.extend({
         url: z.string(),
         mime: z.string(),
         filesize: z.int().min(0),
-        time: z.number().min(0).optional().meta({ description: "Seconds in the source." }),
+        time: z
+          .number()
+          .min(0)
+          .optional()
+          .meta({ description: "Time of a still in the source, in seconds." }),
       }),
     )
     .optional()
     .meta({
       description:
-        "All files of an output of several: the WebVTT, the JSON and the sheets of a storyboard, in order; each of several stills with its time.",
+        "All files of an output that has several, in order: the WebVTT, the JSON and the sheets of a storyboard, or several stills, each with its time.",
     }),
-  waveform: waveform.optional().meta({ description: "On the output of the kind waveform." }),
+  waveform: waveform.optional().meta({ description: "On the output of a waveform: the header of its data." }),
   thumbhash: z.string().optional().meta({
     description:
-      "ThumbHash in base64, of a probe with that option: of the picture, or of what a video shows after a tenth of its time.",
+      "ThumbHash in base64 of the picture, or of the frame of a video at a tenth of its duration; only from a probe with the option thumbhash.",
     example: "3OcRJYB4d3h/iIeHeEh3eIhw+j2A",
   }),
   dominant_color: z.string().optional().meta({
     description:
-      "Its most frequent color, of a probe with that option: the mean of the fullest of 16 × 16 × 16 steps of red, green and blue. Absent where all is transparent.",
+      "The most frequent color: the mean of the fullest of 16 × 16 × 16 steps of red, green and blue; only from a probe with the option dominant_color. Absent if the whole picture is transparent.",
     example: "#1e90ff",
   }),
   entries: z
@@ -143,30 +153,33 @@ export const Source = SourceFacts.extend({
     .optional()
     .meta({
       description:
-        "Seconds at which a copy can start, ascending, of a probe of a video with that option: every picture from there on is complete. Empty when they are unknown.",
+        "Times in seconds at which a copy can start, ascending: every picture from there on is complete. Only from a probe of a video with the option entries; empty if they are unknown.",
       example: [0, 2, 4],
     }),
   etag: z.string().optional(),
   counts: counts.optional(),
   larger_than_source: z.literal(true).optional().meta({
     description:
-      "On an encode's output of the source's own kind: true where its file is larger than that of the source, with no more pixels, frames, channels, samples or seconds; else absent.",
+      "On the output of an encode to the source's own kind: true if its file is larger than the source, without having more pixels, frames, channels, samples or seconds; otherwise absent.",
   }),
   cut: z
     .object({ start: z.number().min(0), end: z.number().min(0) })
     .optional()
     .meta({
       description:
-        "On the output of a copy: what it holds of its source, in seconds. It starts with a keyframe, or a packet of sound alone, and ends where its last packet does.",
+        "On the output of a copy: the span of the source that it contains, in seconds. It starts with a keyframe, or with any packet if it has sound only, and ends where its last packet ends.",
     }),
-  encoder: z.string().optional().meta({ description: "On an encode's output: which encoder did the work." }),
+  encoder: z
+    .string()
+    .optional()
+    .meta({ description: "On an encode's output: the name of the encoder that did the work." }),
   reason: z
     .string()
     .optional()
-    .meta({ description: "On an encode's output: why that encoder was chosen, in one short sentence." }),
+    .meta({ description: "On an encode's output: a short sentence that says why this encoder was chosen." }),
   refusals: z.array(Refusal).optional().meta({
     description:
-      "On an encode's output: why the preferred encoders did not do the work; absent when there are none.",
+      "On an encode's output: the reasons why preferred encoders did not do the work; absent if none refused.",
   }),
 }).meta({ id: "Source" });
 

@@ -55,9 +55,9 @@ const PRIVATE_NAMES = [
   /^(com|org|net)\./,
 ];
 
-/** Which of a source's tags an output keeps: all that the format can hold, all but private ones, or none. */
+/** The tags of a source that an output keeps: all that the format can hold, all but private ones, or none. */
 export const METADATA_MODES = ["keep", "clean", "strip"] as const;
-/** Which of a source's tags an output keeps: all that the format can hold, all but private ones, or none. */
+/** The tags of a source that an output keeps: all that the format can hold, all but private ones, or none. */
 export type MetadataMode = (typeof METADATA_MODES)[number];
 
 /** Tags by name. */

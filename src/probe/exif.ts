@@ -3,7 +3,7 @@ import { readOr, viewOf } from "../util/bytes.ts";
 
 /** The orientation that a picture's EXIF data states. */
 export interface Orientation {
-  /** From 1 to 8 (EXIF 2.32, tag 274). */
+  /** The orientation, from 1 to 8 (EXIF 2.32, tag 274). */
   value: number;
   /** Offset of its two bytes. */
   at: number;

@@ -135,7 +135,7 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
 /** A track's entry in Tracks (RFC 9559, 5.1.4.1). */
 interface TrackEntry {
   number: number;
-  /** At most eight bytes in hex; tags refer to the track by it. */
+  /** UID by which tags refer to the track: at most eight bytes in hex. */
   uid: string;
   kind: "video" | "audio";
   /** Frames per second when the track declares a constant rate; otherwise null. */

@@ -34,10 +34,10 @@ export const SigningRule = closed({
     .string("must be a text of up to 900 characters.")
     .max(900)
     .optional()
-    .meta({ description: "Start of the keys; default all of the bucket.", example: "films/" }),
+    .meta({ description: "Prefix of the keys; by default all keys of the bucket.", example: "films/" }),
   methods: z.array(z.enum(SIGNED_METHODS, METHODS), METHODS).min(1).meta({
     description:
-      "`GET` reads an object, also by HEAD; `PUT` writes one, whole or in parts; `DELETE` deletes one.",
+      "The methods that may be signed: `GET` reads an object, also by HEAD; `PUT` writes one, whole or in parts; `DELETE` deletes one.",
   }),
 }).meta({ id: "SigningRule" });
 /** Requests that may be signed with a connection. */
@@ -66,25 +66,25 @@ export const ConnectionRequest = closed({
     example: "https://s3.eu-central-1.amazonaws.com",
   }),
   region: credential(64).meta({
-    description: "Region that requests are signed for; `auto` on R2.",
+    description: "Region for which requests are signed; `auto` on R2.",
     example: "eu-central-1",
   }),
   access_key_id: credential(256).meta({ example: "AKIAIOSFODNN7EXAMPLE" }),
   secret_access_key: credential(1024).meta({
-    description: "Write-only: no response contains it.",
+    description: "Secret access key; write-only, so no response contains it.",
     example: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     writeOnly: true,
   }),
   force_path_style: flag.optional().meta({
     description:
-      "True names the bucket in the path, false in the host. Default false for AWS and true elsewhere.",
+      "True puts the bucket's name into the path of URLs, false into the host name. Default false for AWS, and true elsewhere.",
   }),
   is_default: flag.optional().meta({
     description:
-      "True makes it the default, which serves requests that name no connection; the first connection is the default.",
+      "True makes this connection the default, which serves requests that name none. The first connection is the default.",
   }),
   signing: z.array(SigningRule, RULES).max(20, RULES).optional().meta({
-    description: "What `POST /connections/{id}/sign` may sign; default nothing.",
+    description: "The requests that `POST /connections/{id}/sign` may sign; by default none.",
   }),
 }).meta({ id: "ConnectionRequest" });
 /** A valid request for a connection. */
@@ -107,7 +107,7 @@ export type ConnectionChange = z.infer<typeof ConnectionChange>;
 export const Connection = ConnectionRequest.omit({ secret_access_key: true })
   .required()
   .extend({
-    force_path_style: z.boolean().nullable().meta({ description: "Null: the default for the endpoint." }),
+    force_path_style: z.boolean().nullable().meta({ description: "Null uses the default of the endpoint." }),
     id: z.string().meta({ example: "conn_01kaggm8q0fzr2n5v3x7c1d9jb" }),
     object: z.literal("connection"),
     created_at: z.int(),
@@ -146,21 +146,24 @@ export const SignRequest = closed({
     .meta({ example: "films/clip.mp4" }),
   query: closed({ uploads: parameter, uploadId: parameter, partNumber: parameter }, "parameter")
     .optional()
-    .meta({ description: "`uploads`, `uploadId`, `partNumber`, as S3 has them." }),
+    .meta({
+      description:
+        "Query parameters of an upload in parts, as in S3: `uploads`, `uploadId` and `partNumber`.",
+    }),
   content_type: z
     .string("must be a text of up to 255 characters.")
     .regex(/^[\x20-\x7e]{0,255}$/)
     .nullable()
     .optional()
-    .meta({ description: "Must be sent unchanged." }),
+    .meta({ description: "Content-Type of the body, which must be sent unchanged." }),
   content_length: z
     .int("must be a whole number of bytes.")
     .min(0)
     .optional()
-    .meta({ description: "Bytes of the body, which must have exactly this length." }),
+    .meta({ description: "Exact length of the body in bytes." }),
   seconds: wholeWithin({ min: 1, max: MAX_SIGNED_SECONDS })
     .optional()
-    .meta({ description: `How long the URL is valid; default ${MAX_SIGNED_SECONDS}.` }),
+    .meta({ description: `Seconds for which the URL is valid; default ${MAX_SIGNED_SECONDS}.` }),
 }).meta({ id: "SignRequest" });
 /** An S3 request that a client without the credentials will send. */
 export type SignRequest = z.infer<typeof SignRequest>;
@@ -170,7 +173,7 @@ export const SignedRequest = z
   .object({
     object: z.literal("signed_request"),
     url: z.string(),
-    headers: z.record(z.string(), z.string()).meta({ description: "Headers that must be sent." }),
+    headers: z.record(z.string(), z.string()).meta({ description: "Headers that the request must have." }),
     expires_at: z.int().meta({ description: "Milliseconds since the Unix epoch." }),
   })
   .meta({ id: "SignedRequest" });
@@ -186,12 +189,17 @@ export function parseSignRequest(body: unknown): SignRequest {
 export const Reencryption = z
   .object({
     object: z.literal("reencryption"),
-    connections: z.int().meta({ description: "Number of secrets." }),
+    connections: z.int().meta({ description: "Number of secrets of connections." }),
     webhook_secrets: z.int().meta({ description: "Number of secrets of webhooks." }),
-    reencrypted: z.int().meta({ description: "How many of these were encrypted with an older key." }),
+    reencrypted: z
+      .int()
+      .meta({
+        description:
+          "Number of these secrets that were encrypted with an older key, and now have the newest.",
+      }),
     failed: z.array(z.string()).meta({
       description:
-        "Ids of connections and endpoints whose secrets no key decrypts, `webhook_url` for the project's own; set these secrets again.",
+        "Ids of the connections and endpoints whose secrets no key decrypts, and `webhook_url` for the project's own secret; set these secrets again.",
     }),
   })
   .meta({ id: "Reencryption" });

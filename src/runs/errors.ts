@@ -47,12 +47,12 @@ export const running = (object: RecordType) =>
 export const stepNotFound = ({ task, step }: { task: string; step: string }) =>
   new MediaError("step_not_found", `Task ${task} has no step ${step}.`);
 export const stepInputMissing = () => new MediaError("internal_error", "The step has no input.");
-/** For a task that waited for the output of another. */
+/** The error of a task that waited for the output of another. */
 export const inputTaskEnded = ({ task, ended }: Pick<AfterReason, "task" | "ended">) =>
   new MediaError("input_not_found", `The input is the output of ${task}, which ${ENDS[ended]}.`, {
     reason: { code: "after", task, ended },
   });
-/** For the retry of a task whose input another task never produced. */
+/** The error of retrying a task whose input another task never produced. */
 export const inputNeverMade = ({ task }: { task: string }) =>
   new MediaError(
     "invalid_input",

@@ -35,7 +35,7 @@ const after = nullable(
     .optional()
     .meta({
       description:
-        "The output, by its name or its index from 0, whose file is the input of this one in place of the job's.",
+        "Name, or index from 0, of the output whose file this output reads in place of the job's input.",
     }),
 );
 
@@ -61,7 +61,7 @@ const input = inputUrl.meta({
 const webhook_url = nullable(
   webhookUrl.optional().meta({
     description:
-      "Where the events of every task are posted, https://; only responses about deliveries contain it.",
+      "The https:// URL to which the events of every task are posted; only responses about deliveries contain it.",
     example: "https://example.com/hooks",
   }),
 );

@@ -12,9 +12,13 @@ export const Job = z
     input: z.string().meta({ example: "https://example.com/clip.mov" }),
     status: z.enum(TASK_STATUSES).meta({
       description:
-        "queued until a task starts; at the end, succeeded when every task has, failed when one has, else cancelled.",
+        "`queued` until a task starts; at the end `succeeded` if every task has, `failed` if one has, otherwise `cancelled`.",
     }),
-    tasks: z.array(Task).meta({ description: "A task for each output, in their order; less those deleted." }),
+    tasks: z
+      .array(Task)
+      .meta({
+        description: "A task for each output, in the order of the request, without those that were deleted.",
+      }),
     created_at: timestamp,
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
@@ -29,10 +33,11 @@ export const JobUpdate = z
   .object({
     record: Job,
     progress: z.int().min(0).max(100).nullable().meta({
-      description: "Percent of all its tasks together; null until it can be measured.",
+      description: "Percentage of all tasks together, 0 to 100; null until it can be measured.",
     }),
     eta: z.number().nullable().meta({
-      description: "Seconds until the last task ends; null until known of all that are not finished.",
+      description:
+        "Seconds until the last task ends; null until the estimate of every unfinished task is known.",
     }),
   })
   .meta({ id: "JobUpdate" });

@@ -37,7 +37,7 @@ export const KeyRequest = closed({
     .min(1)
     .optional()
     .meta({
-      description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` manages keys and reads metrics, \`connections.sign\` signs requests to the storage of connections, \`connections.manage\` creates, changes and deletes connections. Only scopes of the key that asks. Default ${DEFAULT_SCOPES.join(", ")}, as far as that has them.`,
+      description: `The permissions of the key: \`read\` is GET and HEAD, \`write\` is every other method, \`admin\` manages keys and reads metrics, \`connections.sign\` signs requests to the storage of connections, \`connections.manage\` creates, changes and deletes connections. A key can only grant scopes that it has itself. Default ${DEFAULT_SCOPES.join(", ")}, if the requesting key has them.`,
       example: ["read"],
     }),
 }).meta({ id: "KeyRequest" });
@@ -49,7 +49,7 @@ export const RollRequest = closed({
   keep_seconds: wholeWithin(KEY_BOUNDS.keep_seconds)
     .optional()
     .meta({
-      description: `How long the old secret stays valid beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 revokes it at once.`,
+      description: `Seconds for which the old secret stays valid beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 revokes it at once.`,
     }),
 }).meta({ id: "RollRequest" });
 /** How to replace a key's secret. */
@@ -65,7 +65,7 @@ export const ApiKey = z
     created_at: timestamp,
     last_used_at: timestamp
       .nullable()
-      .meta({ description: "Null before its first use. It may be a few minutes behind." }),
+      .meta({ description: "Time of the last use, which may be a few minutes old; null before the first." }),
   })
   .meta({ id: "Key" });
 /** An API key of a project, without its secret. */
@@ -75,7 +75,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const NewApiKey = ApiKey.extend({
   secret: z.string().optional().meta({
     description:
-      "Sent after `Bearer`. Returned only once: the repeated response to an `Idempotency-Key` lacks it.",
+      "The secret that a request sends after `Bearer`. It is returned only once: the repeated response to an `Idempotency-Key` lacks it.",
     example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ01234",
   }),
 }).meta({ id: "NewKey" });

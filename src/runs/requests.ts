@@ -32,7 +32,7 @@ const metadata = z
 
 const webhook_url = nullable(
   webhookUrl.optional().meta({
-    description: "Where its events are posted, https://; only responses about deliveries contain it.",
+    description: "The https:// URL to which events are posted; only responses about deliveries contain it.",
     example: "https://example.com/hooks",
   }),
 );

@@ -22,12 +22,15 @@ export const RunError = z
     step_id: z.string().optional(),
     retryable: z.boolean().meta({ description: "True when another attempt may succeed." }),
     reason: ErrorReason.optional().meta({
-      description: "What sets the error apart from others of its kind.",
+      description: "Distinguishes the error from others of its kind.",
     }),
     refusals: z
       .array(Refusal)
       .optional()
-      .meta({ description: "Why each encoder refused the work; of encoder_unavailable alone." }),
+      .meta({
+        description:
+          "The reason of each encoder for refusing the work; only with the kind encoder_unavailable.",
+      }),
     fallback: z
       .enum(FALLBACK_FAULTS)
       .optional()
@@ -55,7 +58,7 @@ const record = z
       .min(0)
       .max(100)
       .nullable()
-      .meta({ description: "Percent; null until it can be measured." }),
+      .meta({ description: "Percentage of the step, 0 to 100; null until it can be measured." }),
     error: RunError.nullable(),
     created_at: timestamp,
     started_at: timestamp.nullable(),

@@ -20,7 +20,10 @@ const record = z
     output: z
       .string()
       .nullable()
-      .meta({ description: "The destination given; without one null, then the managed URL on success." }),
+      .meta({
+        description:
+          "The destination of the request. If it has none, null until the task succeeds, then the URL in managed storage.",
+      }),
     options: z.record(z.string(), z.unknown()),
     metadata: z.record(z.string(), z.unknown()),
     status: z.enum(TASK_STATUSES),
@@ -32,11 +35,11 @@ const record = z
         name: z.string().optional(),
         after: z.string().optional().meta({
           description:
-            "The task whose output is the input: `input` names it once that is there, before the job's.",
+            "The task whose output is the input: until it has succeeded, `input` is the job's, then the output.",
         }),
       })
       .optional()
-      .meta({ description: "The job that the task belongs to; only where it does." }),
+      .meta({ description: "The job that the task belongs to; absent if it belongs to none." }),
     created_at: z.int(),
     started_at: z.int().nullable(),
     finished_at: z.int().nullable(),

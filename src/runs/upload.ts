@@ -26,7 +26,7 @@ export const UploadRequest = closed({
   size: z
     .int(required("a whole number of bytes from 1."))
     .min(1)
-    .meta({ description: "Bytes of the file, which must have exactly this length." }),
+    .meta({ description: "Exact size of the file in bytes." }),
   content_type: z
     .string(required("a media type, such as video/mp4, of up to 128 characters."))
     .max(128)
@@ -50,9 +50,9 @@ export const UploadRequest = closed({
   connection_id: z
     .string("must be the id of a connection.")
     .optional()
-    .meta({ description: "Connection for `output`; the default one when absent." }),
+    .meta({ description: "Id of the connection for `output`; by default the default connection." }),
   seconds: wholeWithin(UPLOAD_SECONDS).optional().meta({
-    description: "How long the URLs are valid; default 86400, a day.",
+    description: "Seconds for which the URLs are valid; default 86400, a day.",
   }),
 })
   .superRefine(({ output, connection_id }, ctx) => {
@@ -68,9 +68,12 @@ export type UploadRequest = z.infer<typeof UploadRequest>;
 export const UploadPart = z
   .object({
     part: z.int().min(1).max(MAX_PARTS),
-    size: z.int().min(1).meta({ description: "Bytes of this part, which follow those of the part before." }),
+    size: z
+      .int()
+      .min(1)
+      .meta({ description: "Size of the part in bytes; parts follow one another in the file." }),
     url: z.string(),
-    headers: z.record(z.string(), z.string()).meta({ description: "Headers that must be sent." }),
+    headers: z.record(z.string(), z.string()).meta({ description: "Headers that the request must have." }),
   })
   .meta({ id: "UploadPart" });
 /** A part of an upload, and its URL. */
@@ -88,16 +91,18 @@ export const Upload = z
     url: z.string().meta({
       description: "The input for a task or step of this project, once the upload is `stored`.",
     }),
-    output: z.string().nullable().meta({ description: "Null: in managed storage." }),
+    output: z.string().nullable().meta({ description: "Destination of the file; null in managed storage." }),
     connection_id: z.string().nullable(),
     parts: z
       .array(UploadPart)
-      .meta({ description: "In order; they may be sent in any. None once it is `stored`." }),
-    etag: z.string().nullable().meta({ description: "Of the stored file." }),
+      .meta({
+        description: "The parts in order, which may be sent in any order; empty once the upload is `stored`.",
+      }),
+    etag: z.string().nullable().meta({ description: "ETag of the stored file." }),
     created_at: z.int(),
     expires_at: z.int().meta({
       description:
-        "While `waiting`: when the parts sent are discarded. Once `stored`: when the `url` expires and, in managed storage, the file with it.",
+        "While `waiting`, the time at which the parts that were sent are discarded; once `stored`, the time at which the `url` expires and a file in managed storage is deleted.",
     }),
   })
   .meta({ id: "Upload" });

@@ -36,7 +36,7 @@ export const WEBHOOK_BOUNDS = {
 
 const URL_RULE = `must be a URL that starts with https://, up to ${BOUNDS.url_length.max} characters.`;
 const url = ruled(z.string(URL_RULE).max(BOUNDS.url_length.max), brokenWebhook).meta({
-  description: "Where events are posted, https://.",
+  description: "The https:// URL to which events are posted.",
   example: "https://example.com/hooks",
 });
 const TOPICS_RULE = `must be a list of topics: ${TOPICS.join(", ")}.`;
@@ -49,7 +49,7 @@ const topics = z
   .min(1)
   .max(TOPICS.length)
   .meta({
-    description: "The kinds of events it receives; `*` stands for all.",
+    description: "The kinds of events that the endpoint receives; `*` stands for all.",
     example: ["task.succeeded"],
   });
 
@@ -58,10 +58,13 @@ export const WebhookEvent = z
   .object({
     id: z
       .string()
-      .meta({ description: "Also in the header `webhook-id`.", example: "evt_01kbb1d3x4e8v0t6m9q2y5z7av" }),
+      .meta({
+        description: "Id of the event, also in the header `webhook-id`.",
+        example: "evt_01kbb1d3x4e8v0t6m9q2y5z7av",
+      }),
     object: z.literal("event"),
     kind: z.enum(EVENT_KINDS),
-    data: z.union([Task, Step, Job]).meta({ description: "The task, step or job as it was then." }),
+    data: z.union([Task, Step, Job]).meta({ description: "The task, step or job at the time of the event." }),
     created_at: timestamp,
   })
   .meta({ id: "Event" });
@@ -96,7 +99,9 @@ export const WebhookEndpoint = z
     object: z.literal("webhook_endpoint"),
     url,
     topics,
-    status: z.enum(ENDPOINT_STATUSES).meta({ description: "An endpoint that answers 410 is disabled." }),
+    status: z
+      .enum(ENDPOINT_STATUSES)
+      .meta({ description: "State of the endpoint; one that responds with 410 becomes `disabled`." }),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -105,7 +110,7 @@ export const WebhookEndpoint = z
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>;
 
 const secret = z.string().meta({
-  description: "Signs each delivery (Standard Webhooks). Returned only once.",
+  description: "The secret that signs each delivery (Standard Webhooks); returned only once.",
   example: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 });
 
@@ -119,7 +124,7 @@ export const RotateRequest = closed({
   keep_seconds: wholeWithin(WEBHOOK_BOUNDS.keep_seconds)
     .optional()
     .meta({
-      description: `How long the old secret stays valid beside the new one; default ${WEBHOOK_BOUNDS.keep_seconds.default}, a day.`,
+      description: `Seconds for which the old secret stays valid beside the new one; default ${WEBHOOK_BOUNDS.keep_seconds.default}, a day.`,
     }),
 }).meta({ id: "RotateRequest" });
 /** How to replace a secret. */
@@ -132,7 +137,10 @@ export const WebhookSecret = z
     endpoint_id: z
       .string()
       .nullable()
-      .meta({ description: "Null for the secret of the project, which signs what goes to a `webhook_url`." }),
+      .meta({
+        description:
+          "Id of the endpoint; null for the secret of the project, which signs posts to a `webhook_url`.",
+      }),
     secret,
     previous_until: timestamp
       .nullable()
@@ -152,9 +160,15 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const DeliveryAttempt = z
   .object({
     at: timestamp,
-    duration: z.int().meta({ description: "Milliseconds." }),
-    response_status: z.int().nullable().meta({ description: "Null when there was no answer." }),
-    error: z.string().nullable().meta({ description: "Why it did not count; null when it did." }),
+    duration: z.int().meta({ description: "Duration of the attempt in milliseconds." }),
+    response_status: z
+      .int()
+      .nullable()
+      .meta({ description: "HTTP status of the response; null if there was none." }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "The reason why the attempt failed; null if it succeeded." }),
   })
   .meta({ id: "DeliveryAttempt" });
 /** One attempt to post an event. */
@@ -165,13 +179,19 @@ export const WebhookDelivery = z
   .object({
     id: z.string().meta({ example: "dlv_01kaggm8q0fzr2n5v3x7c1d9jb" }),
     object: z.literal("webhook_delivery"),
-    kind: z.enum(EVENT_KINDS).meta({ description: "The kind of its event." }),
+    kind: z.enum(EVENT_KINDS).meta({ description: "The kind of the event." }),
     event_id: z.string(),
-    endpoint_id: z.string().nullable().meta({ description: "Null for the `webhook_url` of a task or step." }),
+    endpoint_id: z
+      .string()
+      .nullable()
+      .meta({ description: "Id of the endpoint; null for the `webhook_url` of a task or step." }),
     url: z.string(),
     status: z.enum(DELIVERY_STATUSES),
-    error: z.string().nullable().meta({ description: "Why it is not delivered, or not yet." }),
-    attempts: z.array(DeliveryAttempt).meta({ description: "The last 20, oldest first." }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "The reason why the event is not delivered yet, or never will be." }),
+    attempts: z.array(DeliveryAttempt).meta({ description: "The last 20 attempts, oldest first." }),
     next_attempt_at: timestamp.nullable(),
     created_at: timestamp,
     finished_at: timestamp.nullable(),

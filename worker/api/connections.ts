@@ -237,7 +237,11 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       description:
         "Encrypts every secret of the project with the newest of the service's keys. After a key rotation, once `failed` is empty, the older keys can be removed. A secret is also re-encrypted when its connection is next used.",
       answers: {
-        200: { description: "What was done.", schema: "Reencryption", examples: REENCRYPTIONS },
+        200: {
+          description: "The number of secrets, and those that failed.",
+          schema: "Reencryption",
+          examples: REENCRYPTIONS,
+        },
       },
       errors: [],
     }),
@@ -264,7 +268,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       parameters: one,
       body: { schema: "ConnectionTestRequest", examples: CONNECTION_TEST_REQUESTS },
       answers: {
-        200: { description: "What came of it.", schema: "ConnectionTest", examples: CONNECTION_TESTS },
+        200: { description: "The result of the test.", schema: "ConnectionTest", examples: CONNECTION_TESTS },
       },
       errors: ["request_invalid", "connection_not_found", "payload_too_large"],
     }),

@@ -52,7 +52,7 @@ export function addEventStreamRoutes(app: Api, { tasks, jobs }: Services): void 
       tag: "Jobs",
       summary: "Follow a job",
       description:
-        "Server-sent events: how the job stands, then its changes, which are those of its tasks, at most one a second, until all are finished; the last one comes at once. `data` is a JobUpdate. A connection that broke begins with how the job stands by then; after the last event it is answered 204 (`Last-Event-ID`). A comment every 15 seconds keeps the connection.",
+        "Server-sent events: the current state of the job, then the changes of its tasks, at most one a second, until all are finished; the last one is sent immediately. `data` is a JobUpdate. A resumed connection (`Last-Event-ID`) begins with the current state; a request after the last event gets 204. A comment every 15 seconds keeps the connection open.",
       parameters: [...idParameter("job", QUEUED_JOB.id), ...lastEventId],
       answers: {
         200: {

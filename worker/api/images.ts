@@ -137,7 +137,7 @@ export function addImageRoutes(app: Api, services: Services): void {
         ...Object.entries(GRANT).map(([name, example]) => ({
           name,
           in: "query" as const,
-          description: "Of a signed URL, as it was returned.",
+          description: "Part of a signed URL; send it as it was returned.",
           schema: { type: "string" },
           example,
         })),

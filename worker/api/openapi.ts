@@ -287,32 +287,32 @@ const INFO = {
 };
 
 const TAGS = [
-  { name: "Tasks", description: "A whole pipeline over one media file." },
+  { name: "Tasks", description: "A task runs the whole pipeline over one media file." },
   { name: "Jobs", description: "Several outputs of one media file, which is read once." },
-  { name: "Steps", description: "One operation, to compose your own pipeline." },
-  { name: "Connections", description: "Storage of your own, S3-compatible, for inputs and outputs." },
-  { name: "Uploads", description: "Files from a page straight to storage, to create a task from." },
-  { name: "Webhooks", description: "What happened, and telling it to URLs of your own." },
+  { name: "Steps", description: "A step is one operation, to compose a pipeline of your own." },
+  { name: "Connections", description: "S3-compatible storage of your own, for inputs and outputs." },
+  { name: "Uploads", description: "Files that a page sends straight to storage, as inputs of tasks." },
+  { name: "Webhooks", description: "Events of the project, and the URLs to which they are posted." },
   { name: "Keys", description: "The project's API keys." },
-  { name: "Media", description: "What came out." },
-  { name: "Images", description: "Pictures in the size and format that a page asks for, by their URL." },
+  { name: "Media", description: "The files of outputs." },
+  { name: "Images", description: "Pictures in the size and format that their URL states." },
   { name: "Service", description: "The service itself." },
 ];
 
 const HEADERS = {
   "Request-Id": "Id of the request, for support.",
-  Link: 'The pages beside this one: `<url>; rel="next"`, `<url>; rel="prev"` (RFC 8288).',
+  Link: 'The neighboring pages of a list: `<url>; rel="next"`, `<url>; rel="prev"` (RFC 8288).',
   "Has-More": "`true` when more records follow in the same direction.",
   "Retry-After": "Seconds to wait.",
   RateLimit:
-    'How the key stands with its limits: `"requests";r=299;t=60` leaves 299 until 60 seconds from now. Requests that make a record tell their own, `"creations"`, too.',
+    'What is left of the limits of the key: `"requests";r=299;t=60` leaves 299 until 60 seconds from now. Requests that create a record also state `"creations"`.',
   "RateLimit-Policy": 'The limits of a key: `"requests";q=300;w=60` are 300 in 60 seconds.',
-  "WWW-Authenticate": "The scheme to use, and the scope that is lacking.",
+  "WWW-Authenticate": "The authentication scheme to use, and the scope that the key lacks.",
   ETag: "Version of the file.",
-  "Accept-Ranges": "`bytes`.",
-  "Content-Range": "Which bytes of how many.",
-  "Cache-Control": "How long it may be kept.",
-  "Cache-Status": "Whether it was stored, or had to be made (RFC 9211).",
+  "Accept-Ranges": "`bytes`: the file can be read in ranges.",
+  "Content-Range": "The range of bytes, and the size of the file.",
+  "Cache-Control": "How long the response may be cached.",
+  "Cache-Status": "Whether the picture was stored or had to be converted (RFC 9211).",
 };
 
 /** Creates the OpenAPI 3.1 document of routes; its components are the zod schemas that have an id. */

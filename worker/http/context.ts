@@ -33,7 +33,7 @@ export interface ApiEnv {
 /** A route with its description in the OpenAPI document. */
 export interface Route {
   method: "get" | "post" | "patch" | "delete";
-  /** With parameters in braces, as in OpenAPI. */
+  /** Path with parameters in braces, as in OpenAPI. */
   path: string;
   /** The Operation Object of OpenAPI. */
   operation: object;

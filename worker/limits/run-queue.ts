@@ -11,7 +11,7 @@ export interface QueuedRun {
 export interface RunLimits {
   /** Per project. */
   per_project: number;
-  /** In total. */
+  /** Limit of all projects together. */
   total: number;
 }
 

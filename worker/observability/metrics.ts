@@ -37,7 +37,7 @@ export const BUCKETS = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000] as const;
 /** One measurement. */
 export interface Observation {
   metric: MetricName;
-  /** In the order of the metric's label names. */
+  /** Label values, in the order of the metric's label names. */
   labels: readonly string[];
   /** Seconds, or the increment of a counter. */
   value: number;

@@ -14,7 +14,7 @@ export interface NativeEnv {
 
 /** The native encoders of the service, and the address at which they reach it. */
 export interface Natives {
-  /** In order of preference. */
+  /** The instances in order of preference. */
   instances: NativeInstance[];
   /** Base of the media URLs that they receive. */
   base: string;

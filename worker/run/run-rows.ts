@@ -33,7 +33,7 @@ type Stored = { project: string; record: string; turn: string | null };
 export interface Leftovers {
   /** Clearings so far. */
   cleanups: number;
-  /** In milliseconds since the epoch. */
+  /** Time at which the row is due, in milliseconds since the epoch. */
   due_at: number;
 }
 

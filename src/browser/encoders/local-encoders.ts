@@ -31,7 +31,7 @@ export type EncoderSettings = Pick<
 >;
 
 export interface LocalEncoders {
-  /** In order of preference. */
+  /** The encoders in order of preference. */
   ordered: LocalEncoder[];
   /** The one that also probes files. */
   pool: WasmPool;

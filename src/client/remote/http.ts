@@ -10,7 +10,7 @@ export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** A service and its key. */
 export interface HttpService {
-  /** Has no trailing slash. */
+  /** URL of the service, without a trailing slash. */
   base_url: string;
   api_key: string;
   fetch: Fetch;

@@ -46,7 +46,7 @@ import { createRecords, createRemoteUploads, createRemoteWebhooks, pathOf } from
 export interface RemoteClientOptions {
   /** URL of the service, such as `https://media.example`. */
   baseUrl: string;
-  /** Sent to the service only, never with requests for media. */
+  /** API key, which is sent to the service only, never with requests for media. */
   apiKey: string;
   /**
    * Sends the requests.

@@ -89,7 +89,7 @@ function qualityOf(quantizer: number): number {
 export interface AvifSettings {
   /** 0 to 100, higher is better. */
   quality: number;
-  /** The same for the alpha channel. */
+  /** Quality of the alpha channel. */
   qualityAlpha: number;
   /** 0 to 10, higher is faster. */
   speed: number;

@@ -162,11 +162,11 @@ export const LIGHT_INPUT = { image: 32 * MIB, max: 40 * MIB } as const;
 /** Limits on the estimated work of the light encoder; times are seconds of its processor. */
 export interface LightLimits {
   memory: number;
-  /** For one chunk of pictures of a plan that can be cut; a chunk cannot be interrupted. */
+  /** Limit of one chunk of pictures of a plan that can be cut; a chunk cannot be interrupted. */
   chunkSeconds: number;
-  /** For one uninterrupted job, whether or not the plan is cut. */
+  /** Limit of one uninterrupted job, whether or not the plan is cut. */
   pieceSeconds: number;
-  /** For all chunks of a plan. */
+  /** Limit of all chunks of a plan together. */
   totalSeconds: number;
   /** Seconds of silence after which the encoder counts as lost; wasm takes several times longer until it is optimized. */
   silenceSeconds: number;

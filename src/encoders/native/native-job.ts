@@ -8,22 +8,22 @@ import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** Timeouts of the native encoders' client, in milliseconds. */
 export interface NativeTimeouts {
-  /** For the response to a new job, including the start of a container. */
+  /** Limit of the wait for a response to a new job, including the start of a container. */
   startMs: number;
   /** How long an encoder may hold a status request open. */
   pollMs: number;
   /** Extra time for the response to a status request. */
   answerMs: number;
-  /** For an unresponsive encoder to return before its job goes to another. */
+  /** Limit of the wait for an unresponsive encoder, after which its job goes to another. */
   restartMs: number;
-  /** For any encoder to return while none can be reached. */
+  /** Limit of the wait for any encoder while none can be reached. */
   awayMs: number;
-  /** For a job in the queue of a busy encoder, before it tries the next one. */
+  /** Limit of the wait in the queue of a busy encoder, after which the job tries the next one. */
   queueMs: number;
   /** The first pause after an encoder that does not queue the job; later ones grow up to `busyMostMs`. */
   busyMs: number;
   busyMostMs: number;
-  /** For a cancellation, retries included. */
+  /** Limit of a cancellation, including retries. */
   endMs: number;
 }
 

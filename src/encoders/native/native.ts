@@ -40,7 +40,7 @@ type Finished = Extract<NativeState, { state: "done" }>;
 interface Submission {
   job: NativeJob;
   source: Source;
-  /** In the order to try. */
+  /** The instances, in the order to try them. */
   instances: readonly NativeInstance[];
   signal: AbortSignal;
   onWait: () => void;

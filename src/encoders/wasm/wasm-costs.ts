@@ -191,7 +191,7 @@ export function heapOf(
 export interface WorkTime {
   pictures: number;
   sound: number;
-  /** For each chunk but the first: decoding from the keyframe before it to its start. */
+  /** Cost of decoding from the preceding keyframe to the start of a chunk, for every chunk but the first. */
   seek: number;
 }
 

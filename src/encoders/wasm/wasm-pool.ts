@@ -90,7 +90,7 @@ export interface FastEncoder extends PoolEncoder {
 
 /** A pool of encoder workers, each with one core: the encoder "wasm", on the stock core, which can also probe files. */
 export interface WasmPool extends PoolEncoder {
-  /** The same workers with the fast cores; all jobs share one queue. */
+  /** The encoder that runs the fast cores in the same workers; all jobs share one queue. */
   readonly fast: FastEncoder;
   /** Returns ffprobe's report on a file; rejects with `input_unsupported` when it is not media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;

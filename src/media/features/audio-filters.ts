@@ -23,7 +23,8 @@ export const audioFilters = optionGroup({
     volume: option({
       kinds: SOUND_KINDS,
       schema: within(BOUNDS.volume, "a factor").optional().meta({
-        description: "Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip.",
+        description:
+          "Factor of the amplitude: 0.5 lowers the sound by 6 dB; 2 raises it by 6 dB and may clip.",
         default: 1,
       }),
       default: 1,
@@ -35,7 +36,7 @@ export const audioFilters = optionGroup({
       kinds: SOUND_KINDS,
       schema: z.boolean("must be true or false.").optional().meta({
         description:
-          "Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.",
+          "Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, with a limiter if necessary.",
         default: false,
       }),
       default: false,
@@ -47,7 +48,7 @@ export const audioFilters = optionGroup({
       kinds: SOUND_KINDS,
       schema: within(BOUNDS.target_lufs, "a loudness in LUFS")
         .optional()
-        .meta({ description: "Loudness for normalize, in LUFS.", default: TARGET_LUFS }),
+        .meta({ description: "Target loudness of normalize, in LUFS.", default: TARGET_LUFS }),
       alone: true,
       placed: true,
       choices: [-14, TARGET_LUFS, -23],
@@ -61,7 +62,7 @@ export const audioFilters = optionGroup({
       kinds: SOUND_KINDS,
       schema: within(BOUNDS.fade, "a number of seconds")
         .optional()
-        .meta({ description: "Seconds in which the sound rises at the start.", default: 0 }),
+        .meta({ description: "Seconds in which the sound fades in at the start.", default: 0 }),
       default: 0,
       control: "number",
       placed: true,
@@ -71,7 +72,7 @@ export const audioFilters = optionGroup({
       kinds: SOUND_KINDS,
       schema: within(BOUNDS.fade, "a number of seconds")
         .optional()
-        .meta({ description: "Seconds in which the sound falls to silence at the end.", default: 0 }),
+        .meta({ description: "Seconds in which the sound fades out at the end.", default: 0 }),
       default: 0,
       control: "number",
       placed: true,

@@ -96,7 +96,7 @@ export const audioCodec = optionGroup({
       schema: oneOf(CODECS)
         .optional()
         .meta({
-          description: `The codec of the sound: ${listCodecs(SOUND_CODECS)}; the first one of the format when absent.`,
+          description: `The codec of the sound: ${listCodecs(SOUND_CODECS)}. By default the first one of the format.`,
         }),
       placed: true,
       words: { label: "Codec of the sound" },
@@ -105,7 +105,7 @@ export const audioCodec = optionGroup({
       kinds: ["video"],
       schema: wholeWithin(BOUNDS.audio_bitrate, "a whole number of bits per second")
         .optional()
-        .meta({ description: "Bits per second of the sound; that of quality when absent." }),
+        .meta({ description: "Bits per second of the sound; by default those of quality." }),
       placed: true,
       words: {
         label: "Bitrate of the sound",
@@ -124,7 +124,7 @@ export const audioFormat = optionGroup({
       kinds: SOUND_KINDS,
       schema: wholeWithin(BOUNDS.channels, "a whole number of channels").optional().meta({
         description:
-          "Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent.",
+          "Number of audio channels; lossy formats hold 1 or 2. By default that of the source, in lossy formats at most 2.",
         example: 1,
       }),
       placed: true,
@@ -135,7 +135,7 @@ export const audioFormat = optionGroup({
       kinds: SOUND_KINDS,
       schema: wholeWithin(BOUNDS.sample_rate, "a whole number of hertz").optional().meta({
         description:
-          "Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent.",
+          "Sample rate in hertz, which the format must support. By default that of the source, or the nearest supported one.",
         example: 44_100,
       }),
       placed: true,

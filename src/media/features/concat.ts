@@ -13,7 +13,7 @@ const videos = z
     closed(
       {
         url: fileUrl("of the video").meta({
-          description: "URL of the video, which is read as the input is: http://, https:// or s3://.",
+          description: "URL of the video, which is read like the input: http://, https:// or s3://.",
           example: "https://example.com/second.mp4",
         }),
       },
@@ -27,7 +27,7 @@ const videos = z
   .optional()
   .meta({
     description:
-      "Up to nine videos to play after the input, in order. Pictures that match the input's are copied; otherwise all are encoded to its shape: its frame with bars, its frame rate, one layout of sound.",
+      "Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, its frame rate and one channel layout.",
   });
 
 /** Labels of a video's fields in a form. */

@@ -24,7 +24,7 @@ export const denoise = feature({
     denoise: option({
       kinds: ["video", "image"],
       schema: oneOf(STRENGTHS).optional().meta({
-        description: "Takes noise out of the pictures, and with it some fine detail; files become smaller.",
+        description: "Removes noise from the pictures, and some fine detail with it; files become smaller.",
         example: "light",
       }),
       words: {

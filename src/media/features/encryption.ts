@@ -10,7 +10,7 @@ const BASE64 = "[A-Za-z0-9+/]{21}[AQgw]==";
 const schema = closed(
   {
     method: oneOf(["aes-128"]).meta({
-      description: "Whole segments by AES-128 in CBC mode, as in RFC 8216.",
+      description: "Encrypts whole segments by AES-128 in CBC mode, as in RFC 8216.",
     }),
     key: z
       .string({ error: ({ input }) => `${input === undefined ? "is required" : "must be a text"}: ${BYTES}` })
@@ -27,7 +27,7 @@ const schema = closed(
       }),
       brokenKeyUrl,
     ).meta({
-      description: "Where players get the key, as its 16 bytes; in every playlist.",
+      description: "URL from which players get the key's 16 bytes; every playlist contains it.",
       example: "https://example.com/keys/7",
     }),
     iv: z
@@ -36,7 +36,7 @@ const schema = closed(
       .optional()
       .meta({
         description:
-          "The initialization vector of all segments, 16 bytes in hexadecimal or base64. The number of each segment when absent.",
+          "The initialization vector of all segments, 16 bytes in hexadecimal or base64. By default each segment's number.",
       }),
   },
   "field",
@@ -50,7 +50,7 @@ export const encryption = optionGroup({
       kinds: ["adaptive_video"],
       schema: schema.optional().meta({
         description:
-          "Encrypts the segments of HLS with a key of yours; the playlists name where players get it.",
+          "Encrypts the segments of HLS with your own key; the playlists name the URL from which players get it.",
       }),
       placed: true,
       words: { label: "Encryption" },

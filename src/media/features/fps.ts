@@ -9,12 +9,12 @@ export const fps = optionGroup({
       kinds: ["video", "animation"],
       schema: within(BOUNDS.fps)
         .optional()
-        .meta({ description: "Frames per second; those of the source when absent." }),
+        .meta({ description: "Frames per second; by default those of the source." }),
       schemas: {
         animation: within(BOUNDS.animation_fps)
           .optional()
           .meta({
-            description: `Frames per second; ${ANIMATION_DEFAULTS.fps}, or those of a slower video, or the times of an animated picture, when absent.`,
+            description: `Frames per second. By default ${ANIMATION_DEFAULTS.fps}, fewer for a slower video, and the original times for an animated picture.`,
           }),
       },
       control: "number",

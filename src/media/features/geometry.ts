@@ -49,7 +49,7 @@ export const geometry = optionGroup({
         .literal(TURNS, `must be one of ${TURNS.join(", ")}.`)
         .optional()
         .meta({
-          description: "Clockwise degrees to turn the picture by, from how players show it.",
+          description: "Clockwise degrees by which the picture is turned, from the way players show it.",
           default: 0,
           example: 90,
         }),
@@ -83,7 +83,7 @@ export const geometry = optionGroup({
         )
         .meta({
           description:
-            "The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.",
+            "The part of the turned and mirrored picture that is kept, before it is scaled: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.",
           example: "16:9",
         })
         .optional(),
@@ -108,7 +108,7 @@ export const geometry = optionGroup({
       kinds: KINDS,
       schema: z.boolean("must be true or false.").optional().meta({
         description:
-          "Whether width and height may enlarge the picture; with false, neither exceeds that of the source, turned and cropped.",
+          "Whether width and height may enlarge the picture; if false, neither side exceeds that of the turned and cropped source.",
         default: true,
       }),
       default: true,
@@ -124,7 +124,7 @@ export const geometry = optionGroup({
       kinds: KINDS,
       schema: oneOf(FITS).optional().meta({
         description:
-          "How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.",
+          "How a picture of another shape fills width and height, both of which must be set: contain adds bars, cover crops, fill stretches. By default contain with a background, otherwise fill.",
       }),
       placed: true,
       words: {
@@ -136,7 +136,7 @@ export const geometry = optionGroup({
     position: option({
       kinds: KINDS,
       schema: oneOf(POSITIONS).optional().meta({
-        description: "Where the picture sits between its bars, or which part of it is kept.",
+        description: "The position of the picture between its bars, or of the part that is kept.",
         default: "center",
       }),
       placed: true,

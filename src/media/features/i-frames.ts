@@ -9,7 +9,7 @@ export const iFrames = optionGroup({
       kinds: ["adaptive_video"],
       schema: z.boolean("must be true or false.").optional().meta({
         description:
-          "Adds an I-frame playlist to each rendition of HLS, from which players show pictures while a viewer seeks: one picture of every six seconds.",
+          "Adds an I-frame playlist to each rendition of HLS, with a picture every six seconds that players show while a viewer seeks.",
         default: false,
       }),
       default: false,

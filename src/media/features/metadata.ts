@@ -35,7 +35,7 @@ export const metadata = optionGroup({
       kinds: ["video", "audio"],
       schema: oneOf(METADATA_MODES).optional().meta({
         description:
-          "Tags and cover: keep all that the format can hold, clean of location, device, software and other private data, or strip all.",
+          "Which tags and covers are kept: `keep` keeps all that the format can hold, `clean` all but location, device, software and other private data, `strip` none.",
         default: "clean",
       }),
       default: "clean",

@@ -9,7 +9,7 @@ const POSITION = `must be one of ${POSITIONS.join(", ")}, or { x, y } in pixels 
 
 const picture = {
   url: fileUrl("of the picture").meta({
-    description: "URL of the picture, which is read as the input is: http://, https:// or s3://.",
+    description: "URL of the picture, which is read like the input: http://, https:// or s3://.",
     example: "https://example.com/logo.png",
   }),
   position: z
@@ -17,7 +17,7 @@ const picture = {
     .optional()
     .meta({
       description:
-        "Where it lies: a side, a corner or the center, or the place of its upper left corner in pixels or percentages of the picture.",
+        "Position of the picture: a side, a corner or the center, or the coordinates of its upper left corner in pixels or percentages of the output.",
       default: "center",
       example: "bottom-right",
     }),
@@ -28,7 +28,7 @@ const picture = {
   }),
   opacity: within(BOUNDS.opacity)
     .optional()
-    .meta({ description: "From 0, invisible, to 1, as it is.", default: 1 }),
+    .meta({ description: "Opacity from 0, invisible, to 1, unchanged.", default: 1 }),
 };
 
 const FORMATS = "PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts";
@@ -36,10 +36,15 @@ const FORMATS = "PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of whi
 const videoOverlay = closed(
   {
     ...picture,
-    start: seconds.optional().meta({ description: "When it appears, in seconds of the output.", default: 0 }),
+    start: seconds
+      .optional()
+      .meta({ description: "Time at which the picture appears, in seconds of the output.", default: 0 }),
     end: seconds
       .optional()
-      .meta({ description: "When it disappears, in seconds of the output; never when absent." }),
+      .meta({
+        description:
+          "Time at which the picture disappears, in seconds of the output; by default it stays to the end.",
+      }),
   },
   "field",
   " of an overlay",

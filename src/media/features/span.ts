@@ -8,7 +8,7 @@ export const span = optionGroup({
       kinds: ["video", "audio", "image", "animation", "storyboard", "waveform", "adaptive_video"],
       schema: seconds
         .optional()
-        .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
+        .meta({ description: "Start of the output in the source, in seconds.", default: 0 }),
       schemas: {
         image: seconds
           .optional()
@@ -24,7 +24,9 @@ export const span = optionGroup({
       kinds: ["video", "audio", "animation", "storyboard", "waveform", "adaptive_video"],
       schema: seconds
         .optional()
-        .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
+        .meta({
+          description: "End of the output in the source, in seconds; by default the end of the source.",
+        }),
       alone: true,
       copyable: true,
       placed: true,

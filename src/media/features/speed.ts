@@ -11,7 +11,7 @@ export const speed = feature({
       kinds: ["video", "audio"],
       schema: within(BOUNDS.speed, "a factor").optional().meta({
         description:
-          "Factor of the speed: 2 plays in half the time. Voices keep their pitch, and start and end are those of the source.",
+          "Playback speed as a factor: 2 plays in half the time. Voices keep their pitch; start and end are times of the source.",
         default: 1,
       }),
       default: 1,

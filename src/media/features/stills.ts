@@ -12,7 +12,7 @@ export const stills = optionGroup({
     interval: option({
       kinds: ["image"],
       schema: within(BOUNDS.interval, "a number of seconds").optional().meta({
-        description: "Seconds between stills of a video: a file for each, the first one at start.",
+        description: "Seconds between stills of a video, each a file; the first is at start.",
         example: 10,
       }),
       control: "number",
@@ -25,7 +25,7 @@ export const stills = optionGroup({
     count: option({
       kinds: ["image"],
       schema: wholeWithin(BOUNDS.stills, "a whole number of stills").optional().meta({
-        description: "How many stills of a video, evenly spaced: a file for each, the first one at start.",
+        description: "Number of evenly spaced stills of a video, each a file; the first is at start.",
         example: 5,
       }),
       control: "number",

@@ -14,7 +14,7 @@ export const storyboard = optionGroup({
     width: option({
       kinds: ["storyboard"],
       schema: size.optional().meta({
-        description: "Width of a tile: pixels, or a percentage of the displayed source.",
+        description: "Width of a tile in pixels, or as a percentage of the displayed source.",
         default: STORYBOARD_DEFAULTS.width,
       }),
       control: "number",
@@ -24,7 +24,7 @@ export const storyboard = optionGroup({
     interval: option({
       kinds: ["storyboard"],
       schema: within(BOUNDS.interval, "a number of seconds").optional().meta({
-        description: "Seconds between tiles; a hundredth of the duration, from 1 to 10, when absent.",
+        description: "Seconds between tiles; by default a hundredth of the duration, from 1 to 10.",
         example: 10,
       }),
       control: "number",
@@ -35,7 +35,7 @@ export const storyboard = optionGroup({
       kinds: ["storyboard"],
       schema: wholeWithin(BOUNDS.tiles, TILES)
         .optional()
-        .meta({ description: "Tiles across a sheet.", default: STORYBOARD_DEFAULTS.columns }),
+        .meta({ description: "Number of tiles across a sheet.", default: STORYBOARD_DEFAULTS.columns }),
       control: "number",
       placed: true,
       words: { label: "Pictures across a sheet", empty: String(STORYBOARD_DEFAULTS.columns) },
@@ -44,7 +44,7 @@ export const storyboard = optionGroup({
       kinds: ["storyboard"],
       schema: wholeWithin(BOUNDS.tiles, TILES)
         .optional()
-        .meta({ description: "Tiles down a sheet.", default: STORYBOARD_DEFAULTS.rows }),
+        .meta({ description: "Number of tiles down a sheet.", default: STORYBOARD_DEFAULTS.rows }),
       control: "number",
       placed: true,
       words: { label: "Pictures down a sheet", empty: String(STORYBOARD_DEFAULTS.rows) },

@@ -15,7 +15,7 @@ const FILES = `must be a list of at most ${BOUNDS.subtitles.max} files.`;
 const file = closed(
   {
     url: fileUrl("of the subtitles").meta({
-      description: "URL of the file, which is read as the input is: http://, https:// or s3://.",
+      description: "URL of the file, which is read like the input: http://, https:// or s3://.",
       example: "https://example.com/en.srt",
     }),
     language: z
@@ -31,11 +31,12 @@ const file = closed(
       .optional()
       .meta({ description: "Name of the track in a player's menu.", example: "English" }),
     default: z.boolean("must be true or false.").optional().meta({
-      description: "Whether players show it by default; then no track of the source is shown.",
+      description: "Whether players show the track by default; then no track of the source is shown.",
       default: false,
     }),
     burn: z.boolean("must be true or false.").optional().meta({
-      description: "Whether it is drawn into the pictures in place of becoming a track; one file can be.",
+      description:
+        "Whether the text is drawn into the pictures instead of becoming a track; only one file can be.",
       default: false,
     }),
   },

@@ -23,13 +23,13 @@ export const track = optionGroup({
       kinds: ["video", "audio", "waveform", "adaptive_video"],
       schema: schema.meta({
         description:
-          "Which of the source's sound tracks: its index from 0, or a language such as en or eng. The one that players choose, when absent.",
+          "Sound track of the source: its index from 0, or a language such as en or eng. By default the one that players choose.",
         example: "en",
       }),
       schemas: {
         adaptive_video: schema.meta({
           description:
-            "The one sound track to keep: its index from 0, or a language such as en or eng. All of them, each with its language, when absent.",
+            "The only sound track to keep: its index from 0, or a language such as en or eng. By default all are kept, each with its language.",
           example: "en",
         }),
       },

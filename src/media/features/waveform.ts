@@ -21,7 +21,7 @@ export const peaks = optionGroup({
       schema: wholeWithin(BOUNDS.samples_per_pixel, "a whole number of samples")
         .optional()
         .meta({
-          description: `Samples of each channel in a point; ${WAVEFORM_DEFAULTS.samples_per_pixel}, or as many as let a picture show the whole, when absent.`,
+          description: `Samples of each channel that a point represents. By default ${WAVEFORM_DEFAULTS.samples_per_pixel}; for a picture, as many as make it show the whole.`,
           example: WAVEFORM_DEFAULTS.samples_per_pixel,
         }),
       control: "number",
@@ -31,7 +31,7 @@ export const peaks = optionGroup({
     pixels_per_second: option({
       kinds: ["waveform"],
       schema: wholeWithin(BOUNDS.pixels_per_second, POINTS).optional().meta({
-        description: "Points for a second of sound, in place of samples_per_pixel.",
+        description: "Points per second of sound, in place of samples_per_pixel.",
         example: 100,
       }),
       control: "number",
@@ -41,7 +41,7 @@ export const peaks = optionGroup({
     points: option({
       kinds: ["waveform"],
       schema: wholeWithin(BOUNDS.points, POINTS).optional().meta({
-        description: "Most points for the whole, in place of samples_per_pixel.",
+        description: "Maximum number of points for the whole, in place of samples_per_pixel.",
         example: 800,
       }),
       control: "number",
@@ -65,7 +65,7 @@ export const peaks = optionGroup({
     split_channels: option({
       kinds: ["waveform"],
       schema: z.boolean("must be true or false.").optional().meta({
-        description: "Peaks of each channel, in place of those of their mean.",
+        description: "Writes the peaks of each channel, instead of those of their mean.",
         default: false,
       }),
       default: false,
@@ -86,7 +86,10 @@ export const waveformPicture = optionGroup({
       kinds: ["waveform"],
       schema: pixels
         .optional()
-        .meta({ description: "Width of a PNG in pixels, a point each.", default: WAVEFORM_DEFAULTS.width }),
+        .meta({
+          description: "Width of a PNG in pixels; each pixel is a point.",
+          default: WAVEFORM_DEFAULTS.width,
+        }),
       control: "number",
       placed: true,
       words: { label: "Width", unit: "pixels", empty: String(WAVEFORM_DEFAULTS.width) },

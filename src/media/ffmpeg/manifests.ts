@@ -12,7 +12,7 @@ export interface DashStream {
   width?: number | undefined;
   height?: number | undefined;
   rate: Bitrates;
-  /** In order of time, from the start of the stream. */
+  /** Runs of segments in order of time, from the start of the stream. */
   runs: readonly SegmentRun[];
 }
 
@@ -377,7 +377,7 @@ export function measureStream(segments: readonly { seconds: number; size: number
 }
 
 export interface MasterEntry {
-  /** As written, relative to the playlist. */
+  /** URI as written, relative to the playlist. */
   uri: string;
   /** Bits per second, from BANDWIDTH. */
   bitrate: number;

@@ -17,7 +17,7 @@ import type { ByteReader } from "../ports.ts";
 
 /** The encoders of a host. */
 export interface Hosts {
-  /** At least one. A run whose encoder no longer exists continues with the first. */
+  /** The encoders, at least one. A run whose encoder no longer exists continues with the first. */
   encoders: readonly Encoder[];
   /**
    * Returns each encoder's offer for an uncut plan, in the host's order of preference; encoders in `missed` refuse, because they exceeded

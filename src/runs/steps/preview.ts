@@ -16,7 +16,7 @@ import type { StepTools } from "./step-tools.ts";
 export interface PreviewRequest {
   url: string;
   request: EncodeRequest;
-  /** Default: the middle of the trimmed source. */
+  /** The moment to show, in seconds of the source; by default the middle of the trimmed source. */
   at?: number | undefined;
 }
 

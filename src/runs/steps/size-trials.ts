@@ -4,7 +4,7 @@ import type { Source } from "../../media/source.ts";
 
 /** One attempt to encode a video within `target_size`. */
 export interface SizeTrial {
-  /** Counts from 1. */
+  /** Number of the trial, from 1. */
   number: number;
   /** Whether the source is encoded although it could be copied. */
   encodes: boolean;

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import * as errors from "../errors.ts";
 
-/** Which hosts may be contacted besides public ones. */
+/** The hosts that may be contacted besides public ones. */
 export interface HostRules {
   /** Allows every host; for local use. Default false. */
   allowPrivate?: boolean;

@@ -10,7 +10,7 @@ export interface HttpTimeouts {
   headersMs: number;
   /** Until the next bytes of a body arrive. */
   idleMs: number;
-  /** For a whole body. */
+  /** Limit of the time for a whole body. */
   totalMs: number;
   /** The first pause before a broken body is resumed; doubles each time. */
   pauseMs: number;

@@ -13,7 +13,7 @@ export interface S3Part {
   part: number;
   /** ETag without quotes. */
   etag: string;
-  /** In bytes; null when not queried. */
+  /** Size in bytes; null when not queried. */
   size: number | null;
 }
 
