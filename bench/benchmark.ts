@@ -4,7 +4,7 @@ export type Sample = Readonly<{ value: number } & Record<string, number>>;
 /** The two sides of a benchmark, ready to run any number of times. */
 export interface Contest {
   ours(): Promise<Sample>;
-  /** Null when there is nothing to compare with. */
+  /** Measures the product to compare with; null if there is none. */
   peer: (() => Promise<Sample>) | null;
   /** Returns facts that the figures do not show; receives the samples without the warm-up. */
   notes(ours: readonly Sample[], peer: readonly Sample[]): string;

@@ -4,10 +4,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 const HERE = import.meta.dirname;
-// What the bytes of the core depend on.
+// The files on which the bytes of the core depend.
 const RECIPE = /\.(c|h|sh)$|^recipe\.ts$/;
 
-/** Where built cores are kept, one for each recipe. */
+/** Folder of built cores, one for each recipe. */
 export const CACHE = process.env.FRAMEWRIGHT_CORE_CACHE ?? join(homedir(), ".cache", "framewright-core");
 
 /** Hash of all that determines the core: sources by version and checksum, flags, and our own C. */

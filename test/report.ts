@@ -6,7 +6,7 @@ import { ROOT } from "../worker/local/settings.ts";
 
 /** One finished attempt of a test. */
 export interface Attempt {
-  /** The same in every run. */
+  /** Id of the test, the same in every run. */
   id: string;
   file: string;
   name: string;

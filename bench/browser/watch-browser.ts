@@ -5,7 +5,7 @@ import { ownMemoryMb, processorSeconds, roleOf } from "./processes.ts";
 interface Effort {
   /** Peak of all its processes' own memory, in MB. */
   memory: number;
-  /** The same for the page's process alone, with all of its workers. */
+  /** Memory of the page's process alone, with all of its workers. */
   page: number;
   /** The own memory of all processes before the work began, in MB. */
   before: number;

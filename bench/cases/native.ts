@@ -71,7 +71,7 @@ async function openSize(ends: AsyncDisposableStack): Promise<Contest> {
     const path = await heavy.save(encoded, "ours.mp4");
     return { path, bytes: (await stat(path)).size };
   };
-  // The same every time, so measured once: the similarity of ours, and the peer around it.
+  // The results are the same every time, so they are measured once: the similarity of ours, and the peer around it.
   const similarity = await similarityOf((await encodeOurs()).path);
   const points: { ssim: number; bytes: number }[] = [];
   for (const crf of PLAIN_RATES) points.push(await encodePlainly(crf));

@@ -1,13 +1,13 @@
 /** The cost of each part of the work, in seconds. */
 export interface Costs {
-  /** Per second of pictures in the source. */
+  /** Seconds per second of pictures in the source. */
   picture: number;
-  /** Per chunk, whatever its length: the request, seeking to its keyframe, storing. */
+  /** Seconds per chunk, whatever its length: the request, the seek to its keyframe, and storing. */
   chunk: number;
   sound: number;
   /** Stitching, per second of output. */
   stitch: number;
-  /** From the start of a container to its first answer. */
+  /** Seconds from the start of a container to its first answer. */
   start: number;
 }
 
@@ -15,7 +15,7 @@ export interface Costs {
 export interface Run {
   containers: number;
   chunks: number;
-  /** From the first start to the complete file. */
+  /** Seconds from the first start to the complete file. */
   seconds: number;
   /** Share of the containers' time that is spent encoding. */
   efficiency: number;

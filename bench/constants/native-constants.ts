@@ -173,7 +173,7 @@ interface Usage {
   cpu: number;
   /** Elapsed time in seconds. */
   wall: number;
-  /** In MiB. */
+  /** Memory in MiB. */
   memory: number;
 }
 

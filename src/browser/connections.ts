@@ -16,7 +16,7 @@ import * as errors from "./errors.ts";
 export interface ConnectionSettings {
   id: string;
   is_default: boolean;
-  /** Null when the page signs. */
+  /** Keys that sign requests; null if the page signs them. */
   keys: S3Connection | null;
   /** Whether large files are uploaded in parts. */
   parts: boolean;

@@ -12,7 +12,7 @@ export interface Container {
   label?: string;
   /** MIME types of a file with video, and of an audio-only file; absent where none is registered or in use. */
   mime?: readonly [pictures: string, sound?: string];
-  /** Its layout, where several containers share it: one parser reads them all. */
+  /** Layout that several containers share, so that one parser reads them all. */
   family?: ContainerFamily;
   /**
    * ffmpeg's demuxers that may open it; ffmpeg may choose among similar formats by the first bytes alone. When absent, the
@@ -70,7 +70,7 @@ export interface Container {
   disabled_tracks?: "hidden" | "not_default";
   /** Whether the fast core has its demuxer (core/recipe.ts). */
   fast: boolean;
-  /** How it holds tags; absent where it has none. */
+  /** How the container holds tags; absent if it holds none. */
   tags?: TagScheme;
   /** Whether an output can hold a cover. */
   covers: boolean;

@@ -77,7 +77,7 @@ export interface Option<
   refuseFile?(source: SourceFacts): FileFault | null;
   /** Whether it is allowed for a copy. */
   copyable?: true;
-  /** How a form shows it; by default as a choice among values. */
+  /** How a form shows the option; by default as a choice among values. */
   control?: "number";
   /** Whether the form has a fixed place for it; otherwise it joins a general list. */
   placed?: true;

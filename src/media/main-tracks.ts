@@ -2,7 +2,7 @@ import type { SourceFacts, SourceStream } from "./source-facts.ts";
 
 /** The facts by which a track is chosen among those of its kind. */
 export interface TrackFacts {
-  /** Null when it is unknown. */
+  /** Name of the codec; null when unknown. */
   codec: string | null;
   /** Whether it has no packets. */
   empty?: boolean;

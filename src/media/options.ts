@@ -204,13 +204,10 @@ export const UploadOptions = optionsOf("upload", {
     z.string({ error: ({ input }) => (input === undefined ? "is required." : "must be a string.") }),
     brokenS3,
   ).meta({ description: "Destination, `s3://<bucket>/<key>`.", example: "s3://bucket/key.mp4" }),
-  connection_id: z
-    .string("must be a string.")
-    .optional()
-    .meta({
-      description: "Id of a stored connection; by default the default connection.",
-      example: "conn_01k",
-    }),
+  connection_id: z.string("must be a string.").optional().meta({
+    description: "Id of a stored connection; by default the default connection.",
+    example: "conn_01k",
+  }),
 }).meta({ id: "UploadOptions" });
 
 /** The schema of the options of each kind of step. */

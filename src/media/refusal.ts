@@ -103,11 +103,11 @@ export type DecisionReason =
   | { code: "copied" }
   /** Joined videos: the pictures are copied, and the audio is encoded. */
   | { code: "joined" }
-  /** Another encoder could do it too, but would take longer. */
+  /** Another encoder could do the work too, but would take longer. */
   | { code: "faster"; seconds: number; than_seconds: number; chunks: number }
-  /** It can encode chunks of the plan in parallel. */
+  /** The encoder can encode chunks of the plan in parallel. */
   | { code: "chunked"; chunks: number; at_once: number }
   /** The preferred encoders refused. */
   | { code: "refused" }
-  /** It is the host's preferred encoder. */
+  /** The encoder is the one that the host prefers. */
   | { code: "preferred"; seconds: number | null };

@@ -10,7 +10,7 @@ import { createOpener, packetsOf } from "./packets.ts";
 export interface Contents {
   /** Video packets; null when their number may differ from that of the encoded pictures. */
   pictures: number | null;
-  /** If `pictures` is null: pictures in the file; absent when they equal the decoded ones. */
+  /** Pictures in the file if `pictures` is null; absent if they equal the decoded ones. */
   found?: number;
   /** Total duration of the audio packets in seconds. */
   sound: number;

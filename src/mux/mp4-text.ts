@@ -94,7 +94,7 @@ function titleSamples(chapters: readonly Chapter[], until: number): TextSamples 
 
 export interface TextTrak {
   id: number;
-  /** Null for chapter titles. */
+  /** The subtitle track; null for chapter titles. */
   track: SubtitleTrack | null;
   samples: TextSamples;
   /** Offset of the first sample in the file. */

@@ -3,7 +3,7 @@ export interface Pixels {
   /** ffmpeg's name, such as `yuv420p10le`. */
   pixel_format: string;
   bit_depth: number;
-  /** Null when the headers do not say whether pictures are interlaced. */
+  /** Whether pictures are interlaced; null if the headers do not say. */
   interlaced: boolean | null;
 }
 
@@ -80,7 +80,7 @@ export interface AvcPictures {
   /** 0 gray, 1 4:2:0, 2 4:2:2, 3 4:4:4. */
   chroma: number;
   bit_depth: number;
-  /** False when pictures may be stored as fields; only the picture headers tell. */
+  /** Whether all pictures are progressive; if false, some may be stored as fields, as only their headers tell. */
   progressive: boolean;
 }
 

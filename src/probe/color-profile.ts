@@ -14,7 +14,7 @@ import { isSrgb, readIcc } from "./icc.ts";
 
 /** The colors that a picture's header states. */
 export interface PictureColors {
-  /** Absent for sRGB. */
+  /** The color profile; absent for sRGB. */
   color_profile?: ColorProfile;
   /** Whether the picture has a gain map. */
   gain_map?: true;

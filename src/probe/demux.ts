@@ -41,7 +41,7 @@ import { type FileStart, withinBounds } from "./reader.ts";
 
 export interface Demuxed {
   source: Source;
-  /** False when planning lacks a codec, the pixel format, or whether pictures are interlaced. */
+  /** Whether planning has all facts that it needs: codecs, the pixel format, and whether pictures are interlaced. */
   complete: boolean;
   /** Whether the sound may have a higher rate or more channels than the headers state, as in HE-AAC. */
   implicit: boolean;

@@ -91,7 +91,7 @@ interface Layout {
   head: Uint8Array;
   info: Uint8Array;
   tracks: Uint8Array;
-  /** Null unless they precede the clusters. */
+  /** Bytes of the tags; null unless they precede the clusters. */
   tags: Uint8Array | null;
   /** Offsets of the first cluster and of the segment's end in the file. */
   clusters: number;

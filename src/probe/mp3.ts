@@ -12,7 +12,7 @@ export interface Id3 {
 
 export interface Id3Cover {
   mime: string;
-  /** False when ffmpeg does not read it. */
+  /** Whether ffmpeg reads the frame. */
   common: boolean;
   read(): Promise<Uint8Array>;
 }

@@ -130,7 +130,7 @@ export interface TrackIndex {
   end: number | null;
   /** Whether its packets are evenly spaced, up to the rounding of a tick; the last one may have any duration. */
   even: boolean;
-  /** How players rotate and mirror its pictures. */
+  /** How players rotate and mirror the track's pictures. */
   orientation: Orientation;
   /** Whether its edit list shows several parts of its pictures or sound, or one at another rate than 1. */
   edits: "none" | "parts" | "gap" | "rate";

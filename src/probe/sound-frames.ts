@@ -6,7 +6,7 @@ import { id3Size } from "./mp3.ts";
 // mediabunny (1.61) and ffprobe estimate durations from the bitrate at the start: a tenth off for uneven frames (test/probe/sound-frames).
 
 export interface SoundLength {
-  /** Null when there are too many frames to read. */
+  /** Duration in seconds; null if there are too many frames to read. */
   seconds: number | null;
 }
 

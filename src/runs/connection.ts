@@ -191,12 +191,9 @@ export const Reencryption = z
     object: z.literal("reencryption"),
     connections: z.int().meta({ description: "Number of secrets of connections." }),
     webhook_secrets: z.int().meta({ description: "Number of secrets of webhooks." }),
-    reencrypted: z
-      .int()
-      .meta({
-        description:
-          "Number of these secrets that were encrypted with an older key, and now have the newest.",
-      }),
+    reencrypted: z.int().meta({
+      description: "Number of these secrets that were encrypted with an older key, and now have the newest.",
+    }),
     failed: z.array(z.string()).meta({
       description:
         "Ids of the connections and endpoints whose secrets no key decrypts, and `webhook_url` for the project's own secret; set these secrets again.",

@@ -14,11 +14,9 @@ export const Job = z
       description:
         "`queued` until a task starts; at the end `succeeded` if every task has, `failed` if one has, otherwise `cancelled`.",
     }),
-    tasks: z
-      .array(Task)
-      .meta({
-        description: "A task for each output, in the order of the request, without those that were deleted.",
-      }),
+    tasks: z.array(Task).meta({
+      description: "A task for each output, in the order of the request, without those that were deleted.",
+    }),
     created_at: timestamp,
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),

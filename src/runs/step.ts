@@ -24,13 +24,10 @@ export const RunError = z
     reason: ErrorReason.optional().meta({
       description: "Distinguishes the error from others of its kind.",
     }),
-    refusals: z
-      .array(Refusal)
-      .optional()
-      .meta({
-        description:
-          "The reason of each encoder for refusing the work; only with the kind encoder_unavailable.",
-      }),
+    refusals: z.array(Refusal).optional().meta({
+      description:
+        "The reason of each encoder for refusing the work; only with the kind encoder_unavailable.",
+    }),
     fallback: z
       .enum(FALLBACK_FAULTS)
       .optional()

@@ -17,13 +17,10 @@ const record = z
     object: z.literal("task"),
     kind: z.enum(ENCODE_KINDS),
     input: z.string().meta({ example: "https://example.com/clip.mov" }),
-    output: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          "The destination of the request. If it has none, null until the task succeeds, then the URL in managed storage.",
-      }),
+    output: z.string().nullable().meta({
+      description:
+        "The destination of the request. If it has none, null until the task succeeds, then the URL in managed storage.",
+    }),
     options: z.record(z.string(), z.unknown()),
     metadata: z.record(z.string(), z.unknown()),
     status: z.enum(TASK_STATUSES),

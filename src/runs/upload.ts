@@ -93,11 +93,9 @@ export const Upload = z
     }),
     output: z.string().nullable().meta({ description: "Destination of the file; null in managed storage." }),
     connection_id: z.string().nullable(),
-    parts: z
-      .array(UploadPart)
-      .meta({
-        description: "The parts in order, which may be sent in any order; empty once the upload is `stored`.",
-      }),
+    parts: z.array(UploadPart).meta({
+      description: "The parts in order, which may be sent in any order; empty once the upload is `stored`.",
+    }),
     etag: z.string().nullable().meta({ description: "ETag of the stored file." }),
     created_at: z.int(),
     expires_at: z.int().meta({

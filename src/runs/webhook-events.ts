@@ -56,12 +56,10 @@ const topics = z
 /** An event of a project, as listed and as posted. */
 export const WebhookEvent = z
   .object({
-    id: z
-      .string()
-      .meta({
-        description: "Id of the event, also in the header `webhook-id`.",
-        example: "evt_01kbb1d3x4e8v0t6m9q2y5z7av",
-      }),
+    id: z.string().meta({
+      description: "Id of the event, also in the header `webhook-id`.",
+      example: "evt_01kbb1d3x4e8v0t6m9q2y5z7av",
+    }),
     object: z.literal("event"),
     kind: z.enum(EVENT_KINDS),
     data: z.union([Task, Step, Job]).meta({ description: "The task, step or job at the time of the event." }),
@@ -134,13 +132,10 @@ export type RotateRequest = z.infer<typeof RotateRequest>;
 export const WebhookSecret = z
   .object({
     object: z.literal("webhook_secret"),
-    endpoint_id: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          "Id of the endpoint; null for the secret of the project, which signs posts to a `webhook_url`.",
-      }),
+    endpoint_id: z.string().nullable().meta({
+      description:
+        "Id of the endpoint; null for the secret of the project, which signs posts to a `webhook_url`.",
+    }),
     secret,
     previous_until: timestamp
       .nullable()

@@ -282,7 +282,7 @@ function foldersOf(key: string): string[] {
 
 /** A version of an object: a file whose name holds the metadata, so that bytes and metadata appear atomically. */
 interface Version extends StoredInfo {
-  /** Counts from 1; the highest is current. */
+  /** Number of the version, from 1; the highest is current. */
   number: number;
 }
 

@@ -200,7 +200,7 @@ const PIECE_BYTES = 256 * KIB;
 const MAX_WRITES = 3;
 /** Requests to the source at once, for one range. */
 export const PARALLEL_FETCHES = 4;
-/** Most bytes per request of a range that is fetched in parallel. */
+/** Maximum bytes per request of a range that is fetched in parallel. */
 export const FETCH_BYTES = MIB;
 // A reader that hangs up early must not pay for the rest of a long range, and a slow one must not block others for long.
 const MAX_PARALLEL_BYTES = 8 * MIB;

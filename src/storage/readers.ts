@@ -101,9 +101,9 @@ export type FetchRange = (range: ByteRange, signal?: AbortSignal) => Promise<Uin
 interface RangeCacheOptions {
   /** Minimum bytes per fetch; doubles while reads continue where the last fetch ended. */
   minAhead: number;
-  /** Most bytes to fetch ahead of a read. */
+  /** Maximum bytes to fetch ahead of a read. */
   maxAhead: number;
-  /** Most bytes to cache. */
+  /** Maximum bytes to cache. */
   cacheBytes: number;
   /** The start of the file, if already read. */
   head?: Uint8Array;

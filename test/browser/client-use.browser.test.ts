@@ -74,7 +74,7 @@ test("re-encodes a file to H.264 at another size, and reports every change", asy
   expect(updates.at(-1)).toEqual({ status: "succeeded", progress: 100 });
   const percents = updates.map(({ progress }) => progress ?? 0);
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
-  // Only the output is left.
+  // Only the output remains.
   expect(seen.stored.filter((path) => !path.includes("my-clip-e"))).toEqual([]);
 });
 

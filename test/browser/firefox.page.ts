@@ -1,7 +1,7 @@
 import type { NewTask } from "../../src/client/client.ts";
 import { openClientKit } from "./client.page.ts";
 
-/** What a run in the page resolves with. */
+/** The result of a run in the page. */
 export interface FirefoxRun {
   encoder: string;
   base64: string;

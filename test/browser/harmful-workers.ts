@@ -14,7 +14,7 @@ const HARMS = {
 } as const;
 const END = "export default createFFmpegCore;";
 
-// As the package ships it: one file, which starts much sooner than its modules one by one.
+// The worker as the package ships it: one file, which starts much sooner than its modules one by one.
 const startWorker = () => new Worker("/workers/encoder-worker.js", { type: "module" });
 
 /** Returns a function that starts encoder workers whose threads load one after the other, each for `ms` milliseconds. */

@@ -24,7 +24,7 @@ const files = await makeMalformed();
 
 /** Seconds within which every task must end, even on a busy machine. */
 const SECONDS = 90;
-// The same kinds as for the service.
+// The kinds of errors are those of the service.
 const ERRORS = [
   ...(["input_unsupported", "input_no_video", "input_no_audio"] as const),
   ...(["input_too_large", "probe_failed", "encode_failed", "encode_incomplete"] as const),

@@ -13,7 +13,7 @@ export interface ClientCase {
     text: string;
     /** Answers 404. */
     missing: string;
-    /** Never answers, so a run on it lasts until it is cancelled. */
+    /** URL that never answers, so that a run on it lasts until it is cancelled. */
     silent: string;
   };
   /** The encoder that has to make the pictures, where one alone can; absent for any. */

@@ -33,7 +33,7 @@ const isAlive = (pid: number) => {
 test("deleting a job ends its ffmpeg and removes its files", async () => {
   const rig = await rigWith();
   const { id, pid } = await startLong(rig);
-  // In the middle of the encode.
+  // The encode is under way.
   expect(await (await rig.call("GET", `/jobs/${id}?wait=20`)).json()).toMatchObject({ state: "running" });
   const waiting = rig.call("GET", `/jobs/${id}?wait=30`);
   expect((await rig.call("DELETE", `/jobs/${id}`)).status).toBe(204);

@@ -44,7 +44,7 @@ test("is a slim Debian with the repository's Node, and does not run as root", as
   const command: string[] = JSON.parse(all(image, "CMD")[0] ?? "");
   expect(command.slice(-2)).toEqual(["node", "worker/container/main.ts"]);
   if (process.getuid?.() !== 0) return;
-  // The same with users that every Debian has.
+  // The command runs with users that every Debian has.
   const [program = "", ...words] = command.slice(0, -2).map((word) => word.replace("=encoder", "=daemon"));
   const { stdout } = await run(program, [...words, "sh", "-c", "id -un; grep CapEff /proc/self/status"]);
   // CAP_KILL, CAP_SETGID and CAP_SETUID of capabilities(7).

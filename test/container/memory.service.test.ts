@@ -70,7 +70,7 @@ test("a picture that does not fit beside the jobs is not read into memory", () =
         ]),
       });
     expect((await rig.call("POST", "/jobs", video)).status).toBe(202);
-    // Only announced: were it awaited, it would be refused as cut off.
+    // The body is only announced; if the server waited for it, it would refuse it as cut off.
     const refused = await send(250 * MIB, new Uint8Array(10));
     expect([refused.status, (await refused.json()).kind]).toEqual([503, "service_unavailable"]);
     const file = await readFile(png);

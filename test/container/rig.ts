@@ -18,12 +18,12 @@ export interface Rig {
   readonly url: string;
   readonly origin: Origin;
   readonly sink: Sink;
-  /** Its working folder. */
+  /** Working folder of the container. */
   readonly home: string;
   readonly child: ChildProcess;
   /** Resolves with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
-  /** Its standard output so far. */
+  /** Returns the standard output so far. */
   output(): string;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Creates a job for a local file; `answer` changes how the origin serves it. */

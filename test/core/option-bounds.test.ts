@@ -48,7 +48,7 @@ for (const [kind, faults] of Object.entries(BAD)) {
   }
 }
 
-// As a form sends what was left alone.
+// A form sends untouched fields like this.
 test.for([
   { kind: "video", options: { mode: "copy", speed: 1, volume: 1, normalize: false, start: 0, track: 0 } },
   {

@@ -50,7 +50,7 @@ test.afterAll(async () => {
   if (home) await rm(home, { recursive: true, force: true });
 });
 
-// For the README, and for review.
+// The pictures serve the README, and reviews.
 const picture = (page: Page, name: string) =>
   page.screenshot({
     path: join(ROOT, "dist", "e2e", "screens", `example-${name}.png`),

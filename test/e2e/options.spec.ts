@@ -115,7 +115,7 @@ test("lowers size, frame rate and sound to fit a small file, and says so", async
   const card = await openOptions(workbench, file);
   await card.getByRole("button", { name: "Small for mail" }).click();
   await expect(card.getByLabel("Maximum file size (MB)")).toHaveValue("20");
-  // The same bitrate as eleven minutes in 20 MB.
+  // This is the bitrate of eleven minutes in 20 MB.
   const most = 364_000;
   await card.getByLabel("Maximum file size (MB)").fill(String(most / 1e6));
   await expect(card.locator(".outcome")).toContainText(

@@ -15,7 +15,7 @@ interface Fixtures {
   workbench: Page;
 }
 
-// What the flows' own setting `serviceWorkers` brings about.
+// The flows' own setting `serviceWorkers` causes this message.
 const BLOCKED = "Service Worker registration blocked by Playwright";
 
 export const test = base.extend<Fixtures>({

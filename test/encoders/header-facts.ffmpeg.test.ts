@@ -85,7 +85,7 @@ test("reads the size of the whole picture, not of its tiles", () => {
   });
 });
 
-// As a telephone writes them: tiles 1 and 2, the grid of them as item 49 with its own size and turn, and a larger auxiliary picture.
+// A photo as a telephone writes it: tiles 1 and 2, the grid of them as item 49 with its own size and turn, and a larger auxiliary picture.
 const photo = (brand: string, quarters: number, wide: boolean) => {
   const tile = [0, 1, 1, 0x81];
   const grid = wide ? [0, 49, 3, 0x80, 2, 0x80, 3, 0, 4] : [0, 49, 3, 0x82, 0x83, 4];

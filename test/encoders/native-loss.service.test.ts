@@ -181,7 +181,7 @@ test("progress never decreases after a stale answer, and a finished job can be s
   const shares: number[] = [];
   const onProgress = (share: number) => shares.push(share);
   expect(await client([one]).encode(job({ onProgress }))).toEqual(WRITTEN);
-  // The same job again, as after a restart: the encoder has already finished it.
+  // The job is sent again, as after a restart; the encoder has already finished it.
   const restarted = await encoder("again", { start: [DONE] });
   expect(await client([restarted]).encode(job())).toEqual(WRITTEN);
   expect(shares).toEqual([0, 0.6, 0.6, 0.6]);

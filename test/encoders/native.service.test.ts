@@ -144,7 +144,7 @@ test("runs a job on the real encoder", async () => {
     });
     expect(await rig.sink.files()).toEqual([`${id}/${name}`]);
     expect(shares[0]).toBe(0);
-    // The same id is the same job, which does not run twice.
+    // An id stands for one job, which does not run twice.
     expect(await native.encode(remoteJob)).toEqual(encoded);
     expect(rig.sink.log.length).toBe(1);
   } finally {

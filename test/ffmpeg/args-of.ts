@@ -29,7 +29,7 @@ export function argsOf(
 export const CLEAN = "-map_metadata -1 -map_chapters -1";
 /** A filter graph with one input and one output. */
 export const graph = (filters: string) => `-filter_complex [0:V:0]${filters}[video] -map [video]`;
-/** Before the input of a video whose pictures are encoded. */
+/** Argument before the input of a video whose pictures are encoded. */
 export const PIN = "-reinit_filter:v 0";
 /** The filter graph of a video, which brings all pictures to the size and format of the first. */
 export const pinned = (filters: string) => graph(`scale,${filters}`);

@@ -12,7 +12,7 @@ afterAll(() => rig?.close());
 
 /** Milliseconds after a cancel within which every ffmpeg and its files must be gone. */
 const GONE_MS = 2000;
-/** The same for stored objects: a write that began before may land after the first clearing; the second is 11 s later. */
+/** Time for stored objects: a write that began before may land after the first clearing; the second is 11 s later. */
 const CLEARED_MS = 15_000;
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
 // 10.9 MiB that take several seconds, because ffmpeg reports progress once per second.

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What happens to a request: it passes, gets a status, hangs, is cut off, or is cut off mid-answer. */
+/** The fate of a request: it passes, gets a status, hangs, is cut off, or is cut off mid-answer. */
 export type Fate = "pass" | number | "hang" | "cut" | "half";
 
 /** A request that arrives at the gate. */

@@ -64,7 +64,7 @@ export function optionsOf({ source, container, encoder, wish }: IntegrityCell): 
   return { ...options, format: container === "mov" ? "mov" : "mp4", codec };
 }
 
-// By the first part of a source's name.
+// Codecs by the first part of a source's name.
 const COPIED: Readonly<Record<string, string>> = { h264: "h264", hevc: "h265", vp9: "vp9", av1: "av1" };
 
 // Copies are the same with every encoder, and the host with short chunks makes no streams. The light encoder cannot read

@@ -3,7 +3,7 @@ import { PICTURE } from "./numbered.ts";
 
 /** A picture of a numbered clip or of its output. */
 export interface Frame {
-  /** Null if unreadable. */
+  /** Burnt-in number of the frame; null if unreadable. */
   number: number | null;
   /** Seconds on the container's clock. */
   time: number;
@@ -57,7 +57,7 @@ function blockOf(gray: Uint8Array, bit: number, band: number): number {
   return sum / 4;
 }
 
-/** What is wrong with the pictures of an output: numbers as ranges such as `50-99`, or an empty string. */
+/** Faults of the pictures of an output: numbers as ranges such as `50-99`, or an empty string. */
 export interface FrameFaults {
   /** Numbers on no picture. */
   missing: string;

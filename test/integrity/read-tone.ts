@@ -32,7 +32,7 @@ export async function readTone(path: string, after: readonly string[] = []): Pro
   return { seconds: duration, heard: tones };
 }
 
-// From the upward zero crossings.
+// Measures the frequency from the upward zero crossings.
 function frequencyOf(samples: Float32Array): number {
   const rises: number[] = [];
   let loudest = 0;

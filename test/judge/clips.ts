@@ -42,7 +42,7 @@ export function quadrantPng(): Promise<string> {
   return makeClip("png", [...quadrants, "-vf", boxes, "-bitexact", "-frames:v", "1"]);
 }
 
-/** What players do to a photo of each EXIF orientation, by ffmpeg's filters. */
+/** The filters of ffmpeg that do what players do to a photo of each EXIF orientation. */
 export const ORIENTATIONS = {
   1: "null",
   2: "hflip",
@@ -108,7 +108,7 @@ export function noiseSound(
   ]);
 }
 
-/** The same sound with a test pattern, 160x90 at 25 fps. */
+/** Makes the same sound with a test pattern, 160x90 at 25 fps. */
 export function noiseClip(seconds: number): Promise<string> {
   return makeClip("mp4", [
     ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=25:duration=${seconds}`],

@@ -31,7 +31,7 @@ export function productsOf(got: Float32Array, wanted: Float32Array, reach: numbe
   return { at: (lag) => (above[(lag + size) % size] ?? 0) / size };
 }
 
-// In-place Cooley–Tukey FFT; the size is a power of two.
+// Transforms in place by Cooley–Tukey; the size is a power of two.
 function transform(real: Float64Array, imaginary: Float64Array): void {
   const size = real.length;
   for (let at = 1, other = 0; at < size; at++) {

@@ -41,7 +41,7 @@ const Probed = z.object({
   frames: z
     .array(
       z.object({
-        // Absent of subtitles.
+        // Subtitles have no index.
         stream_index: count.optional(),
         best_effort_timestamp_time: seconds,
         pkt_duration_time: seconds,
@@ -68,7 +68,7 @@ export interface PictureFacts {
   matrix: string | undefined;
   /** Time of every decoded frame in seconds. */
   times: number[];
-  /** From the first frame to the end of the last, in seconds. */
+  /** Seconds from the first frame to the end of the last. */
   duration: number;
   interlaced: boolean;
   /** Average frame rate in the container's header. */
@@ -103,7 +103,7 @@ export function recallFacts(path: string): Promise<Facts> {
   return remember([path, "facts"], () => readFacts(path));
 }
 
-/** Which of several tracks to read, from 0; covers are not counted. */
+/** The tracks to read, from 0; covers are not counted. */
 export interface Tracks {
   video?: number | undefined;
   audio?: number | undefined;

@@ -3,7 +3,7 @@ import { clearPicture, type HeifRow, picture } from "../fixtures/heif-rows.ts";
 import { measureLikeness } from "./likeness.ts";
 import { colorDistance, readPicture } from "./picture.ts";
 
-/** What a PNG made of one of the rows shows: its size, and how like it is to what viewers show. */
+/** The size of a PNG made of one of the rows, and its likeness to what viewers show. */
 export interface HeifVerdict {
   size: [width: number, height: number];
   /** SSIM in RGB; of a transparent picture, 1 minus the greatest error in color and transparency as a share of 255. */

@@ -1,6 +1,6 @@
 import { runNative } from "./native.ts";
 
-/** How loud a file is, by a filter of ffmpeg that the product does not use (loudnorm). */
+/** Loudness of a file, by a filter of ffmpeg that the product does not use (loudnorm). */
 export interface Loudness {
   /** LUFS. */
   integrated: number;

@@ -124,10 +124,10 @@ export async function miscounted(times: number, ...rate: string[]): Promise<stri
 
 /** An edit: what it shows of the media, in seconds. */
 export interface Shown {
-  /** Null for nothing. */
+  /** Start of the cut in seconds; null for none. */
   from: number | null;
   seconds: number;
-  /** Default: 1. */
+  /** Playback speed; 1 when absent. */
   rate?: number;
 }
 

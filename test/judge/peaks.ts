@@ -1,6 +1,6 @@
 import { runNative } from "./native.ts";
 
-/** What peaks are taken of, and how. */
+/** The sound to take peaks of, and the zoom. */
 export interface PeakWish {
   channels: number;
   samples_per_pixel: number;

@@ -3,9 +3,9 @@ export interface TiffShape {
   /** TIFF 6.0: 1 gray, 2 RGB, 3 a palette, 5 CMYK, 8 CIE L*a*b*. */
   photometric: 1 | 2 | 3 | 5 | 8;
   bits: 8 | 16 | 32;
-  /** Absent for whole numbers from 0; 2 with signs, 3 floating-point. */
+  /** SampleFormat: 2 for signed, 3 for floating-point samples; absent for unsigned ones. */
   format?: 2 | 3;
-  /** Absent for none; the pixels are written as they are. */
+  /** The Compression tag; absent for none. The pixels are never compressed. */
   compression?: number;
   /** The samples of every pixel, 0 to 255. */
   samples: readonly number[];

@@ -10,7 +10,7 @@ import { ROOT, runScript } from "./run-script.ts";
 
 let folder: string;
 let service: Service;
-/** What the first command printed, for which no service ran, and the files that it left. */
+/** Output of the first command, for which no service ran, and the files that it left. */
 let early: { output: string; left: string[] };
 // Two starts of the service, each of which takes a slow machine a minute.
 beforeAll(async () => {

@@ -13,7 +13,7 @@ const FONTS = dirname(createRequire(import.meta.url).resolve("dejavu-fonts-ttf/t
 let rig: Rig;
 let folder: string;
 let source: string;
-/** What ffmpeg's own reader of SubRip makes of the text, and of another. */
+/** Pictures that ffmpeg's own reader of SubRip makes of the text, and of another. */
 let wanted: string;
 let other: string;
 beforeAll(async () => {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await rig?.close();
 });
 
-/** The same times, other words. */
+/** Files of the same times with other words. */
 const TEXTS = {
   srt: {
     text: "1\n00:00:00,520 --> 00:00:01,000\n<i>The quick brown fox</i>\njumps over the lazy dog.\n",

@@ -77,7 +77,7 @@ export const TABLES = {
     output: ["hls"],
     engine: ENGINES,
     from: ["h264", "av1"],
-    // Its codec and its frame are those of a video, which has every value.
+    // The codec and the frame are those of a video, which has every value.
     rate: [null, "very_low", "very_high"],
     ...FRAME,
     width: [null, "50%"],

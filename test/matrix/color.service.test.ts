@@ -19,7 +19,7 @@ const tags = (matrix: string, range: "tv" | "pc") =>
 const yuv = (matrix: string, range: "tv" | "pc", format: string) =>
   `scale=out_color_matrix=${matrix}:out_range=${range},format=${format}`;
 
-// The same four colors in all common encodings.
+// Four colors in all common encodings.
 const STORED: Record<string, readonly [extension: string, filter: string, args: string]> = {
   "BT.709": ["mp4", yuv("bt709", "tv", "yuv420p"), `${X264} ${tags("bt709", "tv")}`],
   "BT.601": ["mp4", yuv("bt601", "tv", "yuv420p"), `${X264} ${tags("smpte170m", "tv")}`],

@@ -52,7 +52,7 @@ async function join(paths: readonly string[], options: object = {}) {
 test("parts that match are copied, and their sound follows without a gap", LIMIT, async () => {
   const parts = [
     await clip({ frames: 25, step: 7, hertz: 440, seconds: 1 }),
-    // Its sound ends 17 ms after its pictures, less than half of one.
+    // The sound ends 17 ms after the pictures, less than half of one.
     await clip({ frames: 20, step: 10, hertz: 1500, seconds: 0.817 }),
     await clip({ frames: 10, step: 20, hertz: 440, seconds: 0.4 }),
   ];
@@ -229,7 +229,7 @@ test("a picture that forgets no earlier ones is no start of a part", async () =>
   expect(startsClean(unit(70, 21 << 1), h265)).toBe(false);
 });
 
-// What ffmpeg makes of a cut between keyframes: an edit list hides the pictures before it.
+// Cuts between keyframes with ffmpeg, whose edit list hides the pictures before the cut.
 async function cutClip(): Promise<string> {
   const whole = await clip({ frames: 20, step: 7 });
   return makeClip("mp4", ["-ss", "0.4", "-i", whole, "-c", "copy"]);

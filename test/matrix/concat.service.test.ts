@@ -201,7 +201,7 @@ test("what is left out of the videos is listed", () => {
     { kind: "chapters", reason: "not_supported" },
   ];
   const unknown = { kind: "audio", index: 1, reason: "not_supported" };
-  // As before the extra inputs are read.
+  // The extra inputs are not read yet.
   expect(lost([])).toEqual([unknown, ...rest]);
   const ofPart = [unknown, ...rest].map((each) => ({ ...each, part: 1 }));
   expect(lost([source])).toEqual([unknown, ...rest, ...ofPart]);

@@ -7,7 +7,7 @@ export interface Box {
   height: number;
 }
 
-/** What a cell must produce, computed from the meaning of its options alone. */
+/** The output that a cell must produce, computed from the meaning of its options alone. */
 export interface Expected {
   box: Box;
   fit: Fit;

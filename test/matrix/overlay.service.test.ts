@@ -19,7 +19,7 @@ beforeAll(async () => {
     ...["-f", "lavfi", "-i", "sine=f=440:sample_rate=48000:duration=2"],
     ..."-c:v libx264 -preset veryfast -crf 8 -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
-  // Its left half is transparent.
+  // The left half of the logo is transparent.
   logo = await makeClip("png", [
     ...["-f", "lavfi", "-i", "color=red:size=20x20,format=rgba,pad=40:20:20:0:color=0x00000000"],
     ...["-frames:v", "1"],
@@ -31,7 +31,7 @@ const LIMIT = { timeout: 240_000 };
 const RED_SQUARE = ["-f", "lavfi", "-i", "color=red:size=20x20", "-frames:v", "1"] as const;
 const RED = [254, 0, 0, 255] as const;
 
-// What each makes of the source by ffmpeg's own box; `shown` are frames with it, `bare` without, and `at` a point in it.
+// Each case as ffmpeg's own box draws it; `shown` are frames with it, `bare` without, and `at` a point in it.
 const CASES = [
   {
     encoder: "light",

@@ -72,7 +72,7 @@ const FIRST_LOADS = {
 } as const;
 const LIMIT = { timeout: 600_000 };
 
-/** What the bundler tests share with those of the package. */
+/** State that the bundler tests share with those of the package. */
 export interface BundlerRig {
   tarball: string;
   /** The README's example with the values it needs, as JavaScript. */

@@ -11,7 +11,7 @@ import { clip } from "../fixtures/clips.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { addFiles, codeBelow, judge, serveFolder } from "./rig.ts";
 
-/** What the tests of the fast core share with those of the package. */
+/** State that the tests of the fast core share with those of the package. */
 export interface FastCoreRig {
   project: string;
   folder: string;

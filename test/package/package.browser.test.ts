@@ -44,7 +44,7 @@ const [edge = ""] = codeBelow("docs/service.md", "From code", "ts");
 const [both = ""] = codeBelow("docs/page.md", "Fall back to a service", "ts");
 const [importMap = ""] = codeBelow("docs/page.md", "Without a bundler", "html");
 
-// For a busy machine of two cores.
+// Long enough for a busy machine with two cores.
 const PATIENCE_MS = 150_000;
 const LIMIT = { timeout: 600_000 };
 

@@ -8,7 +8,7 @@ export interface Expected {
   leaves: string;
   streams?: readonly Stream[];
   seconds?: number;
-  /** When each picture is shown, in seconds. */
+  /** Times at which pictures are shown, in seconds. */
   times?: readonly number[];
   /** Colors of points of a picture. */
   colors?: readonly (readonly [x: number, y: number, color: Rgba])[];
@@ -18,7 +18,7 @@ export interface Expected {
   rate?: number;
   value?: unknown;
 }
-/** What the recipes for a page result in, by their headings. */
+/** Results of the recipes for a page, by their headings. */
 export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
   "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },

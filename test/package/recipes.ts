@@ -19,7 +19,7 @@ import { ROOT } from "../structure/source-files.ts";
 import { type Expected, PAGE_RECIPES, type Stream } from "./page-recipes.ts";
 import { addFiles, codeBelow, codeIn, runIn, serveFolder } from "./rig.ts";
 
-/** What the recipe tests share with those of the package. */
+/** State that the recipe tests share with those of the package. */
 export interface RecipeRig {
   project: string;
   folder: string;

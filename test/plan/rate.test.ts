@@ -10,7 +10,7 @@ import {
   videoRate,
 } from "../../src/media/rates.ts";
 
-// From very_low to very_high.
+// The values go from very_low to very_high.
 test.for([
   { codec: "h264", expected: [31, 27, 23, 20, 17] },
   { codec: "h265", expected: [36, 32, 28, 24, 21] },

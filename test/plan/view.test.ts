@@ -60,7 +60,7 @@ const CROPPED: {
     expected: rect(480, 10, 960, 540),
   },
   { options: { crop: { width: "100%", height: "100%" } }, more: {}, expected: null },
-  // In stored pixels, of which 4 are as wide as 3 that are shown.
+  // Values are in stored pixels, of which 4 are as wide as 3 that are shown.
   {
     options: { crop: { x: 400, width: 800, height: 1080 } },
     more: { width: 1440, pixel_aspect: 4 / 3 },

@@ -13,7 +13,7 @@ export const READERS = [
 ] as const;
 export type Player = (typeof READERS)[number][0];
 
-/** What a page observed by the end of a stream. */
+/** Observations of a page by the end of a stream. */
 export interface Seen {
   /** Every error event of the player, including harmless ones. */
   errors: string[];
@@ -132,7 +132,7 @@ export function playAll(page: Page, player: Player, url: string): Promise<Seen> 
         shaka.configure({ streaming: { bufferingGoal: 4 }, abr: { enabled: false } });
         // It asks for the type of what has no extension by HEAD, which a blob does not answer.
         await shaka.load(url, null, url.startsWith("blob:") ? "application/dash+xml" : null);
-        // With the sound that it chose: there is a variant for each.
+        // Keeps the sound that the player chose: there is a variant for each.
         const variants = shaka.getVariantTracks();
         const sound = variants.find(({ active }) => active)?.audioId;
         const levels = variants
@@ -184,7 +184,7 @@ export function playAll(page: Page, player: Player, url: string): Promise<Seen> 
         await seek(0.2);
         // Across a seam between chunks, to the end.
         await seek(video.duration - 8);
-        // Until nothing is left: not every player closes a stream whose tracks differ in length.
+        // Waits until nothing is left: not every player closes a stream whose tracks differ in length.
         while (!video.ended && video.currentTime < video.duration - 0.05)
           await Promise.race(["timeupdate", "ended", "waiting"].map(once));
       };

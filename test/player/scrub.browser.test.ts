@@ -31,7 +31,7 @@ test("Shaka Player and hls.js show the pictures of I-frame playlists, and load n
   expect(fast.errors).toEqual([]);
   // The first segment was loaded whole before.
   expect(fast.shown.filter((second) => second >= 6)).toEqual([6, 12, 18, 24]);
-  // What was there before stays until the pictures around it are loaded.
+  // The previous picture stays until those around the new time are loaded.
   expect(fast.after.filter((second) => second >= 26)).toEqual([26, 27, 28, 29]);
   expect(fast.requests).toEqual([`${names[0]}/iframes.m3u8`, ...best.slice(1)]);
 

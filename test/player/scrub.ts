@@ -1,7 +1,7 @@
 import type { Browser, Page } from "@playwright/test";
 import { onPlayerPage } from "./player-page.ts";
 
-/** What a page did with the I-frame playlists of a stream. */
+/** Observations of a page that scrubs through the I-frame playlists of a stream. */
 export interface Scrubbed {
   /** Numbers of the pictures shown from them, in order. */
   shown: number[];

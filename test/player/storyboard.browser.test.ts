@@ -38,7 +38,7 @@ async function makeStoryboard(clip: string, options: Record<string, unknown>): P
   if (!output?.files) throw new Error(`It did not succeed: ${JSON.stringify(task.error)}`);
   expect(output.url).toBe(task.output);
   const files = output.files.map(async ({ url, mime, filesize }) => {
-    // As a player finds it, beside the WebVTT.
+    // A player finds the sheet beside the WebVTT.
     const name = basename(new URL(url).pathname);
     const fetched = await rig.door.fetchFile(new URL(name, output.url).href);
     expect([name, fetched.mime, (await readFile(fetched.path)).length]).toEqual([name, mime, filesize]);

@@ -88,7 +88,7 @@ test("a .dat has the same in binary, of each channel and of a part", LIMIT, asyn
     ...[2, 1, 44_100, 441, 100, 2],
   ]);
   expect([...new Int8Array(bytes.subarray(24))]).toEqual(data.map((value) => Math.trunc(value / 256) || 0));
-  // As the library of audiowaveform's authors reads it.
+  // The library of audiowaveform's authors reads the data.
   const read = WaveformData.create(new Uint8Array(bytes).buffer);
   expect([read.channels, read.length, read.scale, read.bits, read.duration]).toEqual([2, 100, 441, 8, 1]);
   expect(read.channel(1).max_array()).toEqual(

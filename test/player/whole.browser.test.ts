@@ -53,7 +53,7 @@ test.for([
   const input = await make();
   const { plan, source } = await planStream(input, { format: "hls_dash" });
   const { folder } = await wholeStream(input, plan, source);
-  // What a page makes of a manifest for files that have only URLs.
+  // A page rewrites a manifest like this for files that have only URLs.
   const text = await readFile(join(folder, "manifest.mpd"), "utf8");
   const listed = await replaceEntries(text, async (uri) => `/stream/${uri}`);
   await writeFile(join(folder, "listed.mpd"), listed);

@@ -176,7 +176,7 @@ const BAD: readonly { name: string; bytes: () => Promise<Uint8Array> | Uint8Arra
 
 test.for(BAD)("rejects $name as unsupported within 5 s", async ({ name, bytes, message }) => {
   const file = await bytes();
-  // Without an extension, which native ffprobe would guess by.
+  // The name has no extension, by which native ffprobe would guess the format.
   const path = join(CLIP_FOLDER, `bad-${name.replaceAll(/\W+/g, "-")}`);
   await writeFile(path, file);
   const started = performance.now();

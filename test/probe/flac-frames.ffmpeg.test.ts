@@ -27,7 +27,7 @@ test.for([
 
 test("leaves out frames that are damaged or cut off", async () => {
   const bytes = await readFile(await flac(48_000, "-frame_size", "4800"));
-  // In the middle of thirty frames.
+  // The damage is in the middle of thirty frames.
   const damaged = Buffer.from(bytes);
   damaged.writeUInt32BE(0x12345678, Math.round(bytes.length / 2));
   expect(await measureFlac(bytesReader(damaged))).toBeCloseTo(2.9, 9);

@@ -86,7 +86,7 @@ test("ends on a Matroska file with junk in place of clusters", async () => {
 
 test("ends on a FLAC without frames", async () => {
   const whole = Buffer.from(await readFile(await clip("flac")));
-  // Only STREAMINFO, with an unknown number of samples.
+  // The header has only STREAMINFO, with an unknown number of samples.
   const header = whole.subarray(0, 42);
   header[4] = 0x80;
   header.fill(0, 22, 26);

@@ -46,7 +46,7 @@ test.for(PLAIN)("reports $name as ffprobe does", async ({ make }) => {
   const origin = { url: "file:still", filesize: bytes.length };
   const report = await readStill(bytesReader(bytes), signal);
   expect(report).not.toBeNull();
-  // Without an extension, which ffprobe would guess by.
+  // The name has no extension, by which ffprobe would guess the format.
   const path = join(folder, "input");
   await writeFile(path, bytes);
   const expected = await nativeFfprobe(path)(bytesReader(bytes), signal);

@@ -92,7 +92,7 @@ const icons = svg(
   `<defs><g id="a">${'<path fill="#abc" d="M0 0h8v8z"/>'.repeat(200)}</g></defs>${'<use href="#a"/>'.repeat(500)}`,
 );
 
-// As Illustrator writes them.
+// Illustrator writes patterns like this.
 const patterned = `<!DOCTYPE svg [<!ATTLIST svg xmlns:x CDATA #FIXED "http://www.w3.org/1999/xlink#">]>${svg(
   'viewBox="0 0 8 8"',
   `<style>.cls-1, .cls-2 > g:hover{fill:url(#l)} @font-face{src:url(data:font/woff;base64,AA==)}</style><linearGradient id="l">${"<stop/>".repeat(9)}</linearGradient><a href="#l">${'<path class="cls-1" fill="#123"/>'.repeat(20_000)}</a>`,
@@ -106,7 +106,7 @@ test.for([
   ["a picture in a picture", pictured(`;base64,${Buffer.from(QUARTERS).toString("base64")}`)],
   ["a plain picture in a picture", pictured(",&lt;svg width='100%' fill='%23fff'/>")],
   ["one pattern for many parts", patterned],
-  // What takes its time pixel by pixel, the page bounds while it draws.
+  // The page itself bounds drawing that takes its time pixel by pixel.
   ...Object.entries({ ...RICH, ...SLOW }),
 ] as const)("an SVG of %s may be drawn", async ([, text]) => {
   expect((await probe(encode(text))).format).toBe("svg");

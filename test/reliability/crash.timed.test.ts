@@ -142,7 +142,7 @@ test("a crash between chunks re-encodes none that are done", async () => {
   const done = chunks();
   await lab.restart();
   await vi.waitUntil(() => chunks().length > done.length, { timeout: 60_000, interval: 20 });
-  // With the same versions, in any order: several are encoded at once.
+  // The versions are the same, in any order, because several chunks are encoded at once.
   expect(chunks()).toEqual(expect.arrayContaining(done));
   const between = await get(id);
   expect(at(between, "encode")?.progress).toBeGreaterThanOrEqual(at(before, "encode")?.progress ?? 100);

@@ -16,7 +16,7 @@ import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 export interface Lab {
   door: FrontDoor;
   url: string;
-  /** Of a request with a valid key. */
+  /** Headers of a request with a valid key. */
   headers: Record<string, string>;
   /** The folder of the service's state. */
   folder: string;
@@ -100,7 +100,7 @@ export async function startLab({ native = 1, more = {} } = {}): Promise<Lab> {
             .all();
           if (row?.id === id) return String(row.turn);
         } catch {
-          // Its tables are not there yet.
+          // The tables do not exist yet.
         } finally {
           database.close();
         }

@@ -1,4 +1,4 @@
-// What `work` takes on a quiet core of the machine that set the limits (AMD EPYC), in milliseconds.
+// Milliseconds that `work` takes on a quiet core of the machine that set the limits (AMD EPYC), in milliseconds.
 const STANDARD_MS = 66;
 
 /**

@@ -10,11 +10,11 @@ export interface Output {
   after?: string;
   kind: EncodeKind;
   options: object;
-  /** What {@link look} sees in it, or the error that it ends with. */
+  /** The facts that {@link look} reads from the output, or the error of the task. */
   end: string | { error: string };
 }
 
-/** What to create: one output makes a task, several make a job. */
+/** A task or job to create: one output makes a task, several make a job. */
 export interface Wish {
   input: string;
   outputs: Output[];

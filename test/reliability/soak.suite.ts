@@ -223,7 +223,7 @@ test(
       const end = outputs.get(id)?.end;
       return (error?.kind ?? null) !== (typeof end === "object" ? end.error : null);
     });
-    // With its error, its attempts and the kills that it met.
+    // Each task is shown with its error, its attempts and the kills that it met.
     expect(strange.map((task) => ({ task, kills: killed(task) }))).toEqual([]);
     expect(finishedTasks.filter(({ status, error }) => status !== (error ? "failed" : "succeeded"))).toEqual(
       [],
@@ -285,7 +285,7 @@ test(
     expect(made.length).toBeGreaterThan(17 * MINUTES);
     // The events, which are kept for a week, and what the local simulation keeps of deleted objects.
     expect(each).toBeLessThan(100);
-    // Of the programs themselves; what a task leaves in memory would add up.
+    // The memory is that of the programs themselves; what tasks leave behind would add up.
     expect(resident).toBeLessThan(2500 * MIB);
   },
   (MINUTES + 45) * MINUTE,

@@ -5,7 +5,7 @@ import type { Clause } from "../fixtures/contract.ts";
 
 const MB = 1024 * 1024;
 
-/** What every storage must do. */
+/** The contract of every storage. */
 export const STORAGE_CONTRACT: Clause<Storage>[] = [
   {
     name: "returns what was written, with its metadata",

@@ -59,7 +59,7 @@ test("a tab that closes during a write leaves nothing of it", async () => {
     const folder = await (await origin.getDirectoryHandle("closed-tab")).getDirectoryHandle("unfinished");
     const names = async () => Array.fromAsync(folder.keys());
     const before = (await names()).length;
-    // What the closed tab was writing stays locked until the browser releases it.
+    // The file that the closed tab was writing stays locked until the browser releases it.
     let storage = await createOpfsStorage("closed-tab");
     while ((await names()).length > 0) storage = await createOpfsStorage("closed-tab");
     return [before > 0, (await storage.files("")).map(({ key }) => key)];

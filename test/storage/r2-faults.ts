@@ -6,7 +6,7 @@ import type { Clause } from "../fixtures/contract.ts";
 const MB = 1024 * 1024;
 const body = () => new Blob([new Uint8Array(12 * MB)]).stream();
 
-/** What R2 storage must do when certain calls to the real bucket fail. */
+/** The contract of R2 storage when certain calls to the real bucket fail. */
 export const R2_FAULTS: Clause<R2Bucket>[] = [
   {
     name: "resends a part that R2 did not accept",

@@ -56,7 +56,7 @@ export const textOf = async (storage: Storage, key: string) => {
   const stored = await storage.read(key);
   return stored && new TextDecoder().decode(await readAll(stored.body));
 };
-/** What a promise rejected with, or null. */
+/** Resolves to the reason of a rejection, or null. */
 export const fault = (work: Promise<unknown>) =>
   work.then(
     () => null,

@@ -8,7 +8,7 @@ const id = createIds(() => 0.5);
 const task = (now: number, metadata: Record<string, unknown> = {}) =>
   createTask({ input: "https://example.com/clip.mov", kind: "video", options: {}, metadata }, id, now);
 
-/** What every store must do. */
+/** The contract of every store. */
 export const STORE_CONTRACT: Clause<Store<Task>>[] = [
   {
     name: "returns a record with every field it was stored with",

@@ -189,7 +189,7 @@ async function resume(log: string): Promise<Map<string, Entry>> {
 
 const LARGEST = 20_000_000;
 
-// In the order of their SHA-256, the first files are a fair sample.
+// The first files in the order of their SHA-256 are a fair sample.
 async function filesOf(folder: string): Promise<[sha: string, path: string][]> {
   const files = new Map<string, string>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

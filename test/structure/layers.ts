@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { parseSync, Visitor } from "vite";
 import type { SourceFile } from "./source-files.ts";
 
-/** What a layer may import besides itself: other layers, and packages. */
+/** The imports that a layer may have besides its own: other layers, and packages. */
 interface Layer {
   layers: readonly string[];
   packages: readonly string[];
@@ -15,7 +15,7 @@ const ANYWHERE = ["src", "src/*"];
 /** The layers, by path prefix; the longest match wins. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   [EVERYWHERE]: { layers: [], packages: [] },
-  // What media are, what can be done with them and how ffmpeg does it: pure.
+  // Pure: the facts of media, the work on them, and how ffmpeg does it.
   "src/media": { layers: [], packages: ["zod"] },
   // Tasks, steps, jobs and the other resources, and their rules: pure.
   "src/runs": { layers: ["src/media"], packages: ["zod", "ulid"] },
@@ -57,7 +57,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["*", "node:*"],
   },
   core: { layers: [], packages: ["node:*"] },
-  // Its form reads the options from their features.
+  // The form reads the options from their features.
   web: { layers: ["src/index.ts", "src/media", "src/browser", "src/client"], packages: ["*"] },
   "web/vite.config.ts": { layers: [], packages: ["*", "node:*"] },
   bench: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },

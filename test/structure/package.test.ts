@@ -61,7 +61,7 @@ test("the lock file names no host, so any registry works", () => {
 });
 
 test("the lock file has the hash of every package", () => {
-  // What comes inside another package's archive has that one's.
+  // A package inside another one's archive has the checksum of that one.
   const bare = Object.entries(lock.packages).filter(
     ([path, { integrity, inBundle }]) => path !== "" && !integrity && !inBundle,
   );

@@ -43,7 +43,7 @@ function reachableFrom(path: string, imports: ReadonlyMap<string, readonly strin
   return visited;
 }
 
-// Without imports of types, which are erased.
+// Imports of types are left out, because they are erased.
 function valueImportsOf({ path, text }: SourceFile): string[] {
   const { module } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
   const dynamic = module.dynamicImports.map(({ moduleRequest: { start, end } }) =>

@@ -49,7 +49,7 @@ test("tags that a text spells out are shown, and a cue says where it is", () => 
   ] as const) {
     expect(eventsOf(vtt(settings, "x"))).toEqual([`${at} {\\an${place}}x`]);
   }
-  // Of HDR, whose white is that of graphics.
+  // White of HDR is that of graphics.
   expect(writeAss([], { ...LOOK, white: 0.58 })).toContain("&H00949494");
 });
 

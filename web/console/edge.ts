@@ -5,7 +5,7 @@ import { isLoopback } from "../../src/util/text.ts";
 import * as strings from "../strings.ts";
 
 export interface EdgeConnection {
-  /** Has no trailing slash. */
+  /** URL of the service, without a trailing slash. */
   readonly base_url: string;
   readonly client: RemoteClient;
 }
@@ -21,7 +21,7 @@ interface EdgeLoss {
  * removes at once.
  */
 export interface Edge {
-  /** Null while there is none. */
+  /** The connection; null while there is none. */
   readonly connection: ReadonlySignal<EdgeConnection | null>;
   /** True while the connection of an earlier visit is being restored. */
   readonly restoring: ReadonlySignal<boolean>;

@@ -69,7 +69,7 @@ export function secondsOf({
   return started_at === null || finished_at === null ? null : (finished_at - started_at) / 1000;
 }
 
-/** Where something is stored, as far as it may be shown: without the path and query of a URL, which may grant access. */
+/** The place where something is stored, as far as it may be shown: without the path and query of a URL, which may grant access. */
 export interface Place {
   host: string;
   /** The last segment of the path; empty when there is none. */

@@ -260,7 +260,7 @@ function Id({ id }: { id: string }) {
   );
 }
 
-/** Which tasks to show; an empty string means all. */
+/** The tasks to show; an empty string means all. */
 interface TaskFilter {
   status: TaskStatus | "";
   kind: EncodeKind | "";

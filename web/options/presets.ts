@@ -120,7 +120,7 @@ function sizeOf({ max }: Preset, { width, height }: Source): AnyOptions {
   return (side === "width" ? width : height) > pixels ? { [side]: pixels } : {};
 }
 
-/** Most presets to keep, and the longest name. */
+/** Maximum number of presets, and the maximum length of a name. */
 export const PRESET_BOUNDS = { count: 50, name: 60 } as const;
 
 /** Parses stored presets; drops malformed ones and those whose options this version does not have. */

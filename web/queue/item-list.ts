@@ -341,7 +341,7 @@ function rowOf(item: Item): ItemRow {
 
 /** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */
 export interface ShownItems {
-  /** In the order in which their files were added; items of one file follow each other. */
+  /** The items in the order in which their files were added; those of one file follow each other. */
   readonly items: ReadonlySignal<readonly Item[]>;
   /** Renders with one of the next frames that an item was added, changed or removed. */
   changed(id: string): void;

@@ -17,7 +17,7 @@ export type Place = "device" | "edge";
 /** The output that the visitor chose for a file. */
 export interface Settings<K extends EncodeKind = EncodeKind> {
   readonly kind: K;
-  /** As in a task; absent options have their defaults. */
+  /** Options as in a task; absent ones have their defaults. */
   readonly options: OptionsOf<K>;
   /** Size limit of the output in bytes, which determines the bitrate; null when quality or bitrate apply. */
   readonly target_size: number | null;
@@ -44,7 +44,7 @@ export interface Pace {
   readonly speed: number | null;
   /** Seconds until the end, counted from `at`. */
   readonly eta: number | null;
-  /** When this was received, in milliseconds since the epoch; absent when that was before a reload. */
+  /** Time at which this was received, in milliseconds since the epoch; absent if it was before a reload. */
   readonly at?: number;
   /** The chosen encoder, and why; null or absent until known. */
   readonly choice?: EncoderChoice | null | undefined;
@@ -55,7 +55,7 @@ export interface Pace {
 export interface Starting {
   /** Percentage of the file uploaded to the service; null when nothing is uploaded. */
   readonly sent: number | null;
-  /** True until its turn comes. */
+  /** Whether the item still waits for its turn. */
   readonly waits?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Item {
   readonly id: string;
   /** Name of the file, or the last part of its URL. */
   readonly name: string;
-  /** In bytes; null when unknown. */
+  /** Size in bytes; null when unknown. */
   readonly size: number | null;
   /** The added file or URL; null for a file that is gone after a reload. */
   readonly input: MediaInput | null;

@@ -130,9 +130,9 @@ async function smallOf(bitmap: ImageBitmap): Promise<Blob> {
 export type OwnFile = Exclude<MediaInput, string>;
 
 export interface FrameRequest {
-  /** In seconds; absent for a still picture. */
+  /** Time of the frame in seconds; absent for a still picture. */
   at?: number;
-  /** In pixels; absent for its own height. */
+  /** Height in pixels; by default that of the frame. */
   height?: number;
   /** PNG keeps transparency; JPEG when absent. */
   format?: "png";

@@ -11,7 +11,7 @@ export interface ApiCall {
   readonly outputs: readonly ApiOutput[];
 }
 
-/** As in a task. */
+/** An output, with the fields of a task. */
 export interface ApiOutput {
   readonly kind: EncodeKind;
   readonly options: Readonly<Record<string, unknown>>;

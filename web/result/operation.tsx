@@ -7,7 +7,7 @@ import * as strings from "./strings.ts";
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
 interface Operation {
-  /** Null while idle; `share` is 0 to 1, null when it cannot be measured. */
+  /** Progress of the operation; null while idle. `share` is from 0 to 1, null when it cannot be measured. */
   readonly progress: { readonly share: number | null; readonly bytes: number } | null;
   readonly fault: Fault | null;
   /** The final message; null before that. */

@@ -84,7 +84,7 @@ export function saveFault(thrown: unknown): MediaError {
 export interface OutputFile {
   /** Path relative to the output's folder; empty for a single file. */
   readonly path: string;
-  /** In bytes; null when unknown before it is read. */
+  /** Size in bytes; null if unknown before the file is read. */
   readonly size: number | null;
   /** Reopens the file; holds nothing in memory. */
   open(): Promise<ReadableStream<Uint8Array>>;

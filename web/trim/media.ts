@@ -12,9 +12,9 @@ export type TakeFrame = (at: number, signal: AbortSignal) => Promise<Blob>;
 
 /** A file being trimmed: its timeline, its playback, and what cannot be shown of it. */
 export interface Media {
-  /** Null when it cannot be played, and until that is known. */
+  /** URL for the player; null until it is known that the file can be played. */
   readonly url: string | null;
-  /** Null until its duration is known. */
+  /** The timeline; null until the duration is known. */
   readonly timeline: Timeline | null;
   readonly playback: Playback;
   /** Why it cannot be played; null when it can. */

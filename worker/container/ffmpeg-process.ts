@@ -149,7 +149,7 @@ export interface Watched {
   ffmpeg: RunningFfmpeg;
   /** Grows while there is progress. */
   progress(): number;
-  /** True while it waits for something with a time limit of its own. */
+  /** Returns whether the process waits for something with a time limit of its own. */
   isWaiting(): boolean;
   /** Returns whether the machine has this many bytes of memory for it. */
   fits(bytes: number): boolean;

@@ -94,7 +94,7 @@ export interface ServedInput {
   url: string;
   /** Bytes sent to ffmpeg so far. */
   sent(): number;
-  /** True while ffmpeg waits for bytes that are being fetched. */
+  /** Returns whether ffmpeg waits for bytes that are being fetched. */
   isWaiting(): boolean;
   close(): void;
 }

@@ -53,7 +53,7 @@ interface Entry {
   over: Promise<void>;
   /** Resolves on the next change. */
   changed: PromiseWithResolvers<void>;
-  /** When a client last asked for it, in milliseconds. */
+  /** Time of the last request for the job by a client, in milliseconds. */
   polledAt: number;
   /** Requests that wait for a change. */
   pollers: number;

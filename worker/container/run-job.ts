@@ -20,7 +20,7 @@ import {
 
 /** The hooks of a job's run. */
 export interface JobHooks extends RunHooks {
-  /** Null for a job without a batch. */
+  /** The batch of the job; null if it has none. */
   batch: BatchMembership | null;
 }
 

@@ -9,9 +9,9 @@ import * as errors from "./errors.ts";
 export interface Settings {
   port: number;
   host: string;
-  /** Null for none. */
+  /** Token that requests must send; null if none is required. */
   token: string | null;
-  /** Null for any. */
+  /** Origins that jobs may name; null for any. */
   origins: readonly string[] | null;
   /** Jobs with moving pictures that run at once. */
   slots: number;

@@ -36,7 +36,7 @@ export interface ReadOptions {
   /** The version of the stored picture; null for none. */
   validator: string | null;
   signal: AbortSignal;
-  /** Null to reject sources larger than {@link IMAGE_BYTES}. */
+  /** How to read large sources; null to reject those larger than {@link IMAGE_BYTES}. */
   large: LargeSources | null;
 }
 
@@ -234,7 +234,7 @@ async function openStored(
 /** The input of a picture. */
 export interface ImageInput {
   reader: ByteReader;
-  /** All of its bytes; null when they are in storage, because they exceed memory. */
+  /** All bytes of the source; null if they are in storage, because they exceed memory. */
   bytes: Uint8Array | null;
 }
 

@@ -26,7 +26,7 @@ export interface JobTask {
   after: string | null;
   /** The encode request, for a task that reads the shared input. */
   wanted?: EncodeRequest;
-  /** True once it may run, or has failed because its input never came. */
+  /** Whether the task may run, or has failed because its input never came. */
   released: boolean;
   ended: TaskEnd | null;
   /** URL of its output, once it succeeded. */

@@ -5,7 +5,7 @@ export type Limited = keyof Use;
 
 /** The state of one limit of a key. */
 export interface RateState {
-  /** False when the request would exceed the limit; it then does not count. */
+  /** Whether the request is within the limit; one that exceeds it does not count. */
   allowed: boolean;
   limit: number;
   /** Remaining uses in this minute. */

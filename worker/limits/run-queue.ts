@@ -9,7 +9,7 @@ export interface QueuedRun {
 
 /** Limits on concurrent runs. */
 export interface RunLimits {
-  /** Per project. */
+  /** Limit of each project. */
   per_project: number;
   /** Limit of all projects together. */
   total: number;

@@ -30,7 +30,7 @@ export interface PageUploads {
 export interface NewUpload {
   id: string;
   request: UploadRequest;
-  /** Null for managed storage. */
+  /** Id of the connection; null for managed storage. */
   connection_id: string | null;
   /** Base of the URLs, without a slash at its end. */
   base: string;

@@ -153,7 +153,7 @@ export const secrets = (meaning: string, min: number) =>
 /** An API key in the settings. */
 export interface ListedKey {
   key: string;
-  /** Null for a project derived from the key. */
+  /** The project of the key; null if it is derived from the key. */
   project: string | null;
 }
 

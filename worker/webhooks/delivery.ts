@@ -39,7 +39,7 @@ export interface DeliveryRequest {
 export interface AttemptResult {
   attempt: DeliveryAttempt;
   verdict: PostResult["verdict"];
-  /** When the next attempt is due, in milliseconds since the epoch; null for none. */
+  /** Time at which the next attempt is due, in milliseconds since the epoch; null for none. */
   next_at: number | null;
 }
 

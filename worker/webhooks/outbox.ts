@@ -6,7 +6,7 @@ export interface OutboxEntry {
   /** Id of the delivery. */
   id: string;
   project: string;
-  /** When to try next, in milliseconds since the epoch. */
+  /** Time of the next attempt, in milliseconds since the epoch. */
   due_at: number;
   /** Attempts since `since`, in milliseconds since the epoch. */
   attempts: number;

@@ -13,7 +13,7 @@ import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
 /** The result of a run on the page's own machine. */
 interface OwnRun {
   seconds: number;
-  /** In bytes. */
+  /** Size in bytes. */
   size: number;
   output: Source;
 }

@@ -15,7 +15,7 @@ import { createSampleTools, type SampleWorkTools } from "./run-work.ts";
 
 interface OpenSampling {
   stop: AbortController;
-  /** Null for a preview. */
+  /** Estimates of the output; null for a preview. */
   estimates: AsyncGenerator<OutputEstimate, void> | null;
 }
 

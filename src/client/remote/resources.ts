@@ -174,7 +174,7 @@ async function putAll(
 }
 
 export interface PutOptions {
-  /** Null to use XMLHttpRequest, which alone reports the bytes sent so far. */
+  /** Sends the parts; null to use XMLHttpRequest, which alone reports the bytes sent so far. */
   fetch: Fetch | null;
   signal: AbortSignal;
   /** Called with the bytes of the part sent so far. */

@@ -70,7 +70,7 @@ export interface LightCore {
 /** The host of jobs, which run one at a time. */
 export interface LightHost {
   stock: LightCore;
-  /** Null in a build without the fast core. */
+  /** The fast core; null in a build without it. */
   fast: LightCore | null;
   /** Limit in bytes on heap, input and output of a job together. */
   memory: number;

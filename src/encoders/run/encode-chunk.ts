@@ -252,7 +252,7 @@ interface Place {
 export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
 
 export interface Attempt {
-  /** Counts from 0. */
+  /** Number of the attempt, from 0. */
   attempt: number;
   onCounts(sourceCounts: PacketCounts): void;
 }

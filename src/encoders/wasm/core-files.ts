@@ -31,9 +31,9 @@ export class PageMiss extends Error {
 
 /** How many bytes to load after a miss. */
 export interface ReadAhead {
-  /** After a miss at a new position. */
+  /** Bytes to load after a miss at a new position. */
   first: number;
-  /** After a miss at the end of a loaded range: `growth` times its length, but at least `min`. */
+  /** Factor of the length of a loaded range, after a miss at its end; `min` is the lower limit. */
   growth: number;
   min: number;
   max: number;

@@ -316,7 +316,7 @@ const STATUS = /^(frame|size)=/;
 /** ffmpeg's last lines. */
 export interface RunLog {
   add(line: string): void;
-  /** Up to 20 lines, oldest first, without URLs. */
+  /** The last lines of the log, up to 20, oldest first and without URLs. */
   readonly lines: readonly string[];
   /** The lines about the failure as one short clause; empty when there are none. */
   summary(): string;

@@ -27,15 +27,15 @@ export const STOCK_COSTS = {
   seconds: {
     /** Startup and reading the input. */
     start: 0.2,
-    /** Per Mpx decoded. */
+    /** Cost per Mpx decoded. */
     decode: 0.007,
-    /** Per million bits decoded. */
+    /** Cost per million bits decoded. */
     bits: 0.025,
     /** Scaling, per Mpx decoded and per Mpx encoded. */
     scale: 0.008,
-    /** Per Mpx encoded. */
+    /** Cost per Mpx encoded. */
     encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
-    /** Per Mpx encoded, by level. */
+    /** Cost per Mpx encoded, by level. */
     x264: {
       lookahead_15: 0.075,
       lookahead_10: 0.08,
@@ -44,9 +44,9 @@ export const STOCK_COSTS = {
       no_b_frames: 0.08,
       ultrafast: 0.035,
     },
-    /** Per second of sound. */
+    /** Cost per second of sound. */
     sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
-    /** Per second of sound whose loudness changes: one pass to measure it, and four with a limiter. */
+    /** Cost per second of sound whose loudness changes: one pass to measure it, and four with a limiter. */
     loudness: 0.13,
   },
   memory: {
@@ -60,9 +60,9 @@ export const STOCK_COSTS = {
     vp9: 6,
     /** Reference pictures and pictures that wait for reordering, per Mpx decoded. */
     decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
-    /** Per Mpx encoded. */
+    /** Cost per Mpx encoded. */
     encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
-    /** Per Mpx encoded, by level. */
+    /** Cost per Mpx encoded, by level. */
     x264: {
       lookahead_15: 106,
       lookahead_10: 85,
@@ -73,15 +73,15 @@ export const STOCK_COSTS = {
     },
     /** Transparency in WebP, per Mpx encoded. */
     alpha: 8,
-    /** Per Mpx encoded with padding. */
+    /** Cost per Mpx encoded with padding. */
     pad: 4,
     /** The palette tree of a GIF. */
     palette: 17,
-    /** Per Mpx of the frames that an animation buffers for its palette. */
+    /** Cost per Mpx of the frames that an animation buffers for its palette. */
     palette_frames: 4,
-    /** Per rendition after the first. */
+    /** Cost per rendition after the first. */
     rendition: 12,
-    /** Per Mpx of an extra input. */
+    /** Cost per Mpx of an extra input. */
     extra_input: 16,
     /** A page's encoder worker outside its heap: code, glue and blocks of input. */
     worker: 48,

@@ -59,7 +59,7 @@ export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V,
     /** Index among all inputs; 0 for the main one. */
     input: z.int().min(0).max(100),
     source,
-    /** Null when the pictures are copied. */
+    /** Encode of the pictures; null if they are copied. */
     video: video.nullable(),
     frames: z.int().min(0),
     /** The length of copied pictures, and the ticks per second of their times. */

@@ -39,12 +39,10 @@ const videoOverlay = closed(
     start: seconds
       .optional()
       .meta({ description: "Time at which the picture appears, in seconds of the output.", default: 0 }),
-    end: seconds
-      .optional()
-      .meta({
-        description:
-          "Time at which the picture disappears, in seconds of the output; by default it stays to the end.",
-      }),
+    end: seconds.optional().meta({
+      description:
+        "Time at which the picture disappears, in seconds of the output; by default it stays to the end.",
+    }),
   },
   "field",
   " of an overlay",

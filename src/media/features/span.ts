@@ -22,11 +22,9 @@ export const span = optionGroup({
     }),
     end: option({
       kinds: ["video", "audio", "animation", "storyboard", "waveform", "adaptive_video"],
-      schema: seconds
-        .optional()
-        .meta({
-          description: "End of the output in the source, in seconds; by default the end of the source.",
-        }),
+      schema: seconds.optional().meta({
+        description: "End of the output in the source, in seconds; by default the end of the source.",
+      }),
       alone: true,
       copyable: true,
       placed: true,

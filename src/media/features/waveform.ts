@@ -84,12 +84,10 @@ export const waveformPicture = optionGroup({
   options: {
     width: option({
       kinds: ["waveform"],
-      schema: pixels
-        .optional()
-        .meta({
-          description: "Width of a PNG in pixels; each pixel is a point.",
-          default: WAVEFORM_DEFAULTS.width,
-        }),
+      schema: pixels.optional().meta({
+        description: "Width of a PNG in pixels; each pixel is a point.",
+        default: WAVEFORM_DEFAULTS.width,
+      }),
       control: "number",
       placed: true,
       words: { label: "Width", unit: "pixels", empty: String(WAVEFORM_DEFAULTS.width) },

@@ -30,7 +30,7 @@ interface DashFacts {
   pictures: readonly DashStream[];
   /** The default track first. */
   sounds: readonly DashSound[];
-  /** Absent when there are none. */
+  /** Text tracks of the stream; absent if there are none. */
   texts?: readonly StreamText[] | undefined;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;

@@ -40,7 +40,7 @@ export interface PictureCounts {
 interface ListedPackets {
   /** Presentation times in seconds relative to the span; decoding times when `timed` is false. */
   times: readonly number[];
-  /** False when the container stores no presentation times (AVI): packets can then be counted, but not matched. */
+  /** Whether the container stores presentation times; without them (AVI), packets can be counted but not matched. */
   timed: boolean;
 }
 
@@ -311,7 +311,7 @@ function hasPictures({ video, image }: Plan): boolean {
 
 interface Packet {
   dts: number;
-  /** Null when the container stores none. */
+  /** Presentation time in ticks; null if the container stores none. */
   pts: number | null;
   duration: number;
   size: number;

@@ -18,13 +18,13 @@ export const NATIVE_COSTS = {
     job: 0.5,
     /** Stitching: once, per chunk, and per second of output. */
     stitch: { base: 1, chunk: 0.05, output_second: 0.002 },
-    /** Per Mpx decoded. */
+    /** Cost per Mpx decoded. */
     decode: { h264: 0.004, h265: 0.005, vp9: 0.005, av1: 0.005, other: 0.006 },
-    /** Per million bits decoded. */
+    /** Cost per million bits decoded. */
     bits: 0.003,
     /** Scaling, per Mpx decoded and per Mpx encoded. */
     scale: 0.002,
-    /** Per Mpx encoded. */
+    /** Cost per Mpx encoded. */
     encode: {
       h264: 0.045,
       h265: 0.07,
@@ -36,16 +36,16 @@ export const NATIVE_COSTS = {
       gif: 0.15,
       avif: 0.6,
     },
-    /** Per second of sound. */
+    /** Cost per second of sound. */
     sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
   },
   memory: {
     base: 75,
     /** Reference pictures, per Mpx decoded. */
     decode: { still: 12, moving: 20 },
-    /** Per Mpx encoded, over all renditions. */
+    /** Cost per Mpx encoded, over all renditions. */
     encode: { h264: 170, h265: 180, vp9: 150, av1: 320, jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
-    /** Per Mpx of the frames that an animation buffers for its palette. */
+    /** Cost per Mpx of the frames that an animation buffers for its palette. */
     palette_frames: 4,
   },
   /** Share of two threads that ffmpeg uses. */

@@ -31,7 +31,7 @@ export interface NativeEncoders extends NativeHost {
 }
 
 const NATIVE_CUTS = {
-  /** Up to this many seconds a plan stays whole: starting more encoders is not worth it. */
+  /** Seconds of work up to which a plan stays whole, because starting more encoders is not worth it. */
   short: 20,
   /** The chunks must take at most this share of the uncut plan's time. */
   worth: 0.85,

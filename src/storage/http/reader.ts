@@ -234,7 +234,7 @@ export function checkSize(size: number | null, maxBytes: number | undefined): vo
 
 interface OpenRange {
   start: number;
-  /** Default: the end of the file. */
+  /** End of the range, exclusive; by default the end of the file. */
   end?: number | undefined;
 }
 

@@ -6,9 +6,9 @@ import type { HostGuard } from "./host-guard.ts";
 
 /** Timeouts for a source, in milliseconds. */
 export interface HttpTimeouts {
-  /** Until the headers of one response arrive. */
+  /** Limit of the time until the headers of one response arrive. */
   headersMs: number;
-  /** Until the next bytes of a body arrive. */
+  /** Limit of the time until the next bytes of a body arrive. */
   idleMs: number;
   /** Limit of the time for a whole body. */
   totalMs: number;
@@ -123,7 +123,7 @@ export interface HttpFacts {
   ranges: boolean;
   /** The ETag, or else the modification time; null when neither is known. */
   version: string | null;
-  /** True when only this version may be read: `etag` is strong, and every request demands it. */
+  /** Whether only this version may be read: `etag` is then strong, and every request demands it. */
   pinned?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { childrenOf, createS3Bucket, type S3Bucket, type SendOptions, textOf, xm
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 
 export interface S3Part {
-  /** Counts from 1. */
+  /** Number of the part, from 1. */
   part: number;
   /** ETag without quotes. */
   etag: string;
@@ -26,7 +26,7 @@ export interface S3Upload {
   id: string;
 }
 
-/** Most parts of an object. */
+/** Maximum number of parts of an object. */
 export const MAX_PARTS = 10_000;
 
 /** The type of objects stored without one. */

@@ -28,7 +28,7 @@ export interface PartOptions {
    */
   partBytes?: number;
   /**
-   * Most parts to send at once.
+   * Maximum number of parts to send at once.
    *
    * @default 4
    */

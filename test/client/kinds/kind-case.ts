@@ -13,7 +13,7 @@ export type KindCase = {
   makes: string;
   /** Fields of the output, and all that they contain. */
   source: Partial<Source>;
-  /** How long it lasts, within what the frames of lossy sound add. */
+  /** Duration in seconds, within what the frames of lossy sound add. */
   seconds?: number;
   /** Asserts what the record does not say. */
   check?(result: RunResult, client: Client): void | Promise<void>;

@@ -33,7 +33,7 @@ export interface FastResult {
   code?: number;
   error?: { name: string; kind?: string; message: string };
   log: readonly string[];
-  /** What the core printed while it ran. */
+  /** Number of lines that the core printed while it ran. */
   lines: number;
   /** Blocks of outputs that it moved out of memory. */
   moved: number;

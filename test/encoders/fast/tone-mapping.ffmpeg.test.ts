@@ -18,7 +18,7 @@ interface Hdr {
   transfer: "smpte2084" | "arib-std-b67";
   pixels?: "yuv420p10le" | "yuv422p10le";
   range?: "tv" | "pc";
-  /** What x265 writes of the brightest light. */
+  /** Metadata of the brightest light, as x265 writes it. */
   light?: string;
   size?: string;
 }
@@ -52,7 +52,7 @@ const CASES: [string, Hdr, string?][] = [
   ["scaled pictures", { transfer: "smpte2084", size: "322x182" }, "scale=214:121:flags=bicubic,"],
 ];
 
-// What every other encoder has.
+// Every other encoder has this filter.
 const zscale = (transfer: Hdr["transfer"]) =>
   `format=yuv444p10le,zscale=pin=bt2020:tin=${transfer}:min=bt2020nc:rin=limited:t=linear:npl=100,format=gbrpf32le,` +
   "zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited";

@@ -33,7 +33,7 @@ export interface Refusal {
 /** Keys of different projects, which every host knows. */
 export const KEYS = { mine: "good-key", theirs: "other-key" } as const;
 
-/** Where the same tests run: in memory, and against the whole service in workerd. */
+/** The hosts of the same tests: in memory, and against the whole service in workerd. */
 export const HOSTS: Record<string, () => Promise<ApiHost>> = {
   async "in memory"() {
     const { app, signer } = createMemoryApi();

@@ -101,7 +101,7 @@ test("deletes a finished task with its mirror and output, for good", async () =>
   expect((await rig.call(`/tasks/${id}`, { method: "DELETE" })).status).toBe(404);
   expect(await env.KV.get(`task:${id}`, "json")).toBeNull();
   expect(await keysOf(id)).toEqual([]);
-  // Its Workflow keeps the result of every step.
+  // The Workflow keeps the result of every step.
   expect(await instanceStatus(env, id)).toBeNull();
   expect((await rig.call("/tasks?limit=100")).json.map((task: Task) => task.id)).not.toContain(id);
   expect((await rig.server.fetch(new URL(output ?? "").pathname)).status).toBe(404);

@@ -225,7 +225,7 @@ test("a job that is cancelled while its tasks are created, of which one cannot b
     Task,
     Task,
   ];
-  // Its project cannot list it, however often it tries.
+  // The project cannot list the job, however often it tries.
   const tasks = [first, second, { ...third, kind: null as unknown as "audio" } as Task];
   const object = env.JOB.getByName(head.id) as unknown as {
     create(job: NewJob): Promise<boolean>;

@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "multicast.example.com": ["224.0.0.1"],
   "mixed.example.com": ["93.184.216.34", "127.0.0.1"],
   "mixed6.example.com": ["93.184.216.34", "::1"],
-  // Its name server answers for one type of address alone.
+  // The name server of this host answers for one type of address only.
   "withheld.example.com": ["10.0.0.7"],
   "withheld6.example.com": ["::1"],
 };

@@ -51,7 +51,7 @@ test.each([
     const whole_parts = parts.map(({ part, etag }) => ({ part, etag: etag.replaceAll('"', ""), size: null }));
     await completeUpload({ bucket, key, id }, whole_parts, size);
   }
-  // With the parts that the page saw, or those that the storage lists.
+  // The completion names the parts that the page saw, or relies on those that the storage lists.
   const done = await post(`/uploads/${upload.id}/complete`, size < MIB ? { parts } : {});
   expect([done.json.message, done.json.status]).toEqual([undefined, "stored"]);
   const object = await ceph.ask("bucket-in", { method: "GET", key });

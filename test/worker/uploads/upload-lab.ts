@@ -43,7 +43,7 @@ export async function create<T>(path: string, body: unknown): Promise<T> {
   return answer.json;
 }
 
-// Its length does not divide a part's size, so that misplaced parts differ.
+// The length does not divide a part's size, so that misplaced parts differ.
 const PATTERN = Uint8Array.from({ length: 251 }, (_, n) => (n * 97) % 251);
 export const bytes = (length: number) => Uint8Array.from(Buffer.alloc(length, PATTERN));
 export const begin = (body: object) => create<Upload>("/uploads", { content_type: "video/mp4", ...body });
