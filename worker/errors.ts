@@ -166,7 +166,9 @@ export const estimateNeedsRanges = ({ max_bytes }: { max_bytes: number }) =>
 export const uploadIncomplete = ({ param }: { param: string }) =>
   new MediaError("invalid_input", `${param}: The upload is not complete.`, { param });
 export const connectionsDiffer = ({ param, other }: { param: string; other: string }) =>
-  new MediaError("invalid_input", `${param}: It is read by another connection than ${other}.`, { param });
+  new MediaError("invalid_input", `${param}: The file is read by a different connection than ${other}.`, {
+    param,
+  });
 export const stepOfTask = ({ task_id, method }: { task_id: string; method: "cancel" | "delete" }) =>
   new MediaError(
     "request_invalid",
@@ -256,7 +258,7 @@ export const uploadAndPart = () => new MediaError("request_invalid", "`upload` a
 export const uploadIdMalformed = () =>
   new MediaError("request_invalid", "`upload` must be the id returned when the upload began.");
 export const partNumberMalformed = ({ max }: { max: number }) =>
-  new MediaError("request_invalid", `\`part\` is a number from 1 to ${max}.`);
+  new MediaError("request_invalid", `\`part\` must be a number from 1 to ${max}.`);
 export const partListMalformed = () =>
   new MediaError(
     "request_invalid",

@@ -96,7 +96,7 @@ export const lateSignature = () =>
   new MediaError("upload_failed", "The page returned no signed URL within a minute.");
 
 export const encoderCrashed = ({ encoder }: { encoder: string }) =>
-  new MediaError("worker_lost", `The ${encoder} encoder broke down.`);
+  new MediaError("worker_lost", `The ${encoder} encoder crashed.`);
 export const encoderSilent = ({ encoder, seconds }: { encoder: string; seconds: number }) =>
   new MediaError("stalled", `The ${encoder} encoder was silent for ${seconds} seconds.`);
 export const pictureMissing = () => new MediaError("encode_failed", "The decoder returned no picture.");

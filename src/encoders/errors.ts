@@ -37,7 +37,7 @@ export const peaksDamaged = () =>
   new MediaError("encode_failed", "The encoder returned a broken list of peaks.");
 export const noPeaks = () => new RangeError("There are no peaks to join.");
 export const thumbnailUnread = () =>
-  new MediaError("internal_error", "The small picture is a PNG of another type.");
+  new MediaError("internal_error", "The thumbnail is a PNG of an unexpected type.");
 
 export const frameCutOff = ({ kind }: Broken) => new MediaError(kind, "The message ends too early.");
 export const notFrame = ({ kind }: Broken) => new MediaError(kind, "The message is not a frame.");
@@ -173,11 +173,10 @@ export const coreUnstarted = (cause: Cause) =>
 export const coreCrashed = ({ summary, cause }: Cause & { summary: string }) =>
   new MediaError(
     "encode_failed",
-    `The encoder broke down on this file.${summary ? ` Its last words: ${summary}` : ""}`,
+    `The encoder crashed on this file.${summary ? ` The last message: ${summary}` : ""}`,
     { cause },
   );
-export const coreUnusable = () =>
-  new MediaError("encode_failed", "The encoder broke down in an earlier run.");
+export const coreUnusable = () => new MediaError("encode_failed", "The encoder crashed in an earlier run.");
 export const probeUnsupported = () => new MediaError("probe_failed", "The fast core cannot probe files.");
 export const coreMemoryUnavailable = (cause: Cause) =>
   new MediaError("out_of_memory", "There is no memory left for the encoder.", cause);
@@ -252,7 +251,7 @@ export const outputUnstorable = (cause: LoadCause) =>
 export const memoryUnavailable = () =>
   new MediaError("out_of_memory", "The browser has no memory left for the encoder.");
 export const coreMissing = () => new MediaError("worker_lost", "The encoder worker has no core.");
-export const workerCrashed = () => new MediaError("worker_lost", "The encoder worker broke down.");
+export const workerCrashed = () => new MediaError("worker_lost", "The encoder worker crashed.");
 export const workerSilent = ({ seconds }: { seconds: number }) =>
   new MediaError("stalled", `The encoder gave no sign of life for ${Math.round(seconds)} seconds.`);
 export const workerAbandoned = () => new MediaError("worker_lost", "The worker is no longer needed.");
@@ -264,7 +263,7 @@ export const threadedCoreUsed = () =>
   new MediaError("encode_failed", "The threaded encoder has already run its one job.");
 export const threadedProbe = () => new MediaError("probe_failed", "The threaded encoder cannot probe files.");
 export const threadedCoreCrashed = (cause: LoadCause) =>
-  new MediaError("encode_failed", "The threaded encoder broke down on this file.", cause);
+  new MediaError("encode_failed", "The threaded encoder crashed on this file.", cause);
 
 export const wasmUnloaded = ({ status }: { status: number }) =>
   new Error(`The core could not be loaded: status ${status}.`);
@@ -275,7 +274,7 @@ export const pathMissing = ({ path }: { path: string }) =>
 export const notLightJob = () =>
   new MediaError("request_invalid", "The message is not a job for the light encoder.");
 export const largeRequest = ({ maxBytes }: { maxBytes: number }) =>
-  new MediaError("payload_too_large", `At most ${maxBytes} bytes of input are taken.`);
+  new MediaError("payload_too_large", `At most ${maxBytes} bytes of input are accepted.`);
 
 export const scatteredInput = ({ job }: { job: "probe" | "encode" }) =>
   new MediaError(

@@ -13,12 +13,12 @@ const NEEDS = {
 export type PictureKind = keyof typeof NEEDS;
 
 const JOIN_FAULTS = {
-  format: "is no MP4 or MOV with one index for the whole file",
-  index: "has an index that cannot be joined, as with several tracks of pictures or turned ones",
-  codec: "has pictures in a codec, or in a form of it, that cannot be joined",
+  format: "is not an MP4 or MOV with one index for the whole file",
+  index: "has an index that cannot be joined, for example of several video tracks or of rotated pictures",
+  codec: "has pictures in a codec, or a variant of one, that cannot be joined",
   cut: "hides some of its pictures",
-  entry: "does not begin with a picture that needs no other",
-  different: "was encoded in another way than the input",
+  entry: "does not begin with a keyframe",
+  different: "was encoded differently from the input",
   many: "has more pictures than can be joined",
 } as const;
 const FILE_FAULTS = {
@@ -41,7 +41,7 @@ const copy = (why: string) => option("mode", `cannot be "copy": ${why}.`);
 const TARGET_SIZE = { param: "target_size" } as const;
 
 export const notObject = () => new MediaError("request_invalid", "The body must be a JSON object.");
-export const wrongBody = () => new MediaError("request_invalid", "The body is wrong.");
+export const wrongBody = () => new MediaError("request_invalid", "The body is not valid.");
 export const urlOptionUnknown = ({ pair, names }: { pair: string; names: readonly string[] }) =>
   new MediaError(
     "request_invalid",
@@ -111,7 +111,10 @@ export const sizeOutOfBounds = ({
   max: number;
 }) => option(side, `gives a picture of ${width}x${height} pixels; each side must be from 1 to ${max}.`);
 export const cropOutside = ({ width, height }: { width: number; height: number }) =>
-  option("crop", `must lie within the picture of ${width}x${height} pixels and hold at least one.`);
+  option(
+    "crop",
+    `must lie within the picture of ${width}x${height} pixels and contain at least one of them.`,
+  );
 export const stillsBeyondDuration = ({ max, duration }: { max: number; duration: number }) =>
   option("count", `must be at most ${max} for ${Number(duration.toFixed(3))} s.`);
 export const tooManyStills = ({ max, interval, stills }: { max: number; interval: number; stills: number }) =>
@@ -139,7 +142,7 @@ export const zoomTooClose = ({ max, sampleRate }: { max: number; sampleRate: num
 export const tooManyPoints = ({ name, points, max }: { name: string; points: number; max: number }) =>
   option(
     name,
-    `would make ${points} points of this source; ${max} is the most, so use more samples per pixel.`,
+    `would make ${points} points of this source; ${max} is the maximum, so use more samples per pixel.`,
   );
 export const pointsDurationUnknown = ({ name }: { name: string }) =>
   option(
@@ -168,13 +171,13 @@ export const copyCodecDiffers = ({ own, codec }: { own: Codec; codec: string }) 
 export const copyPicturesNotInFormat = ({ format, codec }: { format: string; codec: Codec }) =>
   copy(`${format} cannot hold pictures in ${codec} here`);
 export const copySoundNotInVideo = ({ format, codec }: { format: string; codec: Codec }) =>
-  copy(`${format} cannot hold sound in ${codec} here; mute leaves it out`);
+  copy(`${format} cannot hold sound in ${codec} here; mute omits it`);
 export const copySoundNotInFormat = ({ format, codec }: { format: string; codec: Codec }) =>
   copy(`${format} cannot hold sound in ${codec} here`);
-export const copyFlacCut = () => copy("a cut of flac needs an encode, which loses nothing");
+export const copyFlacCut = () => copy("trimming flac needs an encode, which is lossless");
 export const copyJoinedSound = () =>
   copy(
-    "frames of sound do not end where pictures do, so joined sound is encoded; without mode it alone is, and mute leaves it out",
+    "frames of sound do not end where pictures do, so joined sound must be encoded; leave out mode to encode the sound only, or set mute",
   );
 export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: number }) =>
   copy(
@@ -226,7 +229,7 @@ export const sizeLossless = ({ format }: { format: string }) =>
 export const sizeDurationUnknown = () =>
   new MediaError(
     "invalid_options",
-    "How long this takes to play is not known, so no bitrate can be worked out; choose a quality.",
+    "The duration is unknown, so no bitrate can be calculated; choose a quality instead.",
     TARGET_SIZE,
   );
 export const sizeTooSmall = ({

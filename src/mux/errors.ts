@@ -5,8 +5,8 @@ const misfit = (why: string, cause?: unknown) =>
 
 export const noPictures = () => misfit("there are no pictures");
 export const soundMissing = () => misfit("the sound is missing");
-export const encodingsDiffer = () => misfit("two stretches were encoded in different ways");
-export const partsOverlap = () => misfit("two stretches overlap");
+export const encodingsDiffer = () => misfit("two chunks were encoded in different ways");
+export const partsOverlap = () => misfit("two chunks overlap");
 export const sourcesUnjoinable = () => misfit("their pictures cannot be joined");
 export const sourcesOverlap = () => misfit("two parts overlap");
 export const partsDamaged = ({ cause }: { cause?: unknown } = {}) => misfit("they are damaged", cause);

@@ -15,17 +15,23 @@ type AfterReason = Extract<ErrorReason, { code: "after" }>;
 const ENDS = { failed: "failed", cancelled: "was cancelled", deleted: "was deleted" } as const;
 
 export const fieldOfJob = ({ field }: { field: string }) =>
-  new MediaError("request_invalid", `Unknown field "${field}": the job has one for all its outputs.`, {
-    param: field,
-  });
+  new MediaError(
+    "request_invalid",
+    `Unknown field "${field}" of an output: the job has one for all its outputs.`,
+    {
+      param: field,
+    },
+  );
 export const nameTaken = () =>
-  new MediaError("request_invalid", "name is already that of another output.", { param: "name" });
+  new MediaError("request_invalid", "name must differ from the names of the other outputs.", {
+    param: "name",
+  });
 export const afterUnknown = () => invalidAfter("must name another output of the job.");
 export const afterCircular = () => invalidAfter("leads back to the output itself.");
 export const afterSeveralFiles = ({ kind }: { kind: EncodeKind }) =>
-  invalidAfter(`names an output of kind ${kind}, which is not one file to read.`);
+  invalidAfter(`names an output of kind ${kind}, which is not a single file.`);
 export const afterSeveralStills = () =>
-  invalidAfter("names an output of several stills, which is not one file to read.");
+  invalidAfter("names an output of several stills, which is not a single file.");
 export const afterData = ({ kind, format }: { kind: EncodeKind; format: string }) =>
   invalidAfter(`names an output of kind ${kind} as ${format}, which is data; only "png" can be read.`);
 /** The error of an output, with the output's path before its own. */

@@ -69,7 +69,10 @@ export const addressPrivate = ({ host }: { host: string }) =>
   new MediaError("input_forbidden", `The host ${host} has an address that is not public; use a public one.`);
 export const urlMalformed = () => new MediaError("input_forbidden", "The source's address is not a URL.");
 export const urlNotHttp = ({ protocol }: { protocol: string }) =>
-  new MediaError("input_forbidden", `The source must be http or https, not ${protocol}`);
+  new MediaError(
+    "input_forbidden",
+    `The source must be an http or https URL, not ${protocol.replace(":", "")}.`,
+  );
 export const urlWithUser = () =>
   new MediaError("input_forbidden", "The source's URL must not contain a user name or password.");
 
@@ -95,10 +98,7 @@ export const tooManyRedirects = ({ url, max }: { url: string; max: number }) =>
 export const redirectEmpty = ({ url }: { url: string }) =>
   unreachable(url, "redirects to nowhere", { retryable: false });
 export const noRanges = ({ url }: { url: string }) =>
-  unreachable(url, "gives no ranges", { retryable: false });
-export const rangeNotGiven = ({ url }: { url: string }) =>
-  unreachable(url, "did not give the range it was asked for", { retryable: true });
-
+  unreachable(url, "does not support range requests", { retryable: false });
 export const rangeNotSent = ({ url }: { url: string }) =>
   unreachable(url, "did not send the requested range", { retryable: true });
 export const changed = ({ url }: { url: string }) =>
@@ -109,7 +109,9 @@ export const pinnedChanged = () =>
     "The source changed while it was in use; start again to process its current version.",
   );
 export const sizeChanged = ({ url, first, second }: { url: string; first: number; second: number | null }) =>
-  unreachable(url, `declared first ${first} and then ${second} bytes`, { retryable: true });
+  unreachable(url, `first declared ${first} bytes and then ${second === null ? "no size" : second}`, {
+    retryable: true,
+  });
 export const bodyTooLong = ({ url, size }: { url: string; size?: number }) =>
   unreachable(url, `sent more than ${size === undefined ? "" : `the ${size} bytes `}it declared`, {
     retryable: true,

@@ -12,13 +12,9 @@ const TAKEOVERS = {
 export const denied = (cause: Cause) =>
   unavailable("The browser denies this page a database, as in some private windows.", cause);
 export const newer = (cause: Cause) =>
-  unavailable("What is stored here was written by a newer version of this page; reload the page.", cause);
+  unavailable("The stored data was written by a newer version of this page; reload the page.", cause);
 export const notUpgraded = (cause: Cause) =>
-  new MediaError(
-    "internal_error",
-    "What is stored here could not be brought up to date; reload the page.",
-    cause,
-  );
+  new MediaError("internal_error", "The stored data could not be upgraded; reload the page.", cause);
 export const blocked = () =>
   new MediaError(
     "service_unavailable",
@@ -45,7 +41,7 @@ export const fileUnstorable = ({ cause }: { cause: Error }) =>
 export const copyFailed = ({ cause }: { cause: Error }) =>
   new MediaError(
     "service_unavailable",
-    `The browser could not copy what is to be stored; try again: ${cause.message}`,
+    `The browser could not copy the data to store; try again: ${cause.message}`,
     { cause },
   );
 export const databaseFailed = ({ cause }: { cause: Error }) =>

@@ -279,7 +279,7 @@ test("rejects tasks when a newer version of the page wrote the database", async 
   await open({ name: "newer" });
   expect(await errorOf("/files/sound.wav", MP3)).toEqual({
     kind: "service_unavailable",
-    message: "What is stored here was written by a newer version of this page; reload the page.",
+    message: "The stored data was written by a newer version of this page; reload the page.",
     retryable: false,
   });
 });

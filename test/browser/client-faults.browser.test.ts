@@ -39,7 +39,7 @@ test.for([
   {
     name: "DataCloneError",
     kind: "service_unavailable",
-    what: "could not copy what is to be stored; try again",
+    what: "could not copy the data to store; try again",
   },
   {
     name: "UnknownError",

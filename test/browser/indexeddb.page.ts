@@ -167,7 +167,7 @@ export const CASES: Cases = {
     await assert.rejects(openIndexedDb({ name: database }), {
       kind: "service_unavailable",
       retryable: false,
-      message: "What is stored here was written by a newer version of this page; reload the page.",
+      message: "The stored data was written by a newer version of this page; reload the page.",
     });
   },
   "rejects a database that cannot be migrated, and leaves its version unchanged": async () => {
@@ -175,7 +175,7 @@ export const CASES: Cases = {
     (await openRaw(database, 1, (db) => db.createObjectStore("inputs"))).close();
     await assert.rejects(openIndexedDb({ name: database }), {
       kind: "internal_error",
-      message: "What is stored here could not be brought up to date; reload the page.",
+      message: "The stored data could not be upgraded; reload the page.",
     });
     assert.equal((await openRaw(database, 1, () => {})).version, 1);
   },

@@ -8,7 +8,7 @@ const rig = usePool();
 
 const BROKEN = [
   ["trap", 1, "done"],
-  ["trap", 2, ["encode_failed", false, "The encoder broke down on this file."]],
+  ["trap", 2, ["encode_failed", false, "The encoder crashed on this file."]],
   ["hang", 2, ["stalled", true, "The encoder gave no sign of life for 6 seconds."]],
   ["no memory", 1, ["out_of_memory", false, "The browser has no memory left for the encoder."]],
 ] as const;

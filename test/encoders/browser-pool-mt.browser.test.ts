@@ -106,7 +106,7 @@ test.skipIf(!threaded)("a cancel while the threads load ends them without an unc
 });
 
 const BROKEN = [
-  ["trap", 2, ["encode_failed", "The threaded encoder broke down on this file."], 2],
+  ["trap", 2, ["encode_failed", "The threaded encoder crashed on this file."], 2],
   ["deadlock", 1, "done", 2],
   ["no memory", 1, ["out_of_memory", "The browser has no memory left for the encoder."], 1],
 ] as const;

@@ -133,8 +133,8 @@ test("a crash of the core fails with encode_failed, as do later runs in it", asy
   const broken = args("-f lavfi -i testsrc2=d=0.1 -vf zscale=t=linear -frames:v 1 /out/a.png");
   const results = await runCore({ input: await clip("mp4"), runs: [broken, JOBS.mp3], cores: "one" });
   expect(results.map((result) => result.error)).toEqual([
-    { kind: "encode_failed", message: expect.stringMatching(/^The encoder broke down on this file\./) },
-    { kind: "encode_failed", message: "The encoder broke down in an earlier run." },
+    { kind: "encode_failed", message: expect.stringMatching(/^The encoder crashed on this file\./) },
+    { kind: "encode_failed", message: "The encoder crashed in an earlier run." },
   ]);
 });
 

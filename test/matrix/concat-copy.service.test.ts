@@ -166,7 +166,7 @@ test.for<{ name: string; make: () => Promise<string>[]; options: object; why: st
     name: "parts of another size",
     make: () => [clip({ frames: 10, step: 7 }), clip({ frames: 10, step: 7, size: "320x180" })],
     options: { mute: true },
-    why: "concat.0 was encoded in another way than the input.",
+    why: "concat.0 was encoded differently from the input.",
   },
   {
     name: "a part that hides pictures",

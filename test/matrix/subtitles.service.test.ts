@@ -86,31 +86,31 @@ test.for([
     name: "a picture",
     answer: { file: Uint8Array.of(0x89, 0x50, 0x4e, 0x47) },
     kind: "input_unsupported",
-    message: "It must be text in UTF-8",
+    message: "The file must be text in UTF-8",
   },
   {
     name: "in Latin-1",
     answer: { file: Uint8Array.from(SRT, (letter) => letter.charCodeAt(0)) },
     kind: "input_unsupported",
-    message: "It must be text in UTF-8",
+    message: "The file must be text in UTF-8",
   },
   {
     name: "no subtitles",
     answer: { file: utf8("<tt/>") },
     kind: "input_unsupported",
-    message: "It must be subtitles in SRT, WebVTT, ASS or SSA.",
+    message: "The file must be subtitles in SRT, WebVTT, ASS or SSA.",
   },
   {
     name: "large",
     answer: { file: new Uint8Array(9e6) },
     kind: "input_too_large",
-    message: "It must be subtitles of at most 8 MiB.",
+    message: "The file must be subtitles of at most 8 MiB.",
   },
   {
     name: "endless",
     answer: { file: new Uint8Array(13e6), chunked: true, ranges: false },
     kind: "input_too_large",
-    message: "It must be subtitles of at most 8 MiB.",
+    message: "The file must be subtitles of at most 8 MiB.",
   },
 ] as const)("a task whose subtitles are $name says so", LIMIT, async ({ name, answer, kind, message }) => {
   const bad = url(`/${name.replaceAll(" ", "-")}`, answer);

@@ -44,7 +44,7 @@ export const inHostName = "In the host name";
 export const connectionNameHint = "Any name, such as Archive.";
 export const endpoint = "Endpoint";
 export const endpointHint =
-  "Of the storage, without a bucket, such as https://s3.eu-central-1.amazonaws.com.";
+  "The address of the storage, without a bucket, such as https://s3.eu-central-1.amazonaws.com.";
 export const region = "Region";
 export const regionHint = "Such as eu-central-1; auto on R2.";
 export const keyId = "Key id";

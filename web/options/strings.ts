@@ -60,7 +60,7 @@ export const noService = "No service is connected, so this device is used. Conne
 export const subtitleHint = "SRT, WebVTT or ASS, from a server that lets this page read it.";
 export const english = "English";
 export const concatHint =
-  "From a server that lets this page read it. Not with a trim, turn, crop, speed or logo.";
+  "The address of a video, whose server must let this page read it. It excludes trim, turn, crop, speed and logo.";
 export const overlayHint = "The address of a picture, whose server must let this page read it.";
 export const custom = "Custom";
 export const originalSize = "Original size";

@@ -10,7 +10,7 @@ export const stepForward = ({ step }: { step: string }) => `${step} forward`;
 export const oneFrame = "One frame";
 export const useCurrentPosition = "Use current position";
 export const useCurrentPositionFor = ({ mark }: { mark: string }) => `Use current position: ${mark}`;
-export const enterTime = "Write a time as 1:02.50, or in seconds as 62.5.";
+export const enterTime = "Enter a time such as 1:02.50, or seconds such as 62.5.";
 export const negativeTime = "A time cannot be before the start.";
 export const secondsTooLarge = "Seconds go up to 59.";
 export const minutesTooLarge = "Minutes go up to 59.";

@@ -8,7 +8,7 @@ type Cause = Pick<MediaErrorOptions, "cause">;
 /** The rules that the types of fields cannot express, for `fieldInvalid`. */
 export const rules = {
   folder: "must end with a slash",
-  onePicture: "is not of one picture",
+  onePicture: "must be of a single picture",
 };
 
 export const routeNotFound = () => new MediaError("route_not_found", "There is no such route.");

@@ -76,7 +76,7 @@ async function readRest(
       throw current === null ? httpErrors.noRanges({ url }) : errors.inputChanged();
     }
     if (received?.start !== start || received.end !== end) {
-      throw httpErrors.rangeNotGiven({ url });
+      throw httpErrors.rangeNotSent({ url });
     }
     await fillExactly(response, filling, { idleMs: TIMEOUTS.idleMs, signal, url });
   } catch (thrown) {

@@ -31,7 +31,7 @@ export const inputEndsEarly = () =>
 export const streamMissing = ({ log }: Log) =>
   new MediaError("input_unsupported", "The input lacks a stream that it claims to have.", { cause: log });
 export const inputUnreadable = ({ log }: Log) =>
-  new MediaError("input_unsupported", "The input cannot be read: it is damaged or no media.", {
+  new MediaError("input_unsupported", "The input cannot be read: it is damaged, or is not media.", {
     cause: log,
   });
 export const packetsUntimed = ({ log }: Log) =>

@@ -15,7 +15,10 @@ export const inputTooLong = ({ seconds, maxSeconds }: { seconds: number; maxSeco
     `The input lasts ${Math.round(seconds)} seconds; the limit is ${maxSeconds}.`,
   );
 export const extraInputTooLong = ({ seconds, maxSeconds }: { seconds: number; maxSeconds: number }) =>
-  new MediaError("input_too_large", `It lasts ${Math.round(seconds)} seconds; the limit is ${maxSeconds}.`);
+  new MediaError(
+    "input_too_large",
+    `The file lasts ${Math.round(seconds)} seconds; the limit is ${maxSeconds}.`,
+  );
 /** The error of an extra input, which would otherwise seem to concern the main input. */
 export const ofOption = ({ param, error }: { param: string; error: MediaError }) => {
   const { kind, message, retryable, cause } = error;

@@ -89,7 +89,7 @@ test.each<{ name: string; body: unknown; kind: string; param?: string; message: 
     body: { input, outputs: [{ ...video, input }] },
     kind: "request_invalid",
     param: "outputs.0.input",
-    message: 'outputs.0: Unknown field "input": the job has one for all its outputs.',
+    message: 'outputs.0: Unknown field "input" of an output: the job has one for all its outputs.',
   },
   {
     name: "a name twice",
@@ -102,7 +102,7 @@ test.each<{ name: string; body: unknown; kind: string; param?: string; message: 
     },
     kind: "request_invalid",
     param: "outputs.1.name",
-    message: "outputs.1: name is already that of another output.",
+    message: "outputs.1: name must differ from the names of the other outputs.",
   },
   {
     name: "a name with a slash",
@@ -144,7 +144,7 @@ test.each<{ name: string; body: unknown; kind: string; param?: string; message: 
     body: { input, outputs: [{ kind: "storyboard" }, { ...video, after: 0 }] },
     kind: "request_invalid",
     param: "outputs.1.after",
-    message: "outputs.1: after names an output of kind storyboard, which is not one file to read.",
+    message: "outputs.1: after names an output of kind storyboard, which is not a single file.",
   },
   ...[{ interval: 1 }, { count: 2 }].map((options) => ({
     name: `after stills by ${Object.keys(options)}`,
@@ -157,7 +157,7 @@ test.each<{ name: string; body: unknown; kind: string; param?: string; message: 
     },
     kind: "request_invalid",
     param: "outputs.1.after",
-    message: "outputs.1: after names an output of several stills, which is not one file to read.",
+    message: "outputs.1: after names an output of several stills, which is not a single file.",
   })),
   {
     name: "after a waveform that is data",
