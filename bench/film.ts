@@ -17,7 +17,7 @@ interface FilmShape {
   bytes: number;
   /** Bits per second of its pictures. */
   bitrate: number;
-  /** Such as `1280x720`. */
+  /** Size in pixels, such as `1280x720`. */
   size: string;
 }
 

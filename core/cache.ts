@@ -19,7 +19,7 @@ export function recipeHash(): string {
 }
 
 /**
- * What a build leaves: the core, the one for VP9, both as scalar code, the program that checks each kernel, and the cores'
+ * Files of a build: the core, the one for VP9, both as scalar code, the program that checks each kernel, and the cores'
  * license.
  */
 export const BUILT = {

@@ -11,7 +11,7 @@ export const TOOLCHAIN = {
   "wasi-libc": "0.0~git20241209.574b88d-2",
 } as const;
 
-/** Other programs that configure scripts call; their versions leave no trace in the core. */
+/** What configure scripts call besides; their versions leave no trace in the core. */
 export const HELPERS = ["gcc", "libc6-dev", "make", "pkgconf", "xz-utils"] as const;
 
 /** An archive of foreign source: fetched at build time, verified, never committed. */
@@ -49,7 +49,7 @@ export const SOURCES = {
     sha256: "a6cfd199c5c567cfa4e6d991ec36690d9af801585b5db959c1494b5b15f821a5",
     license: "BSD-3-Clause",
   },
-  // Decodes covers in PNG, whose size muxers ask for.
+  // For covers in PNG, whose size muxers ask for.
   zlib: {
     version: "1.3.1",
     path: "pool/main/z/zlib/zlib_1.3.dfsg%2breally1.3.1.orig.tar.gz",

@@ -1,4 +1,4 @@
-// Functions that the libraries call and that wasi-libc lacks, or does otherwise.
+// What the libraries call and wasi-libc lacks, or does otherwise.
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -70,7 +70,7 @@ export type StepStart = {
   [K in StepKind]: { kind: K; input: AnyStep["input"]; options: Partial<OptionsOf<K>> };
 }[StepKind];
 
-/** One operation, part of a task or standalone. Its options are validated on creation, not when a record is read back. */
+/** One operation, part of a task or standalone. The options are validated on creation, not when a record is read back. */
 export const Step = record as unknown as z.ZodType<Step>;
 /** One operation, part of a task or standalone; its kind determines its options. */
 export type Step = Omit<AnyStep, keyof StepStart> & StepStart;

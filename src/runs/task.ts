@@ -45,9 +45,9 @@ const record = z
   .meta({ id: "Task" });
 type AnyTask = z.infer<typeof record>;
 
-/** A pipeline of steps over one media file. Its options are validated on creation, not when a record is read back. */
+/** A pipeline of steps over one media file. The options are validated on creation, not when a record is read back. */
 export const Task = record as unknown as z.ZodType<Task>;
-/** A pipeline of steps over one media file: probe, ingest, encode, upload. Its kind determines its options. */
+/** A pipeline of steps over one media file: probe, ingest, encode, upload. The kind determines the options. */
 export type Task = Omit<AnyTask, "steps" | keyof EncodeRequest> & { steps: Step[] } & EncodeRequest;
 
 /** Creates a queued task with its four waiting steps; its record omits any encryption key in the options. */

@@ -13,7 +13,7 @@ export interface Passed {
 }
 
 /**
- * What happens instead of passing a request on: an answer; a cut in the middle of its body; after the target
+ * A fault that replaces passing a request on: an answer; a cut in the middle of its body; after the target
  * replied, a cut instead of its answer (`lose`) or in the middle of it (`break`); no answer (`hold`); a
  * late one; or one with a status whose body never ends.
  */

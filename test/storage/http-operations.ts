@@ -11,7 +11,7 @@ import type { HttpTimeouts } from "../../src/storage/http/request.ts";
 export interface HttpOperation {
   url: string;
   /**
-   * Null for no guard, as in a browser, where the platform follows redirects. Default: private hosts are
+   * Rules of the host guard; null for none, as in a browser, where the platform follows redirects. Default: private hosts are
    * allowed.
    */
   rules?: HostRules | null;

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 /** The programs of this machine. */
 export interface Installed {
-  /** Such as `5.1.9`. */
+  /** Version of ffmpeg, such as `5.1.9`. */
   version: string;
   /** Whether prlimit (util-linux) limits a program's resources. */
   prlimit: boolean;
