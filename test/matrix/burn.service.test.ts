@@ -132,7 +132,7 @@ test.for([
     kind: "input_too_large",
     message: "At most 32 texts",
   },
-  { name: "no subtitles", text: "<tt/>", kind: "input_unsupported", message: "It must be subtitles" },
+  { name: "no subtitles", text: "<tt/>", kind: "input_unsupported", message: "The file must be subtitles" },
 ] as const)("a task whose burnt-in text has $name says so", LIMIT, async ({ text, kind, message }) => {
   const subtitles = [{ url: serve("/good", srt("x")) }, { url: serve("/bad", text), burn: true }];
   const { status, error } = await rig.door.runTask({
