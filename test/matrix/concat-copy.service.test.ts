@@ -187,7 +187,7 @@ test.for<{ name: string; make: () => Promise<string>[]; options: object; why: st
     name: "sound",
     make: () => [clip({ frames: 10, step: 7, hertz: 440, seconds: 0.4 }), clip({ frames: 10, step: 7 })],
     options: {},
-    why: "without mode it alone is, and mute leaves it out.",
+    why: "leave out mode to encode the sound only, or set mute.",
   },
 ])("a copy of $name is refused with the reason", LIMIT, async ({ make, options, why }) => {
   const [input = "", ...rest] = (await Promise.all(make())).map((path) => rig.serve(path));

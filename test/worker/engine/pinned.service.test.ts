@@ -134,7 +134,7 @@ test.each([
     part: () => sound,
     options: {},
     kind: "input_unsupported",
-    message: "options.concat.0.url: It must be a video",
+    message: "options.concat.0.url: The file must be a video",
   },
 ])("joined videos $name are refused before they are copied", async ({ part, options, kind, message }) => {
   const input = origin.serve("/first.mp4", { file: film });
