@@ -63,6 +63,13 @@ test.each([
   { name: "a screen", path: "/files/screen.mp4", kind: "video", options: { width: 480 }, stretches: 3 },
   { name: "a film", path: "/files/film.mp4", kind: "video", options: { width: 480 }, stretches: 3 },
   {
+    name: "parts of a film",
+    path: "/files/film.mp4",
+    kind: "video",
+    options: { width: 480, parts: [{ start: 14 }, { start: 2, end: 8 }] },
+    stretches: 3,
+  },
+  {
     name: "adaptive video",
     path: "/files/film.mp4",
     kind: "adaptive_video",
@@ -126,6 +133,17 @@ test.each([
     name: "a cropped video of twice the speed",
     kind: "video",
     options: { crop: "1:1", width: 240, speed: 2 },
+  },
+  {
+    name: "parts of a video",
+    kind: "video",
+    options: {
+      ...{ start: undefined, end: undefined, width: 320 },
+      parts: [
+        { start: 20, end: 21 },
+        { start: 3, end: 5 },
+      ],
+    },
   },
   { name: "adaptive video", kind: "adaptive_video", options: { height: 180 } },
 ])("the frame in the preview of $name is that of the task's output", async ({ kind, options }) => {

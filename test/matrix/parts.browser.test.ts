@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
-import { numberedClip, PICTURE } from "../integrity/numbered.ts";
+import { recallOriginal } from "../integrity/judge.ts";
+import { type Container, numberedClip, PICTURE } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
+import { measureLoudness } from "../judge/loudness.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound, recallSound } from "../judge/sound.ts";
 
@@ -18,28 +20,36 @@ const PARTS = [
 ];
 const SECONDS = 3.65;
 
-function clip(): Promise<string> {
+function clip(container: Container = "mp4"): Promise<string> {
   const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -x264-params keyint=50:open-gop=1:bframes=3";
-  return numberedClip({ container: "mp4", frames: FRAMES, codec });
+  return numberedClip({ container, frames: FRAMES, codec });
 }
 
 interface Shown {
-  number: number;
+  number: number | null;
   time: number;
 }
 
-/** Returns the pictures of parts, of which each begins with the one that is visible then. */
-function picturesOf(parts: readonly { start: number; end: number }[]): Shown[] {
+// Times on the clock of a container are rounded.
+const NUDGE = 0.0006;
+
+/** Returns the pictures of parts of a file, of which each begins with the one that is visible then. */
+async function picturesOf(path: string): Promise<Shown[]> {
+  const { frames, start: origin } = await recallOriginal(path);
+  const own = frames.map(({ number, time }) => ({ number, time: time - origin }));
   let at = 0;
-  return parts.flatMap(({ start, end }) => {
-    const first = Math.floor(start * PICTURE.fps + 1e-6);
-    const last = Math.ceil(end * PICTURE.fps - 1e-6) - 1;
-    const shown = Array.from({ length: last - first + 1 }, (_, index) => {
-      const time = at + Math.max(0, (first + index) / PICTURE.fps - start);
-      return { number: first + index, time: Number(time.toFixed(3)) };
-    });
+  return PARTS.flatMap(({ start, end }) => {
+    const first = Math.max(
+      0,
+      own.findLastIndex(({ time }) => time < start + NUDGE),
+    );
+    const from = at;
     at += end - start;
-    return shown;
+    return own
+      .slice(first)
+      .flatMap(({ number, time }) =>
+        time < end - NUDGE ? [{ number, time: from + Math.max(0, time - start) }] : [],
+      );
   });
 }
 
@@ -130,7 +140,7 @@ describe("by a service", () => {
   ])("a video has every picture of its parts in their order ($encoder, $options)", LIMIT, async (row) => {
     const { path, output } = await encode("video", { ...SMALL, ...row.options, parts: PARTS });
     expect(output).toMatchObject({ encoder: row.encoder, counts: COUNTS });
-    await expectPictures(path, picturesOf(PARTS));
+    await expectPictures(path, await picturesOf(await clip()));
     await expectTones(path);
     expect(Math.abs((output?.duration ?? 0) - SECONDS)).toBeLessThan(0.05);
   });
@@ -143,6 +153,30 @@ describe("by a service", () => {
       await expectSamples(path, await clip());
     },
   );
+
+  test.for(["mkv", "ts", "mov"] as const)(
+    "pictures and sound are those of the parts of a file in %s",
+    LIMIT,
+    async (container) => {
+      const video = await encode("video", { ...SMALL, parts: PARTS }, clip(container));
+      const wanted = await picturesOf(await clip(container));
+      const pictures = { source: wanted.length, output: wanted.length };
+      expect(video.output).toMatchObject({ counts: { pictures } });
+      await expectPictures(video.path, wanted);
+      await expectTones(video.path);
+    },
+  );
+
+  test("joined sound is normalized as a whole, and faster with its pictures", LIMIT, async () => {
+    const options = { ...SMALL, parts: PARTS, speed: 2, normalize: true, target_lufs: -20 };
+    const { path, output } = await encode("video", options);
+    expect(Math.abs((await measureLoudness(path)).integrated + 20)).toBeLessThan(0.6);
+    expect(Math.abs((output?.duration ?? 0) - SECONDS / 2)).toBeLessThan(0.06);
+    const numbers = (await readFrames(path)).map(({ number }) => number ?? -1);
+    const falls = numbers.filter((number, index) => number < (numbers[index - 1] ?? 0));
+    expect(falls).toHaveLength(2);
+    expect(numbers).toHaveLength(output?.counts?.pictures?.output ?? 0);
+  });
 
   test("at a constant rate each part has whole pictures", LIMIT, async () => {
     const { path, output } = await encode("video", { ...SMALL, fps: 12.5, parts: PARTS });
@@ -195,7 +229,7 @@ describe("by a page", () => {
       const path = join(page.folder, `${encoder}.mp4`);
       const options = { ...SMALL, ...row.options, parts: PARTS };
       expect(await encodeInPage(page, { input: await clip(), kind: "video", options }, path)).toBe(encoder);
-      await expectPictures(path, picturesOf(PARTS));
+      await expectPictures(path, await picturesOf(await clip()));
       await expectTones(path);
     },
   );
