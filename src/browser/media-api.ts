@@ -6,7 +6,7 @@ import type { EncoderChoice } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
 import type { OutputEstimate } from "../runs/estimate.ts";
 import type { Job } from "../runs/job.ts";
-import type { Preview } from "../runs/preview.ts";
+import type { Preview, PreviewPart, PreviewView } from "../runs/preview.ts";
 import type { RunError, Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
 import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
@@ -129,6 +129,13 @@ export type PageResponse<T> =
   | { result: T; error: null }
   | { result: null; error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
 
+/** What a preview shows; the middle when there is no moment. */
+export interface PreviewMoment {
+  /** Seconds of the source. */
+  at?: number;
+  view?: PreviewView;
+}
+
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
@@ -174,14 +181,16 @@ export interface MediaApi {
   ): Promise<void>;
   /** Returns the next estimate, a better one than the last; null when there is none. */
   refine(id: string): Promise<OutputEstimate | null>;
-  /** Encodes a preview of a moment in seconds; null for the middle. */
+  /** Begins a preview under an id; {@link MediaApi.show} reports its errors. */
   preview(
     id: string,
     request: unknown,
-    at: number | null,
+    moment: PreviewMoment,
     file: LocalFile | null,
     extra: ReadonlyMap<string, LocalFile>,
-  ): Promise<Preview>;
+  ): Promise<void>;
+  /** Returns the visible part of a preview, if there is one, and then the whole. */
+  show(id: string): Promise<{ part: PreviewPart } | { whole: Preview }>;
   /** Stops the work on an estimate or a preview. */
   endSample(id: string): Promise<void>;
   /** Answers a `sign` event. */

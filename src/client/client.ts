@@ -3,7 +3,7 @@ import type { EncodeKind, StepKind } from "../media/formats.ts";
 import type { ProbeOptions } from "../media/option-types.ts";
 import type { Source } from "../media/source.ts";
 import type { OutputEstimate } from "../runs/estimate.ts";
-import type { Preview } from "../runs/preview.ts";
+import type { Preview, PreviewPart, PreviewView } from "../runs/preview.ts";
 import type { StepStatus } from "../runs/step.ts";
 import type { TaskStatus } from "../runs/task.ts";
 import type { Jobs } from "./jobs.ts";
@@ -18,6 +18,7 @@ import type {
   NewStep,
   NewTask,
   Page,
+  PreviewOptions,
   ReadOptions,
   RecordOf,
   RunRef,
@@ -42,6 +43,9 @@ export type {
   OutputEstimate,
   Page,
   Preview,
+  PreviewOptions,
+  PreviewPart,
+  PreviewView,
   ReadOptions,
   RecordOf,
   RunRef,
@@ -193,13 +197,14 @@ export interface Client {
   ): AsyncGenerator<OutputEstimate, void>;
   /**
    * Encodes one moment of an output with the task's settings, without creating a task, and returns it with the original to compare. An
-   * image is encoded completely, a video for half a second around the frame, and sound for a few seconds. The next call on the same
-   * client aborts the previous one, which rejects with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a
-   * waveform, and the signal's reason on abort. The client of a service rejects with `encoder_unavailable`.
+   * image is encoded completely, after its visible part with `view` and `onPart`; a video for a few pictures around the frame (with
+   * `concat`, of the first video), and sound for a few seconds. The next call on the same client aborts the previous one, which rejects
+   * with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a waveform, and the signal's reason on abort. The
+   * client of a service rejects with `encoder_unavailable`.
    *
    * @example const { original, output, bytes } = await client.preview({ input: file, kind: "image", options: { format: "webp" } });
    */
-  preview<K extends EncodeKind>(request: NewPreview<K>, options?: ReadOptions): Promise<Preview>;
+  preview<K extends EncodeKind>(request: NewPreview<K>, options?: PreviewOptions): Promise<Preview>;
   /**
    * Yields the current state of a task or step, then its changes, at most about one a second, ending with the finished run.
    * Rejects for an unknown run, and with the signal's reason on abort.

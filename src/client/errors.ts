@@ -24,6 +24,12 @@ export const momentInvalid = () =>
   new MediaError("invalid_options", "at must be a time of the source in seconds, 0 or later.", {
     param: "at",
   });
+export const viewInvalid = () =>
+  new MediaError(
+    "invalid_options",
+    "view needs x and y of 0 or more, a width and a height above 0, and a scale above 0 up to 1.",
+    { param: "view" },
+  );
 export const previewLocalOnly = () =>
   new MediaError("encoder_unavailable", "A service has no previews; use the local client.");
 /** `type` is the name of a class, or what `typeof` returns for the value. */

@@ -2,6 +2,7 @@ import { MediaError, toMediaError } from "../media/errors.ts";
 import type { EncodeKind } from "../media/formats.ts";
 import type { ProbeOptions } from "../media/option-types.ts";
 import type { Source } from "../media/source.ts";
+import type { PreviewView } from "../runs/preview.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
@@ -223,4 +224,10 @@ export async function* updatesOf<T extends TaskRecord | Step>(
     signal?.removeEventListener("abort", wake);
     stop();
   }
+}
+
+/** Returns whether the numbers of a view are valid. */
+export function isView({ x, y, width, height, scale = 1 }: PreviewView): boolean {
+  const finite = [x, y, width, height, scale].every(Number.isFinite);
+  return finite && x >= 0 && y >= 0 && width > 0 && height > 0 && scale > 0 && scale <= 1;
 }

@@ -2,6 +2,7 @@ import type { InputRole } from "../media/extra-inputs.ts";
 import type { EncodeKind, StepKind } from "../media/formats.ts";
 import type { OptionsOf } from "../media/option-types.ts";
 import type { ExternalFile, Source } from "../media/source.ts";
+import type { PreviewPart, PreviewView } from "../runs/preview.ts";
 import type { RunError, Step as StepRecord } from "../runs/step.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import type { UploadRequest } from "../runs/upload.ts";
@@ -96,6 +97,8 @@ export type NewPreview<K extends EncodeKind = EncodeKind> = NewSample<K> & {
    * @default the middle of the output; for kind `image`, the option `start`
    */
   at?: number;
+  /** The visible part of a picture, for {@link PreviewOptions.onPart}. */
+  view?: PreviewView;
 };
 
 /** The request for a new standalone step; its options depend on its kind. */
@@ -125,6 +128,15 @@ export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
 export interface ReadOptions {
   /** Aborting it ends the read, which rejects with the signal's reason. */
   signal?: AbortSignal;
+}
+
+/** Options of a preview. */
+export interface PreviewOptions extends ReadOptions {
+  /**
+   * Called once with the visible part of a picture, when the request has a `view`: it is encoded first, with the same settings and in
+   * far less time than the whole. Never called for video and sound, for a picture with an overlay, and by the client of a service.
+   */
+  onPart?(part: PreviewPart): void;
 }
 
 /** Options of a list. */

@@ -191,6 +191,16 @@ export function h264Entry(unit: Uint8Array, description: Uint8Array | null): num
   return null;
 }
 
+/** Returns whether no other picture of an H.264 stream refers to a packet's picture. */
+export function isDisposable(packet: Uint8Array, description: Uint8Array | null): boolean {
+  for (const nal of nalUnits(packet, description)) {
+    const header = nal[0] ?? 0;
+    const type = header & 0x1f;
+    if (type >= NAL.slice && type <= NAL.idr) return header >> 5 === 0;
+  }
+  return false;
+}
+
 function* nalUnits(unit: Uint8Array, description: Uint8Array | null): Generator<Uint8Array> {
   if (!description) {
     for (let start = nextStart(unit, 0); start < unit.length; ) {

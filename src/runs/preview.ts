@@ -15,3 +15,25 @@ export interface Preview {
   /** Height in pixels; null for sound. */
   height: number | null;
 }
+
+/** The visible part of an output's picture. */
+export interface PreviewView {
+  /** The left edge, in pixels of the output. */
+  x: number;
+  /** The top edge. */
+  y: number;
+  width: number;
+  height: number;
+  /**
+   * Device pixels per pixel of the output; above 0, at most 1.
+   *
+   * @default 1
+   */
+  scale?: number;
+}
+
+/** The visible part of an output, at the size of the screen, and that of the original. */
+export interface PreviewPart extends Pick<Preview, "original" | "output" | "at"> {
+  width: number;
+  height: number;
+}

@@ -168,18 +168,94 @@ test.each([
     { kind, options },
   );
   expect(seen.facts).toMatchObject({ at: 4, bytes: expect.any(Number) });
-  const [original, output, whole] = await Promise.all(
-    seen.frames.map(async (frame, at) => {
-      const path = join(rig.folder, `${kind}-${at}`);
-      await writeFile(path, Buffer.from(frame, "base64"));
-      return path;
-    }),
-  );
+  const [original, output, whole] = await writeFrames(kind, seen.frames);
   const same = await measureLikeness(output ?? "", whole ?? "");
   expect(same.worst).toBeGreaterThanOrEqual(0.98);
   const like = await measureLikeness(output ?? "", original ?? "");
   expect(like.worst).toBeGreaterThan(0.9);
 });
+
+test("the visible part of a picture comes first, at the size of the screen", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const input = await kit.file("/files/photo.jpg");
+    const sizeOf = async (file: Blob) => {
+      const { width, height } = await createImageBitmap(file);
+      return [width, height, file.type];
+    };
+    const order: unknown[] = [];
+    const request = { input, kind: "image", options: { format: "webp", quality: "low" } } as const;
+    const view = { x: 40, y: 20, width: 100, height: 60 };
+    const parts: Blob[] = [];
+    const onPart = async ({
+      original,
+      output,
+      width,
+      height,
+    }: {
+      original: Blob;
+      output: Blob;
+      width: number;
+      height: number;
+    }) => {
+      order.push([width, height]);
+      parts.push(original, output);
+    };
+    const whole = await client.preview({ ...request, view }, { onPart });
+    order.push([whole.width, whole.height]);
+    await client.preview({ ...request, view: { ...view, scale: 0.5 } }, { onPart });
+    const crop = { x: 40, y: 20, width: 100, height: 60 };
+    const { blob } = await client.run({
+      ...request,
+      options: { ...request.options, format: "png", crop },
+    } as never);
+    const wrong = await client
+      .preview({ ...request, view: { ...view, width: 0 } }, { onPart })
+      .catch(({ param }: { param: string }) => param);
+    const frames = await Promise.all([parts[1] as Blob, blob].map(base64));
+    await client.clear();
+    return { order, wrong, sizes: await Promise.all(parts.map(sizeOf)), frames };
+  });
+  const [first, whole, half] = seen.order;
+  expect([first, half, seen.wrong]).toEqual([[100, 60], [50, 30], "view"]);
+  expect(whole).not.toEqual(first);
+  expect(seen.sizes).toEqual([
+    [100, 60, "image/jpeg"],
+    [100, 60, "image/webp"],
+    [50, 30, "image/jpeg"],
+    [50, 30, "image/webp"],
+  ]);
+  const [part = "", same = ""] = await writeFrames("view", seen.frames);
+  expect((await measureLikeness(part, same)).worst).toBeGreaterThan(0.8);
+});
+
+test("the preview of joined videos shows a moment of the first", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const input = await kit.file("/files/pattern.mp4");
+    const concat = [{ url: await kit.file("/files/film.mp4") }];
+    const request = { input, kind: "video", options: { width: 320, concat } } as Parameters<
+      typeof client.preview
+    >[0];
+    const { original, output, ...facts } = await client.preview(request);
+    return { facts, frames: await Promise.all([original, output].map(base64)) };
+  });
+  expect(seen.facts).toMatchObject({ at: 12, width: 320, height: 180 });
+  expect(seen.facts.seconds).toBeLessThan(0.5);
+  const [original = "", output = ""] = await writeFrames("joined", seen.frames);
+  expect((await measureLikeness(output, original)).worst).toBeGreaterThan(0.9);
+});
+
+/** Writes files in base64 to the rig's folder; returns their paths. */
+function writeFrames(name: string, frames: readonly string[]): Promise<string[]> {
+  return Promise.all(
+    frames.map(async (frame, at) => {
+      const path = join(rig.folder, `${name}-${at}`);
+      await writeFile(path, Buffer.from(frame, "base64"));
+      return path;
+    }),
+  );
+}
 
 test("a sound preview has a few seconds of output and original", async () => {
   const seen = await rig.lab.page.evaluate(async () => {

@@ -3,24 +3,26 @@ import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { OutputEstimate } from "../../runs/estimate.ts";
+import type { Preview, PreviewPart } from "../../runs/preview.ts";
 import { estimateOutput } from "../../runs/steps/estimate.ts";
 import { extraInputKey } from "../../runs/steps/media-keys.ts";
 import { previewOutput } from "../../runs/steps/preview.ts";
 import { openSample, SAMPLE } from "../../runs/steps/sample.ts";
 import * as errors from "../errors.ts";
-import type { LocalFile, MediaApi } from "../media-api.ts";
+import type { LocalFile, MediaApi, PreviewMoment } from "../media-api.ts";
 import { fileUrl, findLocalInput, numberExtraFiles } from "./local-files.ts";
+import { createLocalPictures } from "./local-pictures.ts";
 import { type LocalRules, parseLocalTask } from "./local-requests.ts";
 import { createSampleTools, type SampleWorkTools } from "./run-work.ts";
 
 interface OpenSampling {
   stop: AbortController;
-  /** Estimates of the output; null for a preview. */
-  estimates: AsyncGenerator<OutputEstimate, void> | null;
+  estimates?: AsyncGenerator<OutputEstimate, void>;
+  previews?: AsyncGenerator<PreviewPart, Preview>;
 }
 
 /** The methods of the media worker that encode parts of an input without a record. */
-export type LocalSamples = Pick<MediaApi, "estimate" | "refine" | "preview" | "endSample">;
+export type LocalSamples = Pick<MediaApi, "estimate" | "refine" | "preview" | "show" | "endSample">;
 
 /** Creates the {@link LocalSamples}; nothing that they encode is stored. */
 export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): LocalSamples {
@@ -53,6 +55,17 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
     yield* estimateOutput(await openSample(createTools(), request, signal));
   }
 
+  async function* previews(
+    reading: ReturnType<typeof readRequest>,
+    moment: PreviewMoment,
+    signal: AbortSignal,
+  ): AsyncGenerator<PreviewPart, Preview> {
+    const { createTools, ...request } = await reading;
+    const { close, ...pictures } = createLocalPictures();
+    signal.addEventListener("abort", close, { once: true });
+    return yield* previewOutput({ createTools, pictures }, { ...request, ...moment }, signal);
+  }
+
   return {
     async estimate(id, body, file, extra) {
       const stop = new AbortController();
@@ -62,11 +75,14 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       const { value } = (await open.get(id)?.estimates?.next()) ?? {};
       return value ?? null;
     },
-    async preview(id, body, at, file, extra) {
+    async preview(id, body, moment, file, extra) {
       const stop = new AbortController();
-      open.set(id, { stop, estimates: null });
-      const { createTools, ...request } = await readRequest(body, file, extra);
-      return previewOutput(createTools, { ...request, at: at ?? undefined }, stop.signal);
+      open.set(id, { stop, previews: previews(readRequest(body, file, extra), moment, stop.signal) });
+    },
+    async show(id) {
+      const next = await open.get(id)?.previews?.next();
+      if (!next?.value) throw errors.sampleEnded();
+      return next.done ? { whole: next.value } : { part: next.value };
     },
     async endSample(id) {
       open.get(id)?.stop.abort(errors.sampleEnded());

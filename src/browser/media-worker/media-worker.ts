@@ -104,6 +104,7 @@ const api: MediaApi = {
   estimate: async (...args) => (await opened.promise).estimate(...args),
   refine: async (...args) => (await opened.promise).refine(...args),
   preview: async (...args) => (await opened.promise).preview(...args),
+  show: async (...args) => (await opened.promise).show(...args),
   endSample: async (...args) => (await opened.promise).endSample(...args),
   drawn: async (...args) => (await opened.promise).drawn(...args),
   signed: async (...args) => (await opened.promise).signed(...args),

@@ -9,6 +9,7 @@ import type {
   OutputEstimate,
   Page,
   Preview,
+  PreviewOptions,
   ReadOptions,
   RunRef,
   Step,
@@ -22,6 +23,7 @@ import {
   createWatchMethods,
   eachRecord,
   idOf,
+  isView,
   probeEntries,
   probeInput,
   runTask,
@@ -179,7 +181,10 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
 
   let previewing: AbortController | null = null;
 
-  async function preview({ at, ...sample }: NewPreview, { signal }: ReadOptions = {}): Promise<Preview> {
+  async function preview(
+    { at, view, ...sample }: NewPreview,
+    { signal, onPart }: PreviewOptions = {},
+  ): Promise<Preview> {
     const own = new AbortController();
     previewing?.abort(errors.previewReplaced());
     previewing = own;
@@ -188,7 +193,14 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     try {
       const { request, file, extra } = await prepareSample(sample, either);
       if (at !== undefined && !(at >= 0)) throw clientErrors.momentInvalid();
-      return await untilAborted(api.preview(id, request, at ?? null, file, extra), either);
+      if (view && !isView(view)) throw clientErrors.viewInvalid();
+      const moment = { ...(at !== undefined && { at }), ...(view && onPart && { view }) };
+      await untilAborted(api.preview(id, request, moment, file, extra), either);
+      for (;;) {
+        const shown = await untilAborted(api.show(id), either);
+        if ("whole" in shown) return shown.whole;
+        onPart?.(shown.part);
+      }
     } finally {
       api.endSample(id).catch(() => {});
       if (previewing === own) previewing = null;

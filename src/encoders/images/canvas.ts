@@ -16,8 +16,8 @@ export interface CanvasEncoder extends Encoder {
 }
 
 const ENCODABLE: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
-// Stills that every browser decodes and whose headers show transparency.
-const DECODABLE: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
+/** Formats of stills that every browser decodes and whose headers show transparency. */
+export const CANVAS_INPUTS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
 const MAX_PIXELS = 50_000_000;
 // Above these, JPEG must keep full chroma, which browsers halve, and WebP must be lossless.
 const MAX_QUALITY = { jpeg: 89, webp: 99 } as const;
@@ -42,7 +42,7 @@ export function createCanvasEncoder(): CanvasEncoder {
       const { image, format, start } = plan;
       if (!image || !isEncodable(format)) return { code: "other_work" };
       if (source.kind !== "image" || source.animated === true || start > 0) return { code: "animated" };
-      if (!DECODABLE.has(source.format)) return { code: "input_format", format: source.format };
+      if (!CANVAS_INPUTS.has(source.format)) return { code: "input_format", format: source.format };
       if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
       const featureRefusal = refuseFeatures(plannedOf(plan), source, "canvas");
       if (featureRefusal) return featureRefusal;
@@ -66,14 +66,24 @@ export function createCanvasEncoder(): CanvasEncoder {
       );
       signal.throwIfAborted();
       onProgress?.(0.5);
-      const { mime } = FORMATS.image[format];
-      const blob = await canvas.convertToBlob({ type: mime, quality: (image.quality ?? 0) / 100 });
-      if (blob.type !== mime) throw errors.formatUnwritten({ format });
+      const blob = await writeCanvas(canvas, format, image.quality ?? 0);
       const bytes = new Uint8Array(await blob.arrayBuffer());
       signal.throwIfAborted();
       return [{ ...outputFile(plan, chunk), bytes }];
     },
   };
+}
+
+/** Writes a canvas in the format of an image, at a quality from 0 to 100, as the encoder "canvas" does. */
+export async function writeCanvas(
+  canvas: OffscreenCanvas,
+  format: ImageFormat,
+  quality: number,
+): Promise<Blob> {
+  const { mime } = FORMATS.image[format];
+  const blob = await canvas.convertToBlob({ type: mime, quality: quality / 100 });
+  if (blob.type !== mime) throw errors.formatUnwritten({ format });
+  return blob;
 }
 
 function isEncodable(format: string): format is keyof typeof MAX_QUALITY {

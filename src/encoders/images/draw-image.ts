@@ -1,6 +1,7 @@
+import type { VideoSample } from "mediabunny";
 import { uprightGeometry } from "../../media/decoded-pictures.ts";
 import { correctedColor } from "../../media/ffmpeg/color.ts";
-import type { Geometry, ImagePlan, Plan } from "../../media/plan.ts";
+import type { ImagePlan, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { readOrientation } from "../../probe/exif.ts";
 import type { ByteReader } from "../../runs/ports.ts";
@@ -32,34 +33,55 @@ async function drawStill(
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Drawn> {
-  const { blob, geometry } = await withoutOrientation(image.geometry, source, reader, signal);
+  const still = await decodeStill(source, reader, signal);
+  try {
+    return drawDecoded(image, source, still);
+  } finally {
+    still.bitmap.close();
+  }
+}
+
+/** A decoded still; `upright` when its orientation has been applied. */
+export interface DecodedStill {
+  bitmap: ImageBitmap;
+  upright: boolean;
+}
+
+/** Decodes a still, which the caller closes. */
+export async function decodeStill(
+  source: Source,
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<DecodedStill> {
+  const { blob, upright } = await withoutOrientation(source, reader, signal);
   const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
     throw errors.pictureUndecoded({ cause });
   });
-  try {
-    const { width, height } = bitmap;
-    const stored = { width, height, shown_width: width, shown_height: height };
-    return paint(image, (context) => drawPicture(context, bitmap, stored, geometry, image.matte));
-  } finally {
-    bitmap.close();
-  }
+  return { bitmap, upright };
+}
+
+/** Draws a decoded still as a plan's image. */
+export function drawDecoded(image: ImagePlan, source: Source, { bitmap, upright }: DecodedStill): Drawn {
+  const geometry = upright ? uprightGeometry(image.geometry, source) : image.geometry;
+  const { width, height } = bitmap;
+  const stored = { width, height, shown_width: width, shown_height: height };
+  return paint(image, (context) => drawPicture(context, bitmap, stored, geometry, image.matte));
 }
 
 const UPRIGHT = 1;
 
 // Browsers differ in which EXIF orientations they apply and cannot be told not to; AVIF decoders rotate by themselves.
 async function withoutOrientation(
-  geometry: Geometry,
   source: Source,
   reader: ByteReader,
   signal: AbortSignal,
-): Promise<{ blob: Blob; geometry: Geometry }> {
+): Promise<{ blob: Blob; upright: boolean }> {
   const blob = await blobOf(reader, signal);
   const orientation = source.format === "avif" ? null : await readOrientation(reader, signal);
-  if (!orientation) return { blob, geometry: uprightGeometry(geometry, source) };
+  if (!orientation) return { blob, upright: true };
   const { at, little } = orientation;
   const value = little ? Uint8Array.of(UPRIGHT, 0) : Uint8Array.of(0, UPRIGHT);
-  return { blob: new Blob([blob.slice(0, at), value, blob.slice(at + 2)]), geometry };
+  return { blob: new Blob([blob.slice(0, at), value, blob.slice(at + 2)]), upright: false };
 }
 
 async function drawFrame(
@@ -75,20 +97,25 @@ async function drawFrame(
   try {
     const { track, origin } = await openPicturesOf(input, source);
     const sample = await sampleAt(track, origin + plan.start + EPSILON_SECONDS);
-    const color = correctedColor(source);
-    const frame = await (color ? relabel(sample, color) : sample.toVideoFrame());
-    sample.close();
-    try {
-      const { displayWidth: shown_width, displayHeight: shown_height } = frame;
-      const { width, height } = frame.visibleRect ?? { width: shown_width, height: shown_height };
-      const stored = { width, height, shown_width, shown_height };
-      return paint(image, (context) => drawPicture(context, frame, stored, image.geometry, image.matte));
-    } finally {
-      frame.close();
-    }
+    return await drawSample(image, source, sample);
   } finally {
     signal.removeEventListener("abort", stop);
     stop();
+  }
+}
+
+/** Draws a decoded picture of a source as a plan's image, and closes it. */
+export async function drawSample(image: ImagePlan, source: Source, sample: VideoSample): Promise<Drawn> {
+  const color = correctedColor(source);
+  const frame = await (color ? relabel(sample, color) : sample.toVideoFrame());
+  sample.close();
+  try {
+    const { displayWidth: shown_width, displayHeight: shown_height } = frame;
+    const { width, height } = frame.visibleRect ?? { width: shown_width, height: shown_height };
+    const stored = { width, height, shown_width, shown_height };
+    return paint(image, (context) => drawPicture(context, frame, stored, image.geometry, image.matte));
+  } finally {
+    frame.close();
   }
 }
 

@@ -1,6 +1,13 @@
-import { EncodedPacketSink, type InputVideoTrack, VideoSample, VideoSampleSink } from "mediabunny";
+import {
+  type EncodedPacket,
+  EncodedPacketSink,
+  type InputVideoTrack,
+  VideoSample,
+  VideoSampleSink,
+} from "mediabunny";
 import { EPSILON_SECONDS } from "../../media/clock.ts";
-import { isShown } from "../../probe/codec-headers.ts";
+import { isDisposable, isShown } from "../../probe/codec-headers.ts";
+import { bytesOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
 
 export interface FrameSpan {
@@ -178,7 +185,43 @@ async function* vp8Samples(track: InputVideoTrack, from: number, until: number) 
 const MAX_QUEUED = 8;
 const VERIFY_KEYS = { verifyKeyPackets: true } as const;
 
-async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<VideoSample, void> {
+/**
+ * Decodes the pictures from the one visible at `start` up to but excluding `end`, in seconds on the track's clock, faster than
+ * a player: pictures before them to which no other refers are left out. The caller closes each.
+ */
+export async function* samplesBetween(
+  track: InputVideoTrack,
+  start: number,
+  end: number,
+): AsyncGenerator<VideoSample, void> {
+  const config = await track.getDecoderConfig();
+  const description = config?.description ? bytesOf(config.description) : null;
+  const isAvc = (await track.getCodec()) === "avc";
+  // The picture visible at the start may have begun a while before it.
+  const first = (await new EncodedPacketSink(track).getPacket(start + EPSILON_SECONDS, TIMES_ONLY))
+    ?.timestamp;
+  const visible = first ?? start;
+  const skip = ({ timestamp, data }: EncodedPacket) =>
+    isAvc && timestamp < visible - EPSILON_SECONDS && isDisposable(data, description);
+  for await (const sample of decodeAll(track, visible + EPSILON_SECONDS, skip)) {
+    if (sample.timestamp < visible - EPSILON_SECONDS) {
+      sample.close();
+      continue;
+    }
+    if (sample.timestamp >= end - EPSILON_SECONDS) return sample.close();
+    const isLast = sample.timestamp + sample.duration >= end - EPSILON_SECONDS;
+    yield sample;
+    if (isLast) return;
+  }
+}
+
+const TIMES_ONLY = { metadataOnly: true } as const;
+
+async function* decodeAll(
+  track: InputVideoTrack,
+  from: number,
+  skip: (packet: EncodedPacket) => boolean = () => false,
+): AsyncGenerator<VideoSample, void> {
   const config = await track.getDecoderConfig();
   if (!config) return;
   const facts = { ticks: await track.getTimeResolution(), rotation: await track.getRotation() };
@@ -195,7 +238,7 @@ async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<
     let packet = (await sink.getKeyPacket(from, VERIFY_KEYS)) ?? (await sink.getFirstKeyPacket(VERIFY_KEYS));
     while (packet) {
       // An empty packet repeats the previous picture.
-      if (packet.byteLength > 0) decoder.decode(packet.toEncodedVideoChunk());
+      if (packet.byteLength > 0 && !skip(packet)) decoder.decode(packet.toEncodedVideoChunk());
       while (decoder.decodeQueueSize > MAX_QUEUED) await Promise.race([dequeued(decoder), broken.promise]);
       yield* drain(ready);
       packet = await sink.getNextPacket(packet);

@@ -1,15 +1,32 @@
+import type { ChunkJob } from "../../encoders/encoder.ts";
 import { roundTime } from "../../media/clock.ts";
+import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { type Plan, pictureSize, rangeAt, sourceEnd } from "../../media/plan.ts";
+import {
+  type Geometry,
+  type ImagePlan,
+  type Plan,
+  pictureSize,
+  rangeAt,
+  sourceEnd,
+} from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";
 import { blobOf, createBlobReader, storageReader } from "../../storage/readers.ts";
 import type { ByteReader, Storage } from "../ports.ts";
-import type { Preview } from "../preview.ts";
+import type { Preview, PreviewPart, PreviewView } from "../preview.ts";
 import * as errors from "./errors.ts";
-import { openSample, requestOfPart, SAMPLE_FOLDER, type Sample, type SampleOutput } from "./sample.ts";
+import {
+  type OpenedInput,
+  openSample,
+  requestOfPart,
+  SAMPLE_FOLDER,
+  type Sample,
+  type SampleChanges,
+  type SampleOutput,
+} from "./sample.ts";
 import type { StepTools } from "./step-tools.ts";
 
 /** The input of a preview, its encode, and the moment to show in seconds of the source. */
@@ -18,57 +35,178 @@ export interface PreviewRequest {
   request: EncodeRequest;
   /** The moment to show, in seconds of the source; by default the middle of the trimmed source. */
   at?: number | undefined;
+  /** The part of a picture to show first; default: only the whole. */
+  view?: PreviewView | undefined;
+}
+
+/** The plan of a still, and the name of the encoder that was decided for it. */
+export interface StillPlan {
+  plan: Plan;
+  image: ImagePlan;
+  source: Source;
+  encoder: string;
+}
+
+/** Decoded pictures of a source, as media that its encoder reads instead. */
+export interface DecodedSpan extends OpenedInput {
+  /** Draws the picture shown at the moment, once, as a JPEG. */
+  draw(image: ImagePlan): Promise<Blob>;
+}
+
+/** The tools of a host that decodes and draws pictures faster than its encoders. Each returns null where it cannot. */
+export interface PictureTools {
+  /** Encodes a still exactly as its encoder does, and its original from the same decoded picture. */
+  encodeStill(
+    still: StillPlan,
+    reader: ByteReader,
+    signal: AbortSignal,
+  ): Promise<Pick<Preview, "original" | "output">> | null;
+  /** Draws a frame of a video as a JPEG. */
+  draw(still: StillPlan, reader: ByteReader, signal: AbortSignal): Promise<Blob | null>;
+  /** Decodes the pictures from `start` to `end`; the moment `at` lies between them. */
+  decode(
+    source: Source,
+    reader: ByteReader,
+    span: { start: number; end: number; at: number },
+    signal: AbortSignal,
+  ): Promise<DecodedSpan | null>;
+}
+
+/** The tools of a preview. */
+export interface PreviewTools {
+  /** Creates the tools for one sample, each with its own storage. */
+  createTools(): StepTools;
+  /** Absent when the host's encoders do everything. */
+  pictures?: PictureTools | undefined;
 }
 
 /**
- * Encodes a preview with the task's settings. `createTools` returns tools for one sample, each with its own storage. Rejects with the
- * errors of {@link openSample} and its encodes.
+ * Encodes a preview with the task's settings. Yields the visible part of a picture, then returns the whole. Rejects with the errors of
+ * {@link openSample} and its encodes.
  */
-export async function previewOutput(
-  createTools: () => StepTools,
-  { url, request, at }: PreviewRequest,
+export async function* previewOutput(
+  tools: PreviewTools,
+  { url, request, at, view }: PreviewRequest,
   signal: AbortSignal,
-): Promise<Preview> {
+): AsyncGenerator<PreviewPart, Preview> {
   if (request.kind === "waveform") throw errors.noPreview();
-  const tools = createTools();
+  const own = tools.createTools();
   const first = { url, request: request.kind === "image" ? atMoment(request, at) : request };
-  const sample = await openSample(tools, first, signal);
+  const sample = await openSample(own, first, signal);
   const { reader, source } = sample;
   const open = (other: EncodeRequest) =>
-    openSample(createTools(), { url, request: other, opened: { reader, source } }, signal);
-  if (request.kind === "image") return previewPicture(sample, open);
+    openSample(tools.createTools(), { url, request: other, opened: { reader, source } }, signal);
+  const opened: OpenPreview = { ...tools, sample, open };
+  if (request.kind === "image") return yield* previewPicture(opened, view);
   const moment = placeMoment(sample, at);
   if (request.kind === "storyboard" || request.kind === "animation")
-    return previewPicture(await open(stillRequest(sample, moment)), open);
-  if (!sample.plan.video) return previewSound(sample, moment, open);
-  return previewFrame(sample, moment, open, tools.storage, createTools);
+    return yield* previewPicture({ ...opened, sample: await open(stillRequest(sample, moment)) }, view);
+  if (!sample.plan.video) return previewSound(opened, moment);
+  return previewFrame(opened, moment, own.storage);
 }
 
 type Open = (request: EncodeRequest) => Promise<Sample>;
+
+interface OpenPreview extends PreviewTools {
+  sample: Sample;
+  /** Opens another sample of the same input. */
+  open: Open;
+}
 
 function atMoment({ kind, options }: EncodeRequest, at: number | undefined): EncodeRequest {
   const { interval: _, count: __, ...one } = Object(options);
   return { kind, options: at === undefined ? one : { ...one, start: at } } as EncodeRequest;
 }
 
-function placeMoment({ plan, source }: Sample, at: number | undefined): number {
-  const middle = plan.start + ((sourceEnd(plan) ?? source.duration ?? plan.start) - plan.start) / 2;
-  const { start, end } = rangeAt(plan, at ?? middle);
+function placeMoment(sample: Sample, at: number | undefined): number {
+  const { plan, source } = sample;
+  const until = plan.concat ? source.duration : (sourceEnd(plan) ?? source.duration);
+  const middle = plan.start + ((until ?? plan.start) - plan.start) / 2;
+  const { start, end } = shownRange(sample, at ?? middle);
   const length = Math.max(0, (end ?? source.duration ?? start) - start - 1 / (source.fps ?? DEFAULT_FPS));
   return Math.min(Math.max(start, at ?? middle), start + length);
 }
 
-async function previewPicture(sample: Sample, open: Open): Promise<Preview> {
+/** Returns the range of the source that a moment lies in; of joined files, the first. */
+function shownRange({ plan, source: { duration } }: Sample, moment: number) {
+  return plan.concat ? { start: plan.start, end: duration ?? null } : rangeAt(plan, moment);
+}
+
+// Joined files cannot be trimmed, so the first is encoded alone, with the rates of the whole.
+function sampleOfPart({ sample, open }: OpenPreview, part: EncodeRequest): Promise<Sample> {
+  const { concat: _, ...options }: Record<string, unknown> = { ...part.options };
+  return sample.plan.concat ? open({ kind: part.kind, options } as EncodeRequest) : Promise.resolve(sample);
+}
+
+async function* previewPicture(
+  { sample, open, pictures }: OpenPreview,
+  view: PreviewView | undefined,
+): AsyncGenerator<PreviewPart, Preview> {
   const { plan, source } = sample;
-  if (!plan.image) throw errors.noPreview();
-  const { width, height } = pictureSize(plan.image);
-  const still = source.kind === "image";
-  const moment = still ? null : plan.start;
+  const { image } = plan;
+  if (!image) throw errors.noPreview();
+  const at = source.kind === "image" ? null : plan.start;
+  if (view && !image.sheet && extraInputs(sample.request).length === 0) {
+    const geometry = geometryOfView(image.geometry, source, view);
+    const { width, height } = geometry;
+    const area = { ...image, geometry };
+    yield { ...(await encodeBoth({ sample, open, pictures }, area, { at, geometry })), at, width, height };
+  }
+  const whole = await encodeBoth({ sample, open, pictures }, image, { at, geometry: null });
+  return { ...whole, bytes: whole.output.size, seconds: null, at, ...pictureSize(image) };
+}
+
+/** Encodes a picture and its original; with `geometry`, only that part of both. */
+async function encodeBoth(
+  { sample, open, pictures }: Pick<OpenPreview, "sample" | "open" | "pictures">,
+  image: ImagePlan,
+  { at, geometry }: { at: number | null; geometry: Geometry | null },
+): Promise<Pick<Preview, "original" | "output">> {
+  const { plan, source, reader, signal, exact, decision } = sample;
+  const still = { plan: { ...plan, image }, image, source, encoder: decision.encoder };
+  const both = exact ? await pictures?.encodeStill(still, reader, signal) : null;
+  if (both) return both;
+  const changes = geometry && { plan: (whole: Plan) => ({ ...whole, image: { ...image, geometry } }) };
+  const size = pictureSize(plan.image ?? image);
   const [output, original] = await Promise.all([
-    encodeBlob(sample),
-    drawOriginal(sample.request, { width, height }, { at: moment, alpha: plan.image.alpha }, open),
+    encodeBlob(sample, undefined, changes ?? {}),
+    drawOriginal({ open, pictures }, sample.request, size, { at, alpha: image.alpha, geometry }),
   ]);
-  return { original, output: output.blob, bytes: output.size, seconds: null, at: moment, width, height };
+  return { output: output.blob, original };
+}
+
+/** Returns the geometry of the visible part of a picture, no larger than on the screen. */
+export function geometryOfView(whole: Geometry, source: Source, view: PreviewView): Geometry {
+  const { crop, scale, pad, rotate } = whole;
+  const sideways = rotate % 180 !== 0;
+  const { coded_width, coded_height, width = 1, height = 1 } = source;
+  const stored = { width: coded_width ?? width, height: coded_height ?? height };
+  const turned = sideways ? { width: stored.height, height: stored.width } : stored;
+  const area = crop ?? { x: 0, y: 0, ...turned };
+  const inner = { x: pad?.x ?? 0, y: pad?.y ?? 0, ...(scale ?? { width: area.width, height: area.height }) };
+  const left = clamp(view.x, inner.x, inner.x + inner.width - 1);
+  const top = clamp(view.y, inner.y, inner.y + inner.height - 1);
+  const right = clamp(view.x + view.width, left + 1, inner.x + inner.width);
+  const bottom = clamp(view.y + view.height, top + 1, inner.y + inner.height);
+  const [across, down] = [area.width / inner.width, area.height / inner.height];
+  const x = Math.round(area.x + (left - inner.x) * across);
+  const y = Math.round(area.y + (top - inner.y) * down);
+  const part = {
+    x,
+    y,
+    width: clamp(Math.round((right - left) * across), 1, area.x + area.width - x),
+    height: clamp(Math.round((bottom - top) * down), 1, area.y + area.height - y),
+  };
+  const shrink = Math.min(1, view.scale ?? 1);
+  const size = {
+    width: Math.max(1, Math.round((right - left) * shrink)),
+    height: Math.max(1, Math.round((bottom - top) * shrink)),
+  };
+  return { ...whole, crop: part, scale: size, pad: null, ...size };
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), high);
 }
 
 const FRAMING = ["rotate", "flip", "crop", "fit", "position", "background"] as const;
@@ -77,12 +215,21 @@ const FRAMING = ["rotate", "flip", "crop", "fit", "position", "background"] as c
 const OPAQUE = { format: "jpeg", quality: "very_high" } as const;
 const TRANSPARENT = { format: "png" } as const;
 
+interface OriginalNeeds {
+  at: number | null;
+  alpha: boolean;
+  /** The geometry of a part; null or absent for the whole. */
+  geometry?: Geometry | null;
+  /** The picture, if it is already decoded. */
+  decoded?: DecodedSpan | null;
+}
+
 /** Draws the original in the shape and size of its output. */
 async function drawOriginal(
+  { open, pictures }: Pick<OpenPreview, "open" | "pictures">,
   { options }: EncodeRequest,
   size: { width: number; height: number },
-  { at, alpha }: { at: number | null; alpha: boolean },
-  open: Open,
+  { at, alpha, geometry, decoded }: OriginalNeeds,
 ): Promise<Blob> {
   const given: Record<string, unknown> = { ...options };
   const framing = Object.fromEntries(
@@ -93,11 +240,29 @@ async function drawOriginal(
     kind: "image",
     options: { ...framing, ...size, ...start, ...(alpha ? TRANSPARENT : OPAQUE) },
   };
-  return (await encodeBlob(await open(request as EncodeRequest))).blob;
+  const sample = await open(request as EncodeRequest);
+  const { image } = sample.plan;
+  if (decoded && image) return decoded.draw(image);
+  const changes = geometry && {
+    plan: (whole: Plan) => ({ ...whole, image: whole.image && { ...whole.image, geometry } }),
+  };
+  return changes ? (await encodeBlob(sample, undefined, changes)).blob : drawFrame(sample, pictures);
 }
 
-async function encodeBlob(sample: Sample, part?: EncodeRequest): Promise<SampleOutput & { blob: Blob }> {
-  const output = await sample.encode(part);
+/** Encodes a JPEG of the picture of a sample. */
+async function drawFrame(sample: Sample, pictures: PictureTools | undefined): Promise<Blob> {
+  const { plan, source, reader, decision, signal } = sample;
+  const { image } = plan;
+  const still = image && { plan, image, source, encoder: decision.encoder };
+  return (still && (await pictures?.draw(still, reader, signal))) || (await encodeBlob(sample)).blob;
+}
+
+async function encodeBlob(
+  sample: Sample,
+  part?: EncodeRequest,
+  changes?: SampleChanges,
+): Promise<SampleOutput & { blob: Blob }> {
+  const output = await sample.encode(part, changes);
   const bytes = await blobOf(output.reader, sample.signal);
   return { ...output, blob: new Blob([bytes], { type: output.mime }) };
 }
@@ -115,16 +280,18 @@ function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
 
 const SOUND_SECONDS = 4;
 
-async function previewSound(sample: Sample, moment: number, open: Open): Promise<Preview> {
+async function previewSound(opened: OpenPreview, moment: number): Promise<Preview> {
+  const { sample, open } = opened;
   const { plan, request } = sample;
-  const range = rangeAt(plan, moment);
+  const range = shownRange(sample, moment);
   const until = range.end ?? Number.POSITIVE_INFINITY;
   const start = Math.max(range.start, Math.min(moment, until - SOUND_SECONDS));
   const end = Math.min(start + SOUND_SECONDS, until);
+  const partRequest = requestOfPart(request, plan, { start, end });
   const { track } = Object(request.options);
   const wav = { format: "wav", start, end, ...(track !== undefined && { track }) };
   const [output, original] = await Promise.all([
-    encodeBlob(sample, requestOfPart(request, plan, { start, end })),
+    sampleOfPart(opened, partRequest).then((own) => encodeBlob(own, plan.concat ? undefined : partRequest)),
     open({ kind: "audio", options: wav } as EncodeRequest).then((other) => encodeBlob(other)),
   ]);
   return {
@@ -138,37 +305,41 @@ async function previewSound(sample: Sample, moment: number, open: Open): Promise
   };
 }
 
-const AROUND_SECONDS = { before: 0.2, after: 0.3 } as const;
+// With three pictures before it and two after it, x264 gives a picture the quality that it has in the whole.
+const AROUND = { before: 3, after: 2 } as const;
 
-async function previewFrame(
-  sample: Sample,
-  moment: number,
-  open: Open,
-  storage: Storage,
-  createTools: () => StepTools,
-): Promise<Preview> {
-  const { plan, request, signal } = sample;
+async function previewFrame(opened: OpenPreview, moment: number, storage: Storage): Promise<Preview> {
+  const { sample, open, pictures, createTools } = opened;
+  const { plan, request, signal, source, reader } = sample;
   const size = sizeOf(sample);
   const span = spanAround(sample, moment);
-  const original = drawOriginal(request, size, { at: moment, alpha: false }, open);
+  const partRequest = requestOfPart(picturesOf(request), plan, span);
+  const own = await sampleOfPart(opened, partRequest);
+  const decoded = isDecodable(own)
+    ? await pictures?.decode(source, reader, { ...span, at: moment }, signal)
+    : null;
+  const needs = { at: moment, alpha: false, ...(decoded && { decoded }) };
+  const original = drawOriginal({ open, pictures }, request, size, needs);
   original.catch(() => {});
   if (isCopy(plan)) {
     const same = await original;
     return { original: same, output: same, bytes: 0, seconds: 0, at: moment, ...size };
   }
-  const part = await sample.encode(requestOfPart(picturesOf(request), plan, span));
+  const part = await own.encode(plan.concat ? undefined : partRequest, {
+    plan: firstRendition,
+    ...(decoded && { job: (job: ChunkJob) => readDecoded(job, decoded) }),
+  });
   const file =
     plan.kind === "adaptive_video" ? await joinSegment(storage, plan) : await blobOf(part.reader, signal);
-  const reader = createBlobReader(new Blob([file], { type: "video/mp4" }));
+  const partReader = createBlobReader(new Blob([file], { type: "video/mp4" }));
   const start = (moment - span.start) / (plan.speed ?? 1);
-  const still = { ...OPAQUE, ...(start > 0 && { start: Number(start.toFixed(6)) }) };
-  const tools = { ...createTools(), ...inputsOf(reader, part.mime) };
+  const still = { ...OPAQUE, ...(start > 0 && { start: roundTime(start) }) };
   const frame = await openSample(
-    tools,
+    { ...createTools(), ...inputsOf(partReader, part.mime) },
     { url: PART_URL, request: { kind: "image", options: still } as EncodeRequest },
     signal,
   );
-  const output = (await encodeBlob(frame)).blob;
+  const output = await drawFrame(frame, pictures);
   return {
     original: await original,
     output,
@@ -176,6 +347,32 @@ async function previewFrame(
     seconds: part.plan.duration,
     at: moment,
     ...size,
+  };
+}
+
+function firstRendition(plan: Plan): Plan {
+  return plan.renditions.length > 1 ? { ...plan, renditions: plan.renditions.slice(0, 1) } : plan;
+}
+
+// The browser's own encoders read the source themselves.
+const CORES: ReadonlySet<string> = new Set(["fast", "wasm", "wasm-mt"]);
+
+/** Returns whether the encoder can read decoded pictures instead of the source. */
+function isDecodable({ plan: { kind, video, concat }, request, decision }: Sample): boolean {
+  if (kind !== "video" || video?.mode !== "encode" || video.deinterlace || concat) return false;
+  return CORES.has(decision.encoder) && extraInputs(request).length === 0;
+}
+
+function readDecoded(job: ChunkJob, { reader, source }: DecodedSpan): ChunkJob {
+  const { plan, chunk } = job;
+  const { index, track, start, end } = chunk;
+  const length = end === null ? null : end - start;
+  return {
+    ...job,
+    plan: { ...plan, start: 0, end: length },
+    chunk: { index, track, start: 0, end: length },
+    source,
+    input: reader,
   };
 }
 
@@ -201,20 +398,25 @@ function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
   return { kind, options: { ...options, ...more } } as EncodeRequest;
 }
 
-/** Returns half a second around a moment; for adaptive video, the group of pictures that the output has there. */
-function spanAround({ plan, source }: Sample, moment: number): { start: number; end: number } {
+/** Returns a few pictures around a moment; for adaptive video, its group of pictures from the start. */
+function spanAround(sample: Sample, moment: number): { start: number; end: number } {
+  const { plan, source } = sample;
   const { speed = 1 } = plan;
-  const { start: from, end } = rangeAt(plan, moment);
-  const until = end ?? from + (source.duration ?? 0);
+  const { start: from, end: last } = shownRange(sample, moment);
+  const until = last ?? from + (source.duration ?? 0);
   if (plan.kind === "adaptive_video") {
     const start = from + Math.floor((moment - from) / GROUP_SECONDS) * GROUP_SECONDS;
-    return { start, end: Math.min(start + GROUP_SECONDS, until) };
+    const end = moment + (1 + AROUND.after) / frameRate(plan, source);
+    return { start, end: Math.min(end, start + GROUP_SECONDS, until) };
   }
   const fps = frameRate(plan, source) / speed;
-  const first = Math.max(0, Math.floor((moment - from - AROUND_SECONDS.before * speed) * fps));
-  const start = roundTime(from + first / fps);
-  return { start, end: Math.min(Math.max(start, moment) + AROUND_SECONDS.after * speed, until) };
+  const shown = Math.floor((moment - from) * fps + EPSILON);
+  const start = roundTime(from + Math.max(0, shown - AROUND.before) / fps);
+  const end = roundTime(from + (shown + 1 + AROUND.after) / fps);
+  return { start, end: Math.min(end, until) };
 }
+
+const EPSILON = 0.001;
 
 function frameRate({ video }: Plan, source: Source): number {
   return (video?.mode === "encode" ? video.fps : null) ?? source.fps ?? DEFAULT_FPS;

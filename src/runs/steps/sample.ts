@@ -1,3 +1,4 @@
+import type { ChunkJob } from "../../encoders/encoder.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { createPlan, cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -35,7 +36,15 @@ export interface Sample {
    * Encodes the whole, or another request for the same input, as the task would. The output lasts until the next call. Rejects with
    * the errors of the encode, and with the signal's reason.
    */
-  encode(request?: EncodeRequest): Promise<SampleOutput>;
+  encode(request?: EncodeRequest, changes?: SampleChanges): Promise<SampleOutput>;
+}
+
+/** How a sample differs from what its request asks for. */
+export interface SampleChanges {
+  /** Changes the plan after the encode is decided. */
+  plan?(plan: Plan): Plan;
+  /** Changes the jobs of the encoder. */
+  job?(job: ChunkJob): ChunkJob;
 }
 
 /** The output of an encode by a {@link Sample}. */
@@ -103,19 +112,24 @@ export async function openSample(
     return probed.duration_estimated ? measureWhole(probed, reader, signal) : probed;
   }
 
-  async function encode(part: EncodeRequest = request): Promise<SampleOutput> {
+  async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
     signal.throwIfAborted();
     await storage.clear(SAMPLE_FOLDER);
     const decide = async (_: Source, asked: EncodeRequest, hints: PlanHints) => {
-      if (part === request && exact) return job;
-      const own = decidePart(job, source, asked, hints);
+      if (part === request && exact && !changes.plan) return job;
+      const { plan, decision } = decidePart(job, source, asked, hints);
+      const own = { plan: changes.plan?.(plan) ?? plan, decision };
       const refusal = exact ? null : encoderOf(tools.encoders, own.decision.encoder).refuse(own.plan, source);
       if (refusal) throw errors.notSampled();
       return own;
     };
+    const { job: changeJob } = changes;
+    const encoders = changeJob
+      ? tools.encoders.map((each) => ({ ...each, encode: (work: ChunkJob) => each.encode(changeJob(work)) }))
+      : tools.encoders;
     const begun = performance.now();
     const { plan, encoded } = await encodeInput(
-      sampleTools,
+      { ...sampleTools, encoders },
       { key, source, request: part, extra, decide, id: SAMPLE, out: SAMPLE_FOLDER, name: tools.stem },
       context,
     );
