@@ -22,7 +22,9 @@ export interface PreviewView {
   x: number;
   /** The top edge. */
   y: number;
+  /** Width in pixels of the output. */
   width: number;
+  /** Height in pixels of the output. */
   height: number;
   /**
    * Device pixels per pixel of the output; above 0, at most 1.
@@ -34,6 +36,8 @@ export interface PreviewView {
 
 /** The visible part of an output, at the size of the screen, and that of the original. */
 export interface PreviewPart extends Pick<Preview, "original" | "output" | "at"> {
+  /** Width in pixels. */
   width: number;
+  /** Height in pixels. */
   height: number;
 }
