@@ -118,7 +118,7 @@ export function createPlan<K extends EncodeKind>(
   const intact = intactOptions(source, kind, options);
   if (!intact) throw errors.cutOff({ seconds: Number((source.duration ?? 0).toFixed(3)) });
   const plan = PLANS[kind](source, intact, hints);
-  return { ...plan, ...planWhole(plannedOf(plan), source) };
+  return { ...plan, ...planWhole(plannedOf(plan), source, options) };
 }
 
 const PLANS: {

@@ -148,7 +148,7 @@ export interface Feature<
     size: PictureSize,
   ): FieldValues<F>;
   /** Plans its fields of the plan itself, once everything else is planned; for joined videos from each, of which one is enough. */
-  planWhole?(planned: Planned, source: SourceFacts): FieldValues<F>;
+  planWhole?(planned: Planned, source: SourceFacts, options: OptionValues<O>): FieldValues<F>;
   /** Whether a plan needs it; by default, if any of its fields is neither absent nor false. */
   needed?(planned: Planned): boolean;
   /** The engines that can do it: always, or for some sources. */

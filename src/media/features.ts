@@ -113,10 +113,10 @@ export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...fieldsOf("video") };
 /** The fields of a plan itself that features plan. */
 export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
 
-/** Plans the features of a plan as a whole, from its parts and its input. */
-export function planWhole(parts: readonly Planned[], source: SourceFacts): PlanFields {
+/** Plans the features of a plan as a whole, from its parts, its input and its options. */
+export function planWhole(parts: readonly Planned[], source: SourceFacts, options: object): PlanFields {
   const fields = parts.flatMap((part) =>
-    ALL.map(([, feature]) => feature.planWhole?.(part, part.source ?? source)),
+    ALL.map(([, each]) => each.planWhole?.(part, part.source ?? source, { ...options })),
   );
   return Object.assign({}, ...fields);
 }
