@@ -123,11 +123,11 @@ test.each([
     message: "frames of sound do not end",
   },
   {
-    name: "encoded in another way",
+    name: "encoded differently",
     part: () => smaller,
     options: { mode: "copy", mute: true },
     kind: "invalid_options",
-    message: "was encoded in another",
+    message: "was encoded differently",
   },
   {
     name: "without pictures",
