@@ -251,7 +251,7 @@ test.for([
     options: {},
     source: videoSource({ duration: undefined }),
     bytes: 1_000_000,
-    message: "How long this takes to play is not known",
+    message: "The duration is unknown",
   },
   {
     kind: "video",
