@@ -3,7 +3,7 @@ import { roundTime } from "../media/clock.ts";
 import type { SourceStream } from "../media/source.ts";
 import { CREATION_TIME } from "../media/tags.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
-import { bytesOf, viewOf } from "../util/bytes.ts";
+import { bytesOf, latinText, viewOf } from "../util/bytes.ts";
 import { timestamp } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { ID3_GENRES } from "./mp3.ts";
@@ -40,23 +40,30 @@ export interface MovieIndex {
 
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
+// ISO/IEC 14496-12, 8.11.1 and 8.4.3: the handler's type in a meta box whose header has 8 bytes.
+const META_HANDLER = 28;
+
 /**
  * Finds the index (moov) of an MP4 or MOV by its box headers; null for a picture or sequence in HEIF, except an animated AVIF
  * when `animated` is true. Throws `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
  */
 export async function findMovieIndex(reader: ByteReader, animated = false): Promise<ByteRange | null> {
   let at = 0;
+  let isPicture = false;
   for (let count = 0; count < MAX_TOP_BOXES && at + 8 <= reader.size; count++) {
-    const bytes = await reader.read({ start: at, end: at + 16 });
+    const bytes = await reader.read({ start: at, end: at + META_HANDLER + 4 });
     const view = viewOf(bytes);
     const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);
     const brand = String.fromCharCode(...bytes.subarray(8, 12));
     if (kind === "ftyp" && STILLS.test(brand) && !(animated && brand === "avis")) return null;
     if (size < header) break;
+    isPicture ||=
+      kind === "meta" && bytes.length > META_HANDLER + 3 && latinText(view, META_HANDLER, 4) === "pict";
     if (kind === "moov" && at + size > reader.size) break;
     if (kind === "moov") return { start: at, end: at + size };
     at += size;
   }
+  if (isPicture) return null;
   if (at > reader.size) throw errors.indexCutOff({ bytes: reader.size, minBytes: at });
   throw errors.indexMissing();
 }

@@ -36,6 +36,7 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
   if (heif === null) throw errors.decoderMissing({ format: "HEIC", package_name: "libheif-examples" });
   const stored = join(run.folder, STORED);
   await store(input, stored, run.signal);
+  if (source.format === "heic") await setBrand(stored);
   await runDecoder(heif, [STORED, DECODED], run);
   let path = join(run.folder, await primaryOf(heif, run));
   // heif-convert (1.15) succeeds with an empty file when libpng rejects a color profile, such as HP's old sRGB.
@@ -46,6 +47,18 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
     if ((await stat(path)).size === 0) throw errors.decoderWroteNothing({ program: heif });
   }
   return { job: withRange(decoded, source), path };
+}
+
+const BRAND = { text: "heic", at: 8 } as const;
+
+// heif-convert (1.15) refuses a picture whose first brand is that of sequences.
+async function setBrand(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.write(BRAND.text, BRAND.at, "latin1");
+  } finally {
+    await file.close();
+  }
 }
 
 const PROFILE_BOX = /colr(?=prof|rICC)/g;
