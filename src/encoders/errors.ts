@@ -44,8 +44,6 @@ export const notFrame = ({ kind }: Broken) => new MediaError(kind, "The message 
 
 export const pictureUnreadable = (cause?: Cause) =>
   new MediaError("input_unsupported", "The picture is damaged, or this browser cannot decode it.", cause);
-export const pictureUndecoded = (cause: Cause) =>
-  new MediaError("input_unsupported", "This browser cannot decode the picture.", cause);
 export const heicDecoderUnloaded = (cause: Cause) =>
   new MediaError("encoder_unavailable", "The decoder of HEIC could not be loaded.", {
     ...cause,

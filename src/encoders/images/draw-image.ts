@@ -55,7 +55,7 @@ export async function decodeStill(
 ): Promise<DecodedStill> {
   const { blob, upright } = await withoutOrientation(source, reader, signal);
   const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
-    throw errors.pictureUndecoded({ cause });
+    throw errors.pictureUnreadable({ cause });
   });
   return { bitmap, upright };
 }
