@@ -29,7 +29,15 @@ import { COVER_CODECS, readTags, type TagFacts } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import { type Pixels, readPixels } from "./codec-headers.ts";
-import { completeStreams, countPackets, durationOf, type Measures, type Packets } from "./durations.ts";
+import {
+  countPackets,
+  durationOf,
+  type Measures,
+  type Packets,
+  type RestStream,
+  restStream,
+  timeStreams,
+} from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
@@ -45,6 +53,7 @@ export interface Demuxed {
   complete: boolean;
   /** Whether the sound may have a higher rate or more channels than the headers state, as in HE-AAC. */
   implicit: boolean;
+  rest: RestStream | null;
 }
 
 // Otherwise mediabunny prints unknown codecs to the page's console.
@@ -185,6 +194,11 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
     : await durationOf(input, format, context, first.packets);
   const priming = await primingOf(inputTracks, context.delays);
+  const streams = tracks.map((each) => ({
+    ...each.stream,
+    index: extras.places.get(each.track.id) ?? each.stream.index,
+    ...(each === audio && sound_track === 0 ? {} : each.sound),
+  }));
   const source: Source = {
     object: "source",
     url,
@@ -197,15 +211,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     ...(priming > 0 ? { priming } : {}),
     codecs: { video: video?.stream.codec ?? null, audio: audio?.stream.codec ?? null },
     ...(sound ? { audio: sound } : {}),
-    streams: completeStreams(
-      tracks.map((each) => ({
-        ...each.stream,
-        index: extras.places.get(each.track.id) ?? each.stream.index,
-        ...(each === audio && sound_track === 0 ? {} : each.sound),
-      })),
-      context.start,
-      duration,
-    ),
+    streams: timeStreams(streams, context.start, duration),
     ...(video_track > 0 && { video_track }),
     ...(sound_track > 0 && { sound_track }),
   };
@@ -218,6 +224,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     implicit: (
       await Promise.all(tracks.map(({ track }) => track.isAudioTrack() && isImplicit(track)))
     ).includes(true),
+    rest: restStream(streams, context.start),
   };
 }
 

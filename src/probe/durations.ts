@@ -92,20 +92,45 @@ export function boundDurations(source: Source): Source {
   };
 }
 
-/** Adds durations and bitrates, which only the whole file shows, to streams read from their start alone. */
-export function completeStreams(
+/** Adds the durations of streams read from their start alone if their headers state none. */
+export function timeStreams(
   streams: SourceStream[],
   start: FileStart | null,
   duration: number | null,
 ): SourceStream[] {
-  if (!start || !duration) return streams;
-  const timed = start.bitrate === "unknown" ? streams.map((stream) => ({ ...stream, duration })) : streams;
-  const isOnly = start.bitrate === "variable" && timed.length === 1;
-  const open = timed.filter(({ bitrate }) => isOnly || bitrate === undefined);
-  const others = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
-  const bitrate = Math.round((start.body * 8) / duration - others);
-  if (open.length !== 1 || bitrate <= 0) return timed;
-  return timed.map((stream) => (open.includes(stream) ? { ...stream, bitrate } : stream));
+  if (start?.bitrate !== "unknown" || !duration) return streams;
+  return streams.map((stream) => ({ ...stream, duration }));
+}
+
+/** The stream that takes what the others leave of a file's bytes. */
+export interface RestStream {
+  index: number;
+  /** Bytes of all packets in the file. */
+  body: number;
+}
+
+/** Returns the only stream whose bitrate its first packets do not show; null when there are several or none. */
+export function restStream(streams: readonly SourceStream[], start: FileStart | null): RestStream | null {
+  if (!start) return null;
+  const isOnly = start.bitrate === "variable" && streams.length === 1;
+  const [stream, ...others] = streams.filter(({ bitrate }) => isOnly || bitrate === undefined);
+  return stream && others.length === 0 ? { index: stream.index, body: start.body } : null;
+}
+
+/** Sets the bitrate of a {@link RestStream}, which depends on the final duration of its source. */
+export function withRest(source: Source, rest: RestStream | null): Source {
+  const { streams = [], duration } = source;
+  if (!rest || !duration) return source;
+  const others = streams.reduce(
+    (sum, { index, bitrate = 0 }) => sum + (index === rest.index ? 0 : bitrate),
+    0,
+  );
+  const bitrate = Math.round((rest.body * 8) / duration - others);
+  if (bitrate <= 0) return source;
+  return {
+    ...source,
+    streams: streams.map((stream) => (stream.index === rest.index ? { ...stream, bitrate } : stream)),
+  };
 }
 
 export interface Packets {

@@ -10,7 +10,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { readColors } from "./color-profile.ts";
 import { cutFragment, wholeSeconds } from "./cut-movie.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
-import { boundDurations, type PacketLength } from "./durations.ts";
+import { boundDurations, type PacketLength, withRest } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { readOrientation } from "./exif.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
@@ -65,7 +65,9 @@ export async function probeMedia(
   );
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
-  if (complete && !complete.implicit) return withExactDuration(complete.source, left, reader, signal);
+  const finish = async (source: Source) =>
+    withRest(await withExactDuration(source, left, reader, signal), complete?.rest ?? null);
+  if (complete && !complete.implicit) return finish(complete.source);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
@@ -76,12 +78,12 @@ export async function probeMedia(
     if (named) return named;
     throw error;
   });
-  if (complete && report === null) return withExactDuration(complete.source, left, reader, signal);
+  if (complete && report === null) return finish(complete.source);
   await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
   const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
-  if (complete) return withExactDuration(withSound(complete.source, parsed), left, reader, signal);
+  if (complete) return finish(withSound(complete.source, parsed));
   const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
   const reported = withTags(withEnds(parsed, ends), own);
   const isCmyk = reported.format === "jpeg" && reported.pixel_format === "yuva444p";
@@ -98,7 +100,7 @@ export async function probeMedia(
     ...(unmarked && { pixel_format: "cmyk" }),
   };
   checkFrames(source, report);
-  return withExactDuration(checkSource(source), left, reader, signal);
+  return finish(checkSource(source));
 }
 
 // HDR pictures are tone-mapped by their transfer function, so their profile does not count.

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { measurePackets } from "../../src/probe/packet-lengths.ts";
 import { measureWhole } from "../../src/probe/probe.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { makeClip, runFfprobeWith } from "../fixtures/make-clip.ts";
 import {
   changingPrograms,
   changingSound,
@@ -26,6 +26,7 @@ import {
   aiffOf,
   aviOf,
   aviWithoutIndex,
+  cutOff,
   flacOf,
   flvOf,
   matroskaOf,
@@ -34,6 +35,31 @@ import {
   wavOf,
 } from "../judge/wrong-headers.ts";
 import { bytesReader, probeFile } from "./probe-file.ts";
+
+test.for(["mkv", "webm"] as const)(
+  "the bitrate of pictures in a %s that is cut off is that of the bytes it has",
+  async (extension) => {
+    const path = await makeClip(extension, [
+      ...["-f", "lavfi", "-i", "nullsrc=size=160x90:rate=25:duration=6,geq=random(1)*255:128:128"],
+      ...["-f", "lavfi", "-i", "sine=duration=6", "-c:v", "libvpx", "-deadline", "realtime", "-b:v", "600k"],
+      ...["-c:a", extension === "webm" ? "libopus" : "libmp3lame", "-b:a", "64k"],
+    ]);
+    const half = await cutOff(path, extension, 0.5);
+    const videoBitrate = async (file: string) => {
+      const { source } = await probeFile(file);
+      return { source, bitrate: source.streams?.find(({ kind }) => kind === "video")?.bitrate ?? 0 };
+    };
+    const [whole, cut] = [await videoBitrate(path), await videoBitrate(half)];
+    expect(cut.source.truncated).toBe(true);
+    const packets = await runFfprobeWith([
+      ...["-v", "error", "-of", "json", "-show_packets", "-select_streams", "v", half],
+    ]);
+    const sizes = (packets as { packets: { size: string }[] }).packets.map(({ size }) => Number(size));
+    const bits = 8 * sizes.reduce((sum, size) => sum + size, 0);
+    expect(cut.bitrate / (bits / (cut.source.duration ?? 0))).toBeCloseTo(1, 1);
+    expect(whole.bitrate).toBeGreaterThan(100_000);
+  },
+);
 
 const FILES = [
   { name: "Matroska that starts at 100 s", make: () => lateMatroska(true), seconds: 6 },
