@@ -4,11 +4,17 @@ import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
-import { type CopyJoin, checkCopyJoin, joinsByCopy, joinVideos } from "./features/concat-plan.ts";
+import {
+  type CopyJoin,
+  checkCopyJoin,
+  concatSources,
+  joinsByCopy,
+  joinVideos,
+} from "./features/concat-plan.ts";
 import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
-import { intactOptions } from "./features/partial.ts";
+import { findCutFile, intactOptions } from "./features/partial.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
@@ -115,9 +121,9 @@ export function createPlan<K extends EncodeKind>(
   hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
-  const intact = intactOptions(source, kind, options);
-  if (!intact) throw errors.cutOff({ seconds: Number((source.duration ?? 0).toFixed(3)) });
-  const plan = PLANS[kind](source, intact, hints);
+  const cut = findCutFile(source, options, concatSources(options, hints.extra));
+  if (cut) throw errors.cutOff(cut);
+  const plan = PLANS[kind](source, intactOptions(source, options), hints);
   return { ...plan, ...planWhole(plannedOf(plan), source, options) };
 }
 

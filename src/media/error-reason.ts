@@ -24,6 +24,11 @@ export const ErrorReason = z
       seconds: z
         .number()
         .meta({ description: "Length of the intact part in seconds; the option partial converts it." }),
+      part: z
+        .int()
+        .min(1)
+        .optional()
+        .meta({ description: "Which video of concat it is, 1 for the first; absent for the input itself." }),
     }),
     reason("no_sound", {}),
     reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),

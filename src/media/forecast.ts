@@ -211,10 +211,10 @@ function reasonOf(
 
 function missingEnds(plan: Plan, source: Source): Dropped[] {
   const { streams = [], truncated } = source;
-  if (!truncated || isAlone(plan)) return [];
+  if (!truncated || isStill(plan)) return [];
   const sounds = streams.filter(({ kind }) => kind === "audio");
   const used = [
-    ...(plan.video ? [mainStream(source, "video")] : []),
+    ...(plan.video || plan.image ? [mainStream(source, "video")] : []),
     ...soundsOf(plan).map(({ track }) => sounds[track]),
   ];
   return used.flatMap((stream): Dropped[] => {
@@ -226,6 +226,11 @@ function missingEnds(plan: Plan, source: Source): Dropped[] {
 
 function unsupported(plan: Plan): Dropped["reason"] {
   return isAlone(plan) ? "asked" : "not_supported";
+}
+
+// A single still lacks nothing of the source's end.
+function isStill({ image }: Plan): boolean {
+  return image !== null && !image.animated;
 }
 
 function isAlone({ image, waveform }: Plan): boolean {

@@ -404,6 +404,12 @@ export type ImageOptions = {
    */
   overlay?: ImageOverlayOption | undefined;
   /**
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
+  /**
    * Seconds between stills of a video, each a file; the first is at start. 0.1 to 3,600.
    */
   interval?: number | undefined;
@@ -489,6 +495,12 @@ export type AnimationOptions = {
    * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
 };
 
 /** Options of the kind `storyboard`. */
@@ -537,6 +549,12 @@ export type StoryboardOptions = {
    * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
 };
 
 /** Options of the kind `waveform`. */
@@ -609,6 +627,12 @@ export type WaveformOptions = {
    * @default "#d6d6d6"
    */
   background_color?: string | undefined;
+  /**
+   * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
+   *
+   * @default false
+   */
+  partial?: boolean | undefined;
 };
 
 /** Options of the kind `adaptive_video`. */

@@ -17,6 +17,7 @@ const JOIN_FAULTS = {
   index: "has an index that cannot be joined, for example of several video tracks or of rotated pictures",
   codec: "has pictures in a codec, or a variant of one, that cannot be joined",
   cut: "hides some of its pictures",
+  truncated: "is cut off",
   entry: "does not begin with a keyframe",
   different: "was encoded differently from the input",
   many: "has more pictures than can be joined",
@@ -154,11 +155,11 @@ export const copyPicturesUntimed = ({ format }: { format: string }) =>
   copy(`${format} does not say when its pictures are shown`);
 export const copySoundUntimed = ({ format }: { format: string }) =>
   copy(`${format} does not say when its sound plays`);
-export const cutOff = ({ seconds }: { seconds: number }) =>
+export const cutOff = ({ seconds, part }: { seconds: number; part?: number }) =>
   new MediaError(
     "input_unsupported",
-    `The file is cut off after ${seconds} s; options.partial converts that part.`,
-    { reason: { code: "cut_off", seconds } },
+    `${part === undefined ? "The file" : `Video ${part} of options.concat`} is cut off after ${seconds} s; options.partial converts that part.`,
+    { reason: { code: "cut_off", seconds, ...(part !== undefined && { part }) } },
   );
 export const copyEdited = () =>
   copy("the edit list of the source shows several parts, which only an encode can follow");

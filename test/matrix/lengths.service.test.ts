@@ -262,6 +262,18 @@ test.concurrent.for([
   },
 );
 
+test("a part of a joined video that is cut off needs partial too", LIMIT, async ({ expect }) => {
+  const [whole, cut] = [await faststart(), await cutOff(await faststart(), "mp4", 0.6)];
+  const options = { width: 160, concat: [{ url: rig.serve(cut) }] };
+  const body = { input: rig.serve(whole), kind: "video" } as const;
+  const { error } = await rig.door.runTask({ ...body, options });
+  expect(error).toMatchObject({ kind: "input_unsupported", reason: { code: "cut_off", part: 1 } });
+  const { path, task } = await rig.door.encode({ ...body, options: { ...options, partial: true } });
+  expect(Math.abs((await readFacts(path)).duration - 9.5)).toBeLessThan(0.2);
+  const { dropped = [] } = task.steps.find(({ kind }) => kind === "video")?.output ?? {};
+  expect(dropped).toContainEqual(expect.objectContaining({ kind: "video", part: 1, reason: "cut_off" }));
+});
+
 const CUT_FLAC = [
   { rate: 44_100, share: 0.6 },
   { rate: 44_100, share: 0.97 },
@@ -295,6 +307,13 @@ const CUT_OFF = [
   { name: "an FLV", make: () => film("flv"), share: 0.6, seconds: 3.6, asks: false },
 ] as const;
 
+const LOOKS = [
+  ["image", { count: 2, width: 80 }],
+  ["animation", { width: 80, fps: 5 }],
+  ["storyboard", { width: 80 }],
+  ["waveform", {}],
+] as const;
+
 test.concurrent.for(CUT_OFF)(
   "$name that is cut off converts as far as it is whole",
   LIMIT,
@@ -305,6 +324,19 @@ test.concurrent.for(CUT_OFF)(
       const { error } = await rig.door.runTask({ input, kind: "video", options: { width: 160 } });
       expect(error).toMatchObject({ kind: "input_unsupported", reason: { code: "cut_off" } });
       expect(error?.message).toContain("options.partial converts that part");
+    }
+    for (const [kind, options] of LOOKS) {
+      if (asks) {
+        const { error } = await rig.door.runTask({ input, kind, options });
+        expect([kind, error?.reason?.code]).toEqual([kind, "cut_off"]);
+      }
+      const { task } = await rig.door.encode({
+        input,
+        kind,
+        options: { ...options, ...(asks && { partial: true }) },
+      });
+      const { dropped = [] } = task.steps.find((step) => step.kind === kind)?.output ?? {};
+      expect(dropped).toContainEqual(expect.objectContaining({ reason: "cut_off" }));
     }
     for (const [kind, options] of [
       ["video", { width: 160 }],

@@ -189,7 +189,7 @@ export function reasonWords(reason: ErrorReason): string | null {
     case "still_image":
       return "The source is a still image.";
     case "cut_off":
-      return `The file is cut off after ${reason.seconds} s; “Files that are cut off” converts what is left.`;
+      return `${reason.part === undefined ? "The file" : `Joined video ${reason.part}`} is cut off after ${reason.seconds} s; “Files that are cut off” converts what is left.`;
     case "start_beyond_end":
       return `Start (${reason.start}) must be before the end of the source (${reason.duration} s).`;
     case "size_not_positive":

@@ -41,11 +41,14 @@ export function canJoinByCopy(
   const input = all.findIndex(
     (each) => !containerOf({ format: each.format }).indexed || each.fragmented === true,
   );
+  const truncated = all.findIndex((each) => each.truncated === true);
   const fault: CopyJoin | null = !containerOf({ format }).indexed
     ? { fault: "output", input: 0 }
     : input >= 0
       ? { fault: "format", input }
-      : null;
+      : truncated >= 0
+        ? { fault: "truncated", input: truncated }
+        : null;
   if (options.mode === "copy") return fault ?? true;
   // A target size needs pictures at a bitrate, and only AAC is muxed with copied pictures.
   const { target_size, mute, audio_codec = "aac" } = options;
@@ -65,7 +68,8 @@ interface OtherSource {
   source: Source;
 }
 
-function concatSources(options: VideoOptions, extra: readonly Source[] = []): OtherSource[] {
+/** Returns the probed videos that a request joins to its input. */
+export function concatSources(options: object, extra: readonly Source[] = []): OtherSource[] {
   return extraInputs({ options }).flatMap(({ role }, at) => {
     const source = extra[at];
     return role === "concat" && source ? [{ input: at + 1, source }] : [];

@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { containerOf } from "../containers.ts";
 import { feature, option } from "../feature.ts";
-import type { EncodeKind } from "../formats.ts";
+import { ENCODE_KINDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
-import { SOUND_KINDS } from "./audio-format.ts";
 
 /** Converts a truncated file whose container lists its packets in advance. */
 export const partial = feature({
   options: {
     partial: option({
-      kinds: SOUND_KINDS,
+      kinds: ENCODE_KINDS,
       schema: z.boolean("must be true or false.").optional().meta({
         description:
           "Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.",
@@ -28,26 +27,41 @@ export const partial = feature({
   summary: (options) => (options.partial ? "as far as the file goes" : null),
   fields: { partial: z.literal(true).exactOptional() },
   part: "plan",
-  planWhole: ({ kind }, source) => (needsPartial(source, kind) ? { partial: true } : {}),
+  planWhole: (_, source) => (needsPartial(source) ? { partial: true } : {}),
   doneBy: { native: true, stock: true, fast: true },
   refusal: { code: "partial", clause: () => "it reads complete files only" },
 });
 
-const KINDS: ReadonlySet<EncodeKind> = new Set(SOUND_KINDS);
-
-function needsPartial(source: SourceFacts, kind: EncodeKind): boolean {
-  return source.truncated === true && containerOf(source).indexed && KINDS.has(kind);
+function needsPartial(source: SourceFacts): boolean {
+  return source.truncated === true && containerOf(source).indexed;
 }
 
 // The packet at the end of what is left may be cut.
 const CUT_EDGE = 0.001;
 
-/** Returns options with which a plan reads only whole packets; null for a truncated file without the option `partial`. */
-export function intactOptions<O extends object>(source: SourceFacts, kind: EncodeKind, options: O): O | null {
-  if (!needsPartial(source, kind)) return options;
-  if (!("partial" in options && options.partial)) return null;
+/** A file that is cut off: its intact seconds, and which video of `concat` it is, absent for the input itself. */
+export interface CutFile {
+  seconds: number;
+  part?: number;
+}
+
+/** Returns the first file, of the input and the videos joined to it, that only the option `partial` converts; null when it is set. */
+export function findCutFile(
+  source: SourceFacts,
+  options: object,
+  parts: readonly { input: number; source: SourceFacts }[],
+): CutFile | null {
+  const cut = [{ input: 0, source }, ...parts].find((each) => needsPartial(each.source));
+  if (!cut || ("partial" in options && options.partial)) return null;
+  const seconds = Number((cut.source.duration ?? 0).toFixed(3));
+  return cut.input > 0 ? { seconds, part: cut.input } : { seconds };
+}
+
+/** Returns options with which a plan reads only whole packets of a truncated file. */
+export function intactOptions<O extends object>(source: SourceFacts, options: O): O {
   const { duration } = source;
-  if (duration === undefined || ("concat" in options && options.concat)) return options;
+  if (!needsPartial(source) || duration === undefined || ("concat" in options && options.concat))
+    return options;
   if ("parts" in options && Array.isArray(options.parts)) {
     const whole = duration - CUT_EDGE;
     const within = ({ end = whole, ...range }) => ({ ...range, end: Math.min(end, whole) });
