@@ -66,22 +66,22 @@ const FRESH_SECONDS = 30;
  * the work may have been interrupted.
  */
 export function createPace(since: "start" | "sight" = "start"): Pace {
-  let current: { id: string; samples: Sample[] } | null = null;
+  let current: { id: string; reports: Report[] } | null = null;
   return (record) => {
     const step = isFinished(record) ? undefined : encodeOf(record);
     if (!step?.progress) return NO_PACE;
-    const sample = { at: step.updated_at / 1000, percent: step.progress };
+    const report = { at: step.updated_at / 1000, percent: step.progress };
     if (current?.id !== step.id) {
       const start = (step.started_at ?? step.updated_at) / 1000;
-      const includesStart = since === "start" || sample.at - start < FRESH_SECONDS;
-      current = { id: step.id, samples: includesStart ? [{ at: start, percent: 0 }] : [] };
+      const includesStart = since === "start" || report.at - start < FRESH_SECONDS;
+      current = { id: step.id, reports: includesStart ? [{ at: start, percent: 0 }] : [] };
     }
-    const { samples } = current;
-    if (samples.at(-1)?.percent !== sample.percent) samples.push(sample);
-    const estimate = timeLeft(samples);
-    if (estimate === null) return NO_PACE;
+    const { reports } = current;
+    if (reports.at(-1)?.percent !== report.percent) reports.push(report);
+    const left = timeLeft(reports);
+    if (left === null) return NO_PACE;
     const media = mediaSeconds(step, record.options);
-    return { speed: media === null ? null : media * estimate.rate, eta: estimate.eta };
+    return { speed: media === null ? null : media * left.rate, eta: left.eta };
   };
 }
 
@@ -102,14 +102,14 @@ function mediaSeconds({ kind, input }: Step, { start, end }: Record<string, unkn
   return to > from ? to - from : null;
 }
 
-export interface Sample {
+export interface Report {
   /** Seconds, from any origin. */
   at: number;
   /** Percentage of its step. */
   percent: number;
 }
 
-export interface Estimate {
+export interface Remainder {
   /** Share of the encode completed per second. */
   rate: number;
   eta: number;
@@ -128,38 +128,38 @@ const MIN_SPAN = 0.9;
 const MIN_PERCENT = 3;
 
 /**
- * Estimates the rate and the remaining time of an encode from its samples, oldest first; null while they are too few.
+ * Estimates the rate and the remaining time of an encode from its reports, oldest first; null while they are too few.
  */
-export function timeLeft(all: readonly Sample[]): Estimate | null {
-  const samples = withoutHitches(all);
-  const last = samples.at(-1);
-  const started = samples.findIndex(({ percent }) => percent > 0);
+export function timeLeft(all: readonly Report[]): Remainder | null {
+  const reports = withoutHitches(all);
+  const last = reports.at(-1);
+  const started = reports.findIndex(({ percent }) => percent > 0);
   if (!last || started < 0 || last.percent < MIN_PERCENT) return null;
-  const first = last.at - (samples[started]?.at ?? 0) >= MIN_SPAN ? started : Math.max(0, started - 1);
-  const from = last.at - Math.max(MIN_SECONDS, (last.at - (samples[first]?.at ?? 0)) * RECENT_SHARE);
-  const base = samples.slice(first).findLast(({ at }) => at <= from) ?? samples[first];
+  const first = last.at - (reports[started]?.at ?? 0) >= MIN_SPAN ? started : Math.max(0, started - 1);
+  const from = last.at - Math.max(MIN_SECONDS, (last.at - (reports[first]?.at ?? 0)) * RECENT_SHARE);
+  const base = reports.slice(first).findLast(({ at }) => at <= from) ?? reports[first];
   if (!base || base.at >= last.at || base.percent >= last.percent) return null;
-  const origin = samples[first] ?? base;
+  const origin = reports[first] ?? base;
   const overall = slope(last.at > origin.at ? origin : base, last);
   // The geometric mean keeps a chunk that finishes at once from making the figures jump.
   const rate = slope(base, last) ** RECENT_WEIGHT * overall ** (1 - RECENT_WEIGHT);
   return { rate, eta: Math.max(0, 1 - last.percent / ENCODED_PERCENT) / rate };
 }
 
-function slope(from: Sample, to: Sample): number {
+function slope(from: Report, to: Report): number {
   return (to.percent - from.percent) / (to.at - from.at) / ENCODED_PERCENT;
 }
 
-function withoutHitches(samples: readonly Sample[]): Sample[] {
-  const started = samples.filter(({ percent }) => percent > 0);
+function withoutHitches(reports: readonly Report[]): Report[] {
+  const started = reports.filter(({ percent }) => percent > 0);
   const gaps = started.slice(1).map(({ at }, index) => at - (started[index]?.at ?? at));
   const median = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
   const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : MAX_GAP * median;
   let skipped = 0;
-  return samples.map((sample) => {
-    const gap = gaps[started.indexOf(sample) - 1] ?? 0;
+  return reports.map((report) => {
+    const gap = gaps[started.indexOf(report) - 1] ?? 0;
     skipped += Math.max(0, gap - longest);
-    return { ...sample, at: sample.at - skipped };
+    return { ...report, at: report.at - skipped };
   });
 }
 

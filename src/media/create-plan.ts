@@ -69,7 +69,7 @@ import {
 
 function createImage(
   source: Source,
-  stored: StoredPicture,
+  picture: StoredPicture,
   format: ImageFormat,
   options: GeometryOptions & Pick<ImageOptions, "quality">,
   even = false,
@@ -81,7 +81,7 @@ function createImage(
     alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
     max: format === "webp" ? WEBP_MAX_SIDE : Number.POSITIVE_INFINITY,
   };
-  const geometry = createGeometry(stored, options, rules);
+  const geometry = createGeometry(picture, options, rules);
   const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
   return {
     geometry,
@@ -164,7 +164,7 @@ export function planCopyWithin(
 
 function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): Plan {
   const { parts, ...options } = withRanges(requested, source);
-  const stored = movingPicture(source);
+  const picture = movingPicture(source);
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";
   const facts = FORMATS.video[format];
@@ -176,39 +176,39 @@ function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): P
     options.concat !== undefined ||
     playsHidden(source, format);
   if (copies) checkCopyJoin(hints.copyJoin);
-  const planned =
+  const main =
     copies || (hints.copyJoin && "parts" in hints.copyJoin)
-      ? copyPictures(source, stored, format, options)
-      : createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
+      ? copyPictures(source, picture, format, options)
+      : createVideoPlan(source, picture, options.codec ?? facts.codecs[0], options, trimmed);
   const own = parts
-    ? placeRanges(parts, { speed, fps: planned.mode === "encode" ? planned.fps : null })
+    ? placeRanges(parts, { speed, fps: main.mode === "encode" ? main.fps : null })
     : createSpan(options, source.duration, source.duration_estimated);
-  const joined = joinVideos(source, planned, options, hints);
-  const { video = planned, span = own, concat } = joined ?? {};
+  const join = joinVideos(source, main, options, hints);
+  const { video = main, span = own, concat } = join ?? {};
   const soundOptions = {
     ...options,
     bitrate: options.audio_bitrate,
     isLimited: options.target_size !== undefined,
   };
   const soundCodec = options.audio_codec ?? facts.audio;
-  const sound = soundPlan(joined?.soundSource ?? source, soundCodec, soundOptions, span, trimmed);
+  const sound = soundPlan(join?.soundSource ?? source, soundCodec, soundOptions, span, trimmed);
   if (copies && sound.audio) {
     if (options.concat) throw errors.copyJoinedSound();
     sound.audio = copySound(sourceForTrack(source, sound), format);
   }
   const fps = video.mode === "encode" ? video.fps : null;
-  const frames = joined?.frames ?? frameCount(source, fps === null ? span : spanAtSpeed(span, speed), fps);
+  const frames = join?.frames ?? frameCount(source, fps === null ? span : spanAtSpeed(span, speed), fps);
   const base = blank("video", format, span, speed);
   const plan = {
     ...base,
-    ...planTags(source, format, options.metadata, keepsLoudness(sound, joined?.soundSource ?? source)),
+    ...planTags(source, format, options.metadata, keepsLoudness(sound, join?.soundSource ?? source)),
     ...planSubtitles(options.concat ? { ...source, streams: [] } : source, options),
     ...(options.concat ? {} : planChapters(source, format, options.metadata, base)),
     frames,
     video,
     ...sound,
-    ...(joined && sound.audio && joined.sound_track > 0 && { sound_track: joined.sound_track }),
-    ...languageFact(joined?.soundSource ?? source, sound),
+    ...(join && sound.audio && join.sound_track > 0 && { sound_track: join.sound_track }),
+    ...languageFact(join?.soundSource ?? source, sound),
     ...(concat && { concat }),
     ...extraFiles(options, hints.extra),
   };
@@ -251,7 +251,7 @@ function languageFact(source: Source, { audio, sound_track = 0 }: Pick<Plan, "au
 }
 
 function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Plan {
-  const stored = anyPicture(source, "image");
+  const picture = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source, options) ?? DEFAULT_FORMAT.image;
   const animated = source.animated === true && FORMATS.image[format].animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
@@ -261,7 +261,7 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
     : createSpan({ start: options.start }, source.duration);
   const { max_bytes } = options;
   const limit = max_bytes !== undefined && { max_bytes };
-  const pictures = createImage(source, stored, format, options);
+  const pictures = createImage(source, picture, format, options);
   const image = { ...pictures, animated, ...limit };
   const plan = { ...blank("image", format, span), still, image, ...extraFiles(options, hints.extra) };
   if (isSeries(options)) {
@@ -273,11 +273,11 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
 }
 
 function animationPlan(source: Source, options: AnimationOptions): Plan {
-  const stored = movingPicture(source, "animation");
+  const picture = movingPicture(source, "animation");
   const format = options.format ?? DEFAULT_FORMAT.animation;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const motion = planMotion(source, format, options);
-  const image = createImage(source, stored, format, withDefaultWidth(stored, options));
+  const image = createImage(source, picture, format, withDefaultWidth(picture, options));
   return {
     ...blank("animation", format, span),
     frames: frameCount(source, span, motion.fps),
@@ -285,19 +285,19 @@ function animationPlan(source: Source, options: AnimationOptions): Plan {
   };
 }
 
-function withDefaultWidth(stored: StoredPicture, options: AnimationOptions): AnimationOptions {
+function withDefaultWidth(picture: StoredPicture, options: AnimationOptions): AnimationOptions {
   if (options.width !== undefined || options.height !== undefined) return options;
-  const { shown } = createView(stored, options);
+  const { shown } = createView(picture, options);
   return { ...options, width: Math.min(shown.width, ANIMATION_DEFAULTS.width) };
 }
 
 function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
-  const stored = movingPicture(source, "storyboard");
+  const picture = movingPicture(source, "storyboard");
   const format = options.format ?? DEFAULT_FORMAT.storyboard;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const { width = STORYBOARD_DEFAULTS.width, quality } = options;
   // At odd sizes, neighboring tiles would share chroma samples.
-  const tile = createImage(source, stored, format, { width, quality }, true);
+  const tile = createImage(source, picture, format, { width, quality }, true);
   const sheet = planSprite(span.duration, options, tile.geometry);
   return {
     ...blank("storyboard", format, span),

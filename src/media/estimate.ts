@@ -4,7 +4,7 @@ import { type Plan, pictureSize, soundsOf, sourceSeconds } from "./plan.ts";
 import type { Source } from "./source.ts";
 
 /** The work in a plan, counted before it starts; each encoder derives its own seconds and bytes. */
-export interface Estimate {
+export interface WorkEstimate {
   /** Pixels of one decoded picture; 0 when none is decoded. */
   frame_decoded: number;
   /** Pixels of the largest encoded picture; 0 when none is. */
@@ -29,7 +29,7 @@ export interface Estimate {
 const SEEK_SECONDS = 5;
 
 /** Counts the work in a plan: pictures and pixels to decode and encode, and seconds of audio. */
-export function estimateWork(plan: Plan, source: Source): Estimate {
+export function estimateWork(plan: Plan, source: Source): WorkEstimate {
   const stored = storedPicture(source);
   const outputs = pictures(plan);
   const shrunk = 4 ** (plan.image?.shrink ?? 0);

@@ -45,9 +45,9 @@ export async function readColors(
     read: (start, end) => reader.read({ start, end: Math.min(end, reader.size) }, signal),
   };
   try {
-    const { icc, stated = null, hasGainMap = false } = await findColors(file);
+    const { icc, space = null, hasGainMap = false } = await findColors(file);
     const embedded = icc && (await icc());
-    const profile = embedded ? profileOf(embedded, isGray) : stated;
+    const profile = embedded ? profileOf(embedded, isGray) : space;
     return {
       ...(profile && isUsable(profile) && !isSrgb(profile) && { color_profile: profile }),
       ...(hasGainMap && { gain_map: true }),
@@ -66,11 +66,11 @@ interface HeaderBytes {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
-interface FoundColors {
+interface HeaderColors {
   /** Returns the embedded ICC profile; null for a damaged one. */
   icc?: (() => Promise<Uint8Array | null>) | null;
   /** The color space that the header states where no ICC profile is embedded. */
-  stated?: ColorProfile | null;
+  space?: ColorProfile | null;
   hasGainMap?: boolean;
 }
 
@@ -84,7 +84,7 @@ function profileOf(bytes: Uint8Array, isGray: boolean): ColorProfile | null {
   return profile && (profile.space !== "GRAY" || isGray) ? profile : null;
 }
 
-async function findColors(file: HeaderBytes): Promise<FoundColors> {
+async function findColors(file: HeaderBytes): Promise<HeaderColors> {
   const view = viewOf(file.head);
   if (view.byteLength < 16) return {};
   if (view.getUint16(0) === 0xffd8) return readJpeg(file);
@@ -102,7 +102,7 @@ const ISO_GAIN_MAP = "urn:iso:std:iso:ts:21496:-1";
 const GAIN_MAP = /ns\.adobe\.com\/hdr-gain-map\/|HDRGainMap/;
 
 // ICC.1:2022, B.4: the profile spans one or more segments, each with its number and the total.
-async function readJpeg(file: HeaderBytes): Promise<FoundColors> {
+async function readJpeg(file: HeaderBytes): Promise<HeaderColors> {
   let bytes = file.head;
   let view = viewOf(bytes);
   const parts = new Map<number, Uint8Array>();
@@ -145,8 +145,8 @@ function startsWith(view: DataView, at: number, text: string): boolean {
 }
 
 // W3C PNG (third edition), 4.3: cICP precedes iCCP, then sRGB, then gAMA with cHRM.
-async function readPng(file: HeaderBytes): Promise<FoundColors> {
-  const found: FoundColors = {};
+async function readPng(file: HeaderBytes): Promise<HeaderColors> {
+  const colors: HeaderColors = {};
   let bytes = file.head;
   let isStated = false;
   let [gamma, points]: [number, number[]] = [0, []];
@@ -160,7 +160,7 @@ async function readPng(file: HeaderBytes): Promise<FoundColors> {
     const own = viewOf(bytes);
     if (name === "cICP") {
       const [primaries, transfer] = [own.getUint8(body), own.getUint8(body + 1)];
-      return { stated: fromCodePoints(primaries, transfer) };
+      return { space: fromCodePoints(primaries, transfer) };
     }
     if (name === "sRGB") isStated = true;
     else if (name === "gAMA") gamma = own.getUint32(body) / 100_000;
@@ -169,12 +169,12 @@ async function readPng(file: HeaderBytes): Promise<FoundColors> {
     else if (name === "iCCP") {
       const text = bytes.subarray(body, body + Math.min(80, length));
       const data = bytes.subarray(body + text.indexOf(0) + 2, body + length);
-      found.icc = () => inflate(data);
+      colors.icc = () => inflate(data);
     }
     at = end;
   }
-  if (found.icc || isStated || gamma <= 0 || points.length === 0) return found;
-  return { stated: fromChroma(points, gamma) };
+  if (colors.icc || isStated || gamma <= 0 || points.length === 0) return colors;
+  return { space: fromChroma(points, gamma) };
 }
 
 function fromChroma(points: readonly number[], gamma: number): ColorProfile | null {
@@ -235,14 +235,14 @@ async function inflate(data: Uint8Array): Promise<Uint8Array | null> {
 }
 
 // RFC 9649, 2.7.1.4: in an extended file, the profile is the first chunk after the header.
-async function readWebp(file: HeaderBytes): Promise<FoundColors> {
+async function readWebp(file: HeaderBytes): Promise<HeaderColors> {
   const view = viewOf(file.head);
   if (latinText(view, 12, 4) !== "VP8X" || latinText(view, 30, 4) !== "ICCP") return {};
   const size = view.getUint32(34, true);
   return { icc: async () => (size > MAX_BYTES ? null : file.read(38, 38 + size)) };
 }
 
-function readGif(view: DataView): FoundColors {
+function readGif(view: DataView): HeaderColors {
   const profile = readGifProfile(view);
   return profile ? { icc: async () => profile } : {};
 }
@@ -251,7 +251,7 @@ const ICC_TAG = 34_675;
 const DIRECTORY = 65_536;
 
 // TIFF 6.0, section 2; ICC.1:2022, B.5.
-async function readTiff(file: HeaderBytes): Promise<FoundColors> {
+async function readTiff(file: HeaderBytes): Promise<HeaderColors> {
   const head = viewOf(file.head);
   const little = head.getUint16(0) === 0x4949;
   const start = head.getUint32(4, little);
@@ -266,10 +266,10 @@ async function readTiff(file: HeaderBytes): Promise<FoundColors> {
   return {};
 }
 
-async function readHeif(file: HeaderBytes): Promise<FoundColors> {
+async function readHeif(file: HeaderBytes): Promise<HeaderColors> {
   const colors = await readHeifProfile((end) => file.upTo(end));
   if (!colors) return {};
   const { profile, codePoints, hasGainMap } = colors;
-  const stated = codePoints && fromCodePoints(...codePoints);
-  return { hasGainMap, stated, icc: profile && (async () => profile) };
+  const space = codePoints && fromCodePoints(...codePoints);
+  return { hasGainMap, space, icc: profile && (async () => profile) };
 }

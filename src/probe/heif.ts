@@ -350,13 +350,13 @@ function readCodePoints(view: DataView, at: number): ColorFacts {
     number,
     number,
   ];
-  const named = [
+  const names = [
     ["color_primaries", PRIMARIES[primaries]],
     ["color_transfer", TRANSFERS[transfer]],
     ["color_space", MATRICES[matrix]],
     ["color_range", view.getUint8(at + 6) & 0x80 ? "pc" : "tv"],
   ];
-  return Object.fromEntries(named.filter(([, name]) => name !== undefined));
+  return Object.fromEntries(names.filter(([, name]) => name !== undefined));
 }
 
 /** The colors that the boxes of a HEIF picture state, and whether it has a gain map. */
@@ -382,14 +382,14 @@ export async function readHeifProfile(
   if (!items) return null;
   const { view, properties, primary } = items;
   const own = primary === null ? [] : items.propertiesOf(primary);
-  const found: HeifProfile = { profile: null, codePoints: null, hasGainMap: holdsGainMap(items) };
+  const colors: HeifProfile = { profile: null, codePoints: null, hasGainMap: holdsGainMap(items) };
   for (const { kind, start, end } of own.length > 0 ? own : properties) {
     if (kind !== "colr") continue;
     const type = view.getUint32(start);
-    if (type === NCLX) found.codePoints ??= [view.getUint16(start + 4), view.getUint16(start + 6)];
-    else if (type === PROF || type === RICC) found.profile ??= bytes.subarray(start + 4, end);
+    if (type === NCLX) colors.codePoints ??= [view.getUint16(start + 4), view.getUint16(start + 6)];
+    else if (type === PROF || type === RICC) colors.profile ??= bytes.subarray(start + 4, end);
   }
-  return found;
+  return colors;
 }
 
 // ISO/IEC 23008-12: an item of its own (tmap), or an auxiliary picture.

@@ -91,10 +91,10 @@ function curvesStep(view: DataView, start: number, readCurve: ReadCurve): Step |
   const curves: ToneCurve[] = [];
   let at = start;
   while (curves.length < 3) {
-    const read = readCurve(view, at);
-    if (!read) return null;
-    curves.push(read.curve);
-    at += Math.ceil(read.size / 4) * 4;
+    const entry = readCurve(view, at);
+    if (!entry) return null;
+    curves.push(entry.curve);
+    at += Math.ceil(entry.size / 4) * 4;
   }
   return (values) => values.map((value, part) => lightOf(curves[part] as ToneCurve, value));
 }

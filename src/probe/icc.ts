@@ -164,15 +164,15 @@ const TOLERANCES = [0.0004, 0.001, 0.0025, 0.006, 0.015];
 function simplify(values: readonly number[]): ToneCurve {
   const last = values.length - 1;
   for (const tolerance of TOLERANCES) {
-    const kept = new Set([0, last]);
+    const corners = new Set([0, last]);
     const spans: [number, number][] = [[0, last]];
-    for (let span = spans.pop(); span && kept.size <= MAX_POINTS; span = spans.pop()) {
+    for (let span = spans.pop(); span && corners.size <= MAX_POINTS; span = spans.pop()) {
       const at = farthest(values, span, tolerance);
       if (at === null) continue;
-      kept.add(at);
+      corners.add(at);
       spans.push([span[0], at], [at, span[1]]);
     }
-    if (kept.size <= MAX_POINTS) return toPoints(values, [...kept]);
+    if (corners.size <= MAX_POINTS) return toPoints(values, [...corners]);
   }
   const even = Array.from({ length: MAX_POINTS }, (_, at) => Math.round((at * last) / (MAX_POINTS - 1)));
   return toPoints(values, [...new Set(even)]);

@@ -9,9 +9,9 @@ const SECONDS = 2;
 
 test.for(Object.entries(TRACES))(
   "for %s, the time left is right within a factor of two from 20 percent on",
-  ([, { samples, end }]) => {
-    const estimates = samples.map(({ at, percent }, index) => {
-      const eta = timeLeft(samples.slice(0, index + 1))?.eta ?? null;
+  ([, { reports, end }]) => {
+    const estimates = reports.map(({ at, percent }, index) => {
+      const eta = timeLeft(reports.slice(0, index + 1))?.eta ?? null;
       return { percent, left: end - at, eta };
     });
     const late = estimates.filter(({ percent }) => percent >= TWENTY);

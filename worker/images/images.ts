@@ -11,8 +11,8 @@ export function createImages(env: Env, now: () => number): Images {
   const recent = createRecentImages(now);
   return async (place, job) => {
     const name = await sha256Hex(new TextEncoder().encode(JSON.stringify([place, job])));
-    const cached = recent.get(name);
-    if (cached) return { entry: cached.entry, outcome: "hit", body: async () => cached.bytes };
+    const hit = recent.get(name);
+    if (hit) return { entry: hit.entry, outcome: "hit", body: async () => hit.bytes };
     const answer = await patiently(async () => env.IMAGE.getByName(name).get(place, job));
     if ("error" in answer) {
       const { kind, message, param } = answer.error;
@@ -25,12 +25,12 @@ export function createImages(env: Env, now: () => number): Images {
       outcome,
       async body() {
         if (bytes) return bytes;
-        const stored = await mediaStorage(env).read(entry.key);
-        if (!stored) throw errors.imageReplaced();
-        if (entry.size > RECENT_BYTES.each) return stored.body;
-        const read = await readAll(stored.body);
-        recent.put(name, { entry, bytes: read });
-        return read;
+        const file = await mediaStorage(env).read(entry.key);
+        if (!file) throw errors.imageReplaced();
+        if (entry.size > RECENT_BYTES.each) return file.body;
+        const body = await readAll(file.body);
+        recent.put(name, { entry, bytes: body });
+        return body;
       },
     };
   };

@@ -86,9 +86,9 @@ export async function placeCuts(
   const isChunked = plan.kind === "video" && plan.chunks.length > 1;
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
-    const known = hasEntries(source) ? entries : estimateEntries(source);
+    const lookup = hasEntries(source) ? entries : estimateEntries(source);
     // The index at the end is needed to look up the picture visible at a time.
-    const finder = source.truncated ? { entry: known.entry, shown: async () => null } : known;
+    const finder = source.truncated ? { entry: lookup.entry, shown: async () => null } : lookup;
     const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, place);

@@ -18,7 +18,7 @@ import { requestOfPart, type Sample } from "./sample.ts";
 
 /**
  * Estimates an output. Yields one exact estimate when the whole encodes quickly, and one narrow range when a copy or bitrates determine
- * the size; otherwise a wide range, then a narrower one after each stretch that it encodes. Rejects with the errors of the encode.
+ * the size; otherwise a wide range, then a narrower one after each excerpt that it encodes. Rejects with the errors of the encode.
  */
 export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;
@@ -27,17 +27,17 @@ export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEsti
     yield estimate(size, size, seconds);
     return;
   }
-  const known = forecastBytes(sample);
-  if (known !== null) {
+  const bytes = forecastBytes(sample);
+  if (bytes !== null) {
     const [less, more] = isCopy(plan) ? COPY_ERROR : RATE_ERROR;
-    yield estimate(known * less, known * more, modelSeconds(sample));
+    yield estimate(bytes * less, bytes * more, modelSeconds(sample));
     return;
   }
   yield firstGuess(sample);
   try {
-    yield* isQuick(sample) ? estimateByOther(sample) : estimateByStretches(sample);
+    yield* isQuick(sample) ? estimateByOther(sample) : estimateByExcerpts(sample);
   } catch (thrown) {
-    // The caller keeps the first estimate when no encoder here can encode a stretch.
+    // The caller keeps the first estimate when no encoder here can encode an excerpt.
     if (exact || !(thrown instanceof MediaError) || thrown.kind !== "encoder_unavailable") throw thrown;
   }
 }
@@ -47,31 +47,31 @@ async function* estimateByOther(sample: Sample): AsyncGenerator<OutputEstimate, 
   yield estimate(size * (1 - OTHER_ERROR), size * (1 + OTHER_ERROR), modelSeconds(sample));
 }
 
-async function* estimateByStretches(sample: Sample): AsyncGenerator<OutputEstimate, void> {
+async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;
   const total = sourceSeconds(plan);
   if (total === null || plan.concat) return;
   const method = methodOf(sample);
   const measure = await measureSource(sample, total);
-  const samples: Stretch[] = [];
-  const taken: Span[] = [];
+  const excerpts: Excerpt[] = [];
+  const spans: Span[] = [];
   for (const place of PLACES) {
     const span = measure.span(place, method.length);
-    const same = taken.findIndex(({ start }) => Math.abs(start - span.start) < method.length / 2);
-    const again = samples[same];
-    if (again) samples.push(again);
+    const same = spans.findIndex(({ start }) => Math.abs(start - span.start) < method.length / 2);
+    const again = excerpts[same];
+    if (again) excerpts.push(again);
     else {
-      const stretch = await method.encode(span);
-      samples.push({ ...stretch, weight: method.length === 0 ? 1 : measure.weight(span) });
+      const excerpt = await method.encode(span);
+      excerpts.push({ ...excerpt, weight: method.length === 0 ? 1 : measure.weight(span) });
     }
-    taken.push(span);
-    const { bytes, error } = sumUp(samples);
-    const covered = Math.min(1, (new Set(samples).size * method.length) / total);
+    spans.push(span);
+    const { bytes, error } = sumUp(excerpts);
+    const covered = Math.min(1, (new Set(excerpts).size * method.length) / total);
     const sampling = Math.max(method.error, error * Math.sqrt(1 - covered));
     const margin = Math.min(0.95, exact ? sampling : sampling + OTHER_ERROR);
-    yield estimate(bytes * (1 - margin), bytes * (1 + margin), scaledSeconds(sample, samples));
+    yield estimate(bytes * (1 - margin), bytes * (1 + margin), scaledSeconds(sample, excerpts));
     if (
-      taken.length >= method.least &&
+      spans.length >= method.least &&
       (sampling <= Math.max(method.error, ENOUGH_ERROR) || covered >= ENOUGH_SHARE)
     )
       return;
@@ -82,7 +82,7 @@ function estimate(low: number, high: number, seconds: number | null): OutputEsti
   return { bytes: { low: Math.floor(low), high: Math.ceil(high) }, seconds, score: null };
 }
 
-// Positions of the stretches as shares of the trimmed source: the middle and both ends, then the gaps.
+// Positions of the excerpts as shares of the trimmed source: the middle and both ends, then the gaps.
 const PLACES = [0.5, 0.15, 0.85, 0.32, 0.68, 0.05, 0.95, 0.41, 0.59, 0.23, 0.77] as const;
 // Encoders differ in file size at the same settings.
 const OTHER_ERROR = 0.2;
@@ -92,7 +92,7 @@ const ENOUGH_SHARE = 0.4;
 const QUICK_SECONDS = 1.2;
 const QUICK_COPY = 32 * MIB;
 
-/** Returns whether encoding the whole takes no longer than a few stretches. */
+/** Returns whether encoding the whole takes no longer than a few excerpts. */
 function isQuick({ plan, source, chunks, at_once }: Sample): boolean {
   if (plan.image && !plan.image.animated) return true;
   if (plan.waveform) return true;
@@ -152,15 +152,15 @@ function soundBits(plan: Plan, source: Source): number {
   );
 }
 
-type Modelled = Pick<Sample, "plan" | "source" | "chunks" | "at_once">;
+type ModelFacts = Pick<Sample, "plan" | "source" | "chunks" | "at_once">;
 
-function modelSeconds({ plan, source, chunks, at_once }: Modelled): number | null {
+function modelSeconds({ plan, source, chunks, at_once }: ModelFacts): number | null {
   const work = secondsOf(plan, source, X264_AMPLE, "fast");
   return work && work.pictures / Math.min(at_once, chunks) + work.sound;
 }
 
-/** An encoded stretch of the output. */
-interface Stretch {
+/** An encoded excerpt of the output. */
+interface Excerpt {
   plan: Plan;
   /** Seconds that its encode took. */
   took: number;
@@ -169,9 +169,9 @@ interface Stretch {
   /** Bytes of a keyframe, and keyframes in the whole. */
   first: number;
   groups: number;
-  /** All other bytes of the whole, extrapolated from this stretch. */
+  /** All other bytes of the whole, extrapolated from this excerpt. */
   rest: number;
-  /** The stretch's share of the source's duration, divided by its share of the source's work. */
+  /** The excerpt's share of the source's duration, divided by its share of the source's work. */
   weight: number;
 }
 
@@ -183,13 +183,13 @@ interface Span {
 
 /** How to sample a kind of output. */
 interface Method {
-  /** Seconds of source per stretch. */
+  /** Seconds of source per excerpt. */
   length: number;
-  /** Minimum number of stretches. */
+  /** Minimum number of excerpts. */
   least: number;
-  /** Relative error that remains when all stretches agree. */
+  /** Relative error that remains when all excerpts agree. */
   error: number;
-  encode(span: Span): Promise<Omit<Stretch, "weight">>;
+  encode(span: Span): Promise<Omit<Excerpt, "weight">>;
 }
 
 function methodOf(sample: Sample): Method {
@@ -200,30 +200,30 @@ function methodOf(sample: Sample): Method {
   if (plan.kind === "adaptive_video" && plan.video)
     return { length: GROUP_SECONDS, least: 3, error: 0.08, encode: (span) => encodeGroup(sample, span) };
   if (!plan.video) return { length: 3, least: 3, error: 0.05, encode: (span) => encodeSound(sample, span) };
-  const length = STRETCH_SECONDS * (plan.speed ?? 1);
+  const length = EXCERPT_SECONDS * (plan.speed ?? 1);
   return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span) };
 }
 
 // The last pictures do not count: with nothing left to look ahead to, encoders spend fewer bits on them.
-const STRETCH_SECONDS = 1;
+const EXCERPT_SECONDS = 1;
 const TAIL_PICTURES = 10;
 const MIN_PICTURES = 5;
 
-// Student's t at 80 to 90 % confidence, by the number of stretches.
+// Student's t at 80 to 90 % confidence, by the number of excerpts.
 const DOUBT = [1, 0.6, 1.8, 1.4, 1.3, 1.2] as const;
 
-/** Extrapolates from the stretches by weight: a dense stretch of the source represents less of its duration. */
-function sumUp(samples: readonly Stretch[]): { bytes: number; error: number } {
-  const count = samples.length;
-  const average = (value: (stretch: Stretch) => number) =>
-    samples.reduce((sum, each) => sum + value(each), 0) / count;
+/** Extrapolates from the excerpts by weight: a dense excerpt of the source represents less of its duration. */
+function sumUp(excerpts: readonly Excerpt[]): { bytes: number; error: number } {
+  const count = excerpts.length;
+  const average = (value: (excerpt: Excerpt) => number) =>
+    excerpts.reduce((sum, each) => sum + value(each), 0) / count;
   const weights = average(({ weight }) => weight);
   const first = average(({ first, weight }) => first * weight) / weights;
   const rest = average(({ rest, weight }) => rest * weight);
   const bytes = average(({ fixed, groups }) => fixed + groups * first) + rest;
   const doubt = DOUBT[count] ?? 1.1;
   if (count < 2 || bytes === 0) return { bytes, error: doubt };
-  const parts = samples.map(({ groups, first, rest, weight }) => (groups * first) / weights + rest * weight);
+  const parts = excerpts.map(({ groups, first, rest, weight }) => (groups * first) / weights + rest * weight);
   const middle = parts.reduce((sum, part) => sum + part, 0) / count;
   const squares = parts.reduce((sum, part) => sum + (part - middle) ** 2, 0);
   return { bytes, error: (doubt * Math.sqrt(squares / (count - 1) / count)) / bytes };
@@ -237,7 +237,7 @@ interface SourceMeasure {
 }
 
 /**
- * Measures the trimmed source, half by time and half by the bytes of its pictures, so that more stretches fall where there is more to
+ * Measures the trimmed source, half by time and half by the bytes of its pictures, so that more excerpts fall where there is more to
  * encode; by time alone without an index of its pictures.
  */
 async function measureSource(
@@ -246,16 +246,16 @@ async function measureSource(
 ): Promise<SourceMeasure> {
   const ranges = rangesOf(plan, total);
   const pictures = plan.video || plan.image ? await listPictures(reader, source, signal) : [];
-  const kept = ranges.flatMap(({ start, end, from }) =>
+  const deltas = ranges.flatMap(({ start, end, from }) =>
     pictures.flatMap(({ at, key, bytes }) =>
       !key && at >= start && at < end ? [{ at: from + at - start, bytes }] : [],
     ),
   );
-  const bytes = kept.reduce((sum, picture) => sum + picture.bytes, 0);
+  const bytes = deltas.reduce((sum, picture) => sum + picture.bytes, 0);
   const shareUpTo = (time: number) => {
     const even = time / total;
     if (bytes === 0) return even;
-    const before = kept.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0);
+    const before = deltas.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0);
     return (even + before / bytes) / 2;
   };
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
@@ -296,7 +296,7 @@ function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number
   });
 }
 
-async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
+async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Excerpt, "weight">> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { pictures, sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -331,7 +331,7 @@ function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
 
 const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
 
-async function encodeSound(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
+async function encodeSound(sample: Sample, span: Span): Promise<Omit<Excerpt, "weight">> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -349,7 +349,7 @@ async function encodeSound(sample: Sample, span: Span): Promise<Omit<Stretch, "w
 // Ogg's overhead per packet.
 const PACKET_BYTES = 2;
 
-async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Stretch, "weight">> {
+async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Excerpt, "weight">> {
   const { plan, request } = sample;
   const part = await sample.encode(requestOfPart(request, plan, span));
   const fixed = STREAM_BYTES * (plan.renditions.length + soundsOf(plan).length);
@@ -366,7 +366,7 @@ async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Stretch, "w
 /** Playlists and initialization segments per rendition. */
 const STREAM_BYTES = 1800;
 
-async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<Stretch, "weight">> {
+async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<Excerpt, "weight">> {
   const { plan, source, request } = sample;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   const one = await sample.encode(requestOfPart(request, plan, { start, end: roundTime(start + 1 / fps) }));
@@ -385,7 +385,7 @@ async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<
   };
 }
 
-async function encodeTile(sample: Sample, { start }: Span): Promise<Omit<Stretch, "weight">> {
+async function encodeTile(sample: Sample, { start }: Span): Promise<Omit<Excerpt, "weight">> {
   const { plan, request, signal } = sample;
   const { tiles = 1, sheets = 1 } = plan.image?.sheet ?? {};
   const part = await sample.encode(tileRequest(request, plan, start));
@@ -426,12 +426,12 @@ function tileRequest({ kind, options }: EncodeRequest, plan: Plan, start: number
   return { kind: "image", options: { ...one, ...tile, start } } as EncodeRequest;
 }
 
-/** Scales the cost model's time for the whole by the measured time of the stretches. */
-function scaledSeconds(sample: Sample, samples: readonly Stretch[]): number | null {
+/** Scales the cost model's time for the whole by the measured time of the excerpts. */
+function scaledSeconds(sample: Sample, excerpts: readonly Excerpt[]): number | null {
   const whole = modelSeconds(sample);
   if (whole === null) return null;
-  const modelled = samples.map(({ plan }) => modelSeconds({ ...sample, plan, chunks: 1 }) ?? 0);
-  const took = samples.reduce((sum, each) => sum + each.took, 0);
-  const expected = modelled.reduce((sum, each) => sum + each, 0);
+  const model = excerpts.map(({ plan }) => modelSeconds({ ...sample, plan, chunks: 1 }) ?? 0);
+  const took = excerpts.reduce((sum, each) => sum + each.took, 0);
+  const expected = model.reduce((sum, each) => sum + each, 0);
   return expected > 0 ? (whole * took) / expected : whole;
 }

@@ -95,7 +95,7 @@ export async function* previewOutput(
   const sample = await openSample(own, first, signal);
   const { reader, source } = sample;
   const open = (other: EncodeRequest) =>
-    openSample(tools.createTools(), { url, request: other, opened: { reader, source } }, signal);
+    openSample(tools.createTools(), { url, request: other, input: { reader, source } }, signal);
   const opened: OpenPreview = { ...tools, sample, open };
   if (request.kind === "image") return yield* previewPicture(opened, view);
   const moment = placeMoment(sample, at);
@@ -231,9 +231,9 @@ async function drawOriginal(
   size: { width: number; height: number },
   { at, alpha, geometry, decoded }: OriginalNeeds,
 ): Promise<Blob> {
-  const given: Record<string, unknown> = { ...options };
+  const values: Record<string, unknown> = { ...options };
   const framing = Object.fromEntries(
-    FRAMING.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+    FRAMING.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
   const start = at !== null && at > 0 ? { start: at } : {};
   const request = {
@@ -270,11 +270,11 @@ async function encodeBlob(
 /** Returns the request for a still in the format and size of a storyboard or animation. */
 function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
   const { width, height } = plan.image?.geometry ?? {};
-  const given: Record<string, unknown> = { ...request.options };
-  const kept = ["quality", ...FRAMING].flatMap((name) =>
-    given[name] === undefined ? [] : [[name, given[name]] as const],
+  const values: Record<string, unknown> = { ...request.options };
+  const entries = ["quality", ...FRAMING].flatMap((name) =>
+    values[name] === undefined ? [] : [[name, values[name]] as const],
   );
-  const options = { ...Object.fromEntries(kept), format: plan.format, width, height, start };
+  const options = { ...Object.fromEntries(entries), format: plan.format, width, height, start };
   return { kind: "image", options } as EncodeRequest;
 }
 

@@ -66,7 +66,7 @@ export interface SampleRequest {
   url: string;
   request: EncodeRequest;
   /** The input, if another sample has already opened and probed it. */
-  opened?: OpenedInput;
+  input?: OpenedInput;
 }
 
 /** An open input and its probe. */
@@ -82,7 +82,7 @@ export const SAMPLE = "sample";
  */
 export async function openSample(
   tools: StepTools,
-  { url, request, opened }: SampleRequest,
+  { url, request, input }: SampleRequest,
   signal: AbortSignal,
 ): Promise<Sample> {
   const { storage } = tools;
@@ -96,10 +96,10 @@ export async function openSample(
     },
   };
   const key = sourceKey(SAMPLE);
-  const { reader, mime } = opened ? { ...opened, mime: null } : await openInput(tools, url, key, signal);
-  const open = (stored: string) => (stored === key ? Promise.resolve(reader) : tools.open(stored));
+  const { reader, mime } = input ? { ...input, mime: null } : await openInput(tools, url, key, signal);
+  const open = (name: string) => (name === key ? Promise.resolve(reader) : tools.open(name));
   const sampleTools: StepTools = { ...tools, open };
-  const source = opened?.source ?? (await probe());
+  const source = input?.source ?? (await probe());
   checkSeconds(source, tools.max_seconds);
   const extra = await createExtraIngest(sampleTools)(request, context);
   const copyJoin = await matchParts(open, { key, source, request, extra }, context);
@@ -108,41 +108,43 @@ export async function openSample(
   const exact = encoder !== undefined || job.plan.chunks.length === 0;
 
   async function probe(): Promise<Source> {
-    const probed = await tools.probe(reader, { url, ...(mime && { mime }) }, signal, () => {});
-    return probed.duration_estimated ? measureWhole(probed, reader, signal) : probed;
+    const facts = await tools.probe(reader, { url, ...(mime && { mime }) }, signal, () => {});
+    return facts.duration_estimated ? measureWhole(facts, reader, signal) : facts;
   }
 
   async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
     signal.throwIfAborted();
     await storage.clear(SAMPLE_FOLDER);
-    const decide = async (_: Source, asked: EncodeRequest, hints: PlanHints) => {
+    const decide = async (_: Source, own: EncodeRequest, hints: PlanHints) => {
       if (part === request && exact && !changes.plan) return job;
-      const { plan, decision } = decidePart(job, source, asked, hints);
-      const own = { plan: changes.plan?.(plan) ?? plan, decision };
-      const refusal = exact ? null : encoderOf(tools.encoders, own.decision.encoder).refuse(own.plan, source);
+      const { plan, decision } = decidePart(job, source, own, hints);
+      const trial = { plan: changes.plan?.(plan) ?? plan, decision };
+      const refusal = exact
+        ? null
+        : encoderOf(tools.encoders, trial.decision.encoder).refuse(trial.plan, source);
       if (refusal) throw errors.notSampled();
-      return own;
+      return trial;
     };
     const { job: changeJob } = changes;
     const encoders = changeJob
       ? tools.encoders.map((each) => ({ ...each, encode: (work: ChunkJob) => each.encode(changeJob(work)) }))
       : tools.encoders;
-    const begun = performance.now();
-    const { plan, encoded } = await encodeInput(
+    const start = performance.now();
+    const { plan, encoded: file } = await encodeInput(
       { ...sampleTools, encoders },
       { key, source, request: part, extra, decide, id: SAMPLE, out: SAMPLE_FOLDER, name: tools.stem },
       context,
     );
     signal.throwIfAborted();
-    const info = await storage.head(encoded.key);
+    const info = await storage.head(file.key);
     return {
       plan,
-      key: encoded.key,
-      files: encoded.files,
-      size: encoded.size,
+      key: file.key,
+      files: file.files,
+      size: file.size,
       mime: info?.mime ?? "application/octet-stream",
-      seconds: (performance.now() - begun) / 1000,
-      reader: await tools.open(encoded.key),
+      seconds: (performance.now() - start) / 1000,
+      reader: await tools.open(file.key),
     };
   }
 
