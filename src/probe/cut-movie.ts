@@ -35,16 +35,26 @@ function firstMissing(moov: DataView, trak: Box, fileSize: number): number | nul
   const chunks = stco ?? co64;
   const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
   if (!stsz || !stsc || !stts || !chunks || ticks === 0) return null;
-  const [shared, count] = [moov.getUint32(stsz.start + 4), moov.getUint32(stsz.start + 8)];
+  const shared = moov.getUint32(stsz.start + 4);
+  const listed = shared > 0 ? Number.POSITIVE_INFINITY : Math.floor((stsz.end - stsz.start - 12) / 4);
+  const count = Math.min(moov.getUint32(stsz.start + 8), listed);
   const width = stco ? 4 : 8;
   const chunkCount = Math.floor((chunks.end - chunks.start - 8) / width);
   const perChunk = runsOfChunks(moov, stsc);
   for (let chunk = 0, sample = 0; chunk < chunkCount && sample < count; chunk++) {
     const at = chunks.start + 8 + chunk * width;
     let offset = stco ? moov.getUint32(at) : Number(moov.getBigUint64(at));
-    for (let left = perChunk(chunk + 1); left > 0 && sample < count; left--, sample++) {
-      const sizeAt = stsz.start + 12 + sample * 4;
-      offset += shared || (sizeAt + 4 <= stsz.end ? moov.getUint32(sizeAt) : 0);
+    let left = perChunk(chunk + 1);
+    if (shared > 0) {
+      // A crafted count may be 2^32, so packets of one size are not walked.
+      const intact = Math.max(0, Math.floor((fileSize - offset) / shared));
+      const skipped = Math.min(left, count - sample, intact);
+      sample += skipped;
+      left -= skipped;
+      offset += skipped * shared;
+    }
+    for (; left > 0 && sample < count; left--, sample++) {
+      offset += shared || moov.getUint32(stsz.start + 12 + sample * 4);
       if (offset <= fileSize) continue;
       const time = walkRuns(moov, stts);
       const shift = ctts ? walkRuns(moov, ctts) : null;

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { cutFragment } from "../../src/probe/cut-movie.ts";
+import { cutFragment, wholeSeconds } from "../../src/probe/cut-movie.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
 import { measureFlacEnd, measureFrames } from "../../src/probe/sound-frames.ts";
@@ -181,4 +181,34 @@ test.for([
   const source = await probeMedia(reader, { url: "https://example.com/a" }, async () => report, signal);
   expect(source.duration).toBe(5);
   expect(source.streams?.[0]?.duration).toBe(5);
+});
+
+function nested(kind: string, ...content: Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  return Buffer.concat([boxOf(kind, 8 + body.length), body]);
+}
+
+function table(kind: string, numbers: readonly number[]): Buffer {
+  return nested(kind, Buffer.from(Uint32Array.from([0, ...numbers]).buffer).swap32());
+}
+
+test.for([
+  { shared: 0, sizes: [0] },
+  { shared: 1, sizes: [] },
+])("2^32 packets of a movie in crowded chunks are not walked: %o", ({ shared, sizes }) => {
+  const crowded = Array.from({ length: 100_000 }, () => 0);
+  const stbl = nested(
+    "stbl",
+    table("stsz", [shared, 0xffff_ffff, ...sizes]),
+    table("stsc", [1, 1, 0xffff_ffff, 1]),
+    table("stts", [1, 0xffff_ffff, 1]),
+    table("stco", [crowded.length, ...crowded]),
+  );
+  const hdlr = nested("hdlr", Buffer.alloc(8), Buffer.from("vide"));
+  const mdhd = table("mdhd", [0, 0, 1000, 0, 0]);
+  const moov = nested("moov", nested("trak", nested("mdia", mdhd, hdlr, nested("minf", stbl))));
+  const view = new DataView(moov.buffer, moov.byteOffset, moov.length);
+  const started = performance.now();
+  wholeSeconds({ moov: view, start: 0 } as Parameters<typeof wholeSeconds>[0], 2 ** 32);
+  expect(performance.now() - started).toBeLessThan(2000);
 });

@@ -50,8 +50,9 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
     };
   }
 
-  async function* estimates(reading: ReturnType<typeof readRequest>, signal: AbortSignal) {
-    const { createTools, ...request } = await reading;
+  // Reading starts with the first estimate: before that, nobody would handle its failure.
+  async function* estimates(read: () => ReturnType<typeof readRequest>, signal: AbortSignal) {
+    const { createTools, ...request } = await read();
     yield* estimateOutput(await openSample(createTools(), request, signal));
   }
 
@@ -69,7 +70,7 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
   return {
     async estimate(id, body, file, extra) {
       const stop = new AbortController();
-      open.set(id, { stop, estimates: estimates(readRequest(body, file, extra), stop.signal) });
+      open.set(id, { stop, estimates: estimates(() => readRequest(body, file, extra), stop.signal) });
     },
     async refine(id) {
       const { value } = (await open.get(id)?.estimates?.next()) ?? {};
