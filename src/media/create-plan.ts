@@ -21,6 +21,7 @@ import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./feature
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
 import { planPictures, planWhole } from "./features.ts";
+import { assumedMatrix } from "./ffmpeg/color.ts";
 import {
   ANIMATION_DEFAULTS,
   DEFAULT_FORMAT,
@@ -124,7 +125,11 @@ export function createPlan<K extends EncodeKind>(
   const cut = findCutFile(source, options, concatSources(options, hints.extra));
   if (cut) throw errors.cutOff(cut);
   const plan = PLANS[kind](source, intactOptions(source, options), hints);
-  return { ...plan, ...planWhole(plannedOf(plan), source, options) };
+  const parts = plannedOf(plan).map((part) => ({
+    ...part,
+    assumed_matrix: assumedMatrix(part.source ?? source),
+  }));
+  return { ...plan, ...planWhole(parts, source, options) };
 }
 
 const PLANS: {

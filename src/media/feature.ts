@@ -171,6 +171,8 @@ export interface Planned extends Readonly<Record<string, unknown>> {
   pictures: Readonly<Record<string, unknown>> | null;
   /** The source of the part; null for the input. */
   source: SourceFacts | null;
+  /** The matrix that players assume for the source, see `assumedMatrix`; absent once the plan is made. */
+  assumed_matrix?: string | null;
   /** Share of the output's pictures, 0 to 1. */
   share: number;
 }

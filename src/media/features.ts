@@ -26,7 +26,6 @@ import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
 import { transparency } from "./features/transparency.ts";
-import { filterContext } from "./ffmpeg/color.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 /** The features that engines carry out, by the names of parts of the plan; within a stage, filters have this order. */
@@ -139,14 +138,14 @@ export function refuseFeatures(
   parts: readonly Planned[],
   source: SourceFacts,
   engine: Engine,
+  contextOf: (source: SourceFacts, engine: Engine) => FilterContext,
   lacks: readonly FeatureName[] = [],
 ): { code: FeatureRefusal } | null {
   const refused = ALL.find(([name, each]) => {
     const able = lacks.includes(name) ? false : (each.doneBy[engine] ?? false);
     if (able === true) return false;
     return parts.some(
-      (part) =>
-        isNeeded(each, part) && (able === false || !able(filterContext(part.source ?? source, engine))),
+      (part) => isNeeded(each, part) && (able === false || !able(contextOf(part.source ?? source, engine))),
     );
   });
   return refused ? { code: refused[1].refusal.code as FeatureRefusal } : null;

@@ -1,4 +1,5 @@
 import { refuseFeatures } from "../../media/features.ts";
+import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
@@ -50,7 +51,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     refuse(plan, source) {
       const { image } = plan;
       if (!image || plan.format !== "avif") return { code: "other_work" };
-      const featureRefusal = refuseFeatures(plannedOf(plan), source, "avif");
+      const featureRefusal = refuseFeatures(plannedOf(plan), source, "avif", filterContext);
       if (featureRefusal) return featureRefusal;
       const pixels = image.geometry.width * image.geometry.height;
       if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };

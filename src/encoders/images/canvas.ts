@@ -1,4 +1,5 @@
 import { refuseFeatures } from "../../media/features.ts";
+import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
 import { FORMATS, type ImageFormat } from "../../media/formats.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
@@ -44,7 +45,7 @@ export function createCanvasEncoder(): CanvasEncoder {
       if (source.kind !== "image" || source.animated === true || start > 0) return { code: "animated" };
       if (!CANVAS_INPUTS.has(source.format)) return { code: "input_format", format: source.format };
       if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
-      const featureRefusal = refuseFeatures(plannedOf(plan), source, "canvas");
+      const featureRefusal = refuseFeatures(plannedOf(plan), source, "canvas", filterContext);
       if (featureRefusal) return featureRefusal;
       if ((image.quality ?? 0) > MAX_QUALITY[format]) return { code: "output_quality", format };
       const { geometry } = image;

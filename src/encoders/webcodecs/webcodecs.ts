@@ -1,4 +1,5 @@
 import { refuseFeatures } from "../../media/features.ts";
+import { filterContext } from "../../media/ffmpeg/color.ts";
 import { outputFile } from "../../media/ffmpeg/output-files.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import { type Plan, plannedOf } from "../../media/plan.ts";
@@ -64,7 +65,7 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     refuse(plan, source) {
       const { video } = plan;
       if (video?.mode !== "encode") return { code: "other_work" };
-      const featureRefusal = refuseFeatures(plannedOf(plan), source, "webcodecs");
+      const featureRefusal = refuseFeatures(plannedOf(plan), source, "webcodecs", filterContext);
       const refusal = featureRefusal ?? refuseDepth(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
       for (const { codec, geometry } of videosOf(plan)) {

@@ -71,6 +71,12 @@ export function assumedMatrix(source: SourceFacts): string | null {
   return isAssumed && !isGuess ? matrix : null;
 }
 
+/** Returns the filters that state the matrix that players assume for an untagged source, unless ffmpeg guesses the same. */
+export function assumptionFilters(source: SourceFacts): string[] {
+  const matrix = assumedMatrix(source);
+  return matrix === null ? [] : [`setparams=colorspace=${matrix}`];
+}
+
 /** Returns whether the source's pixel format is RGB, gray or a palette, rather than YUV. */
 export function isRgb(source: SourceFacts): boolean {
   // RGB in H.264 and H.265 is stored like 4:4:4; only the matrix reveals it.

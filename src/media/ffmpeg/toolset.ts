@@ -8,6 +8,7 @@ import { type ImagePlan, type Plan, plannedOf } from "../plan.ts";
 import type { RefusalReason } from "../refusal.ts";
 import { decodedSounds } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
+import { filterContext } from "./color.ts";
 import * as errors from "./errors.ts";
 
 /** One of ffmpeg's encoders, with its arguments besides rate and size. */
@@ -237,7 +238,13 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
     return { code: "output_codec", codec: audio.codec };
   }
-  const featureRefusal = refuseFeatures(plannedOf(plan), source, toolset.engine, toolset.lacks);
+  const featureRefusal = refuseFeatures(
+    plannedOf(plan),
+    source,
+    toolset.engine,
+    filterContext,
+    toolset.lacks,
+  );
   if (featureRefusal) return featureRefusal;
   const unreadable = plan.concat?.find(
     ({ source: { codecs }, video: each }) => each && toolset.unreadable.includes(codecs?.video ?? ""),

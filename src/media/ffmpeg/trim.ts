@@ -1,11 +1,11 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf, hidesEnds } from "../containers.ts";
-import { assumptionFilters } from "../features/assumed-colors.ts";
 import { FFMPEG_FPS } from "../features/fps.ts";
 import { mainStream } from "../main-tracks.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { picturesEnd } from "../timeline.ts";
+import { assumptionFilters } from "./color.ts";
 
 /** How to trim a source to a span: where to seek, and the filters that keep exactly the span's frames. */
 export interface Trim {
