@@ -202,10 +202,14 @@ test.for([
   expect(delays.slice(0, -1)).toEqual(Array(9).fill(100));
 });
 
-test("passes a still WebP on", async () => {
-  const bytes = await readFile(await clip("webp"));
-  const { stream, frames } = endAnimation("webp", 2);
+test.for(["lossy", "lossless", "transparent"])("a %s still WebP becomes an animation", async (kind) => {
+  const still = sharp(await clip("png_alpha")).webp({ lossless: kind === "lossless" });
+  const bytes = await (kind === "lossy" ? still.flatten() : still).toBuffer();
+  const { stream, frames } = endAnimation("webp", 2, 5);
   const body = new Blob([bytes]).stream().pipeThrough(stream);
-  expect(Buffer.from(await new Response(body).arrayBuffer())).toEqual(bytes);
-  expect(frames()).toBe(0);
+  const ended = Buffer.from(await new Response(body).arrayBuffer());
+  expect(frames()).toBe(1);
+  expect(await sharp(ended).metadata()).toMatchObject({ delay: [2000], loop: 5, hasAlpha: kind !== "lossy" });
+  const pixels = (picture: Buffer) => sharp(picture).ensureAlpha().raw().toBuffer();
+  expect(await pixels(ended)).toEqual(await pixels(bytes));
 });

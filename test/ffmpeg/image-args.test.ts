@@ -97,7 +97,7 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "animated gif",
     actual: argsOf(imageSource(GIF), "image", {}),
-    expected: `-noautorotate -i IN ${graph(`${PNG.replace("rgb24", "rgba")},${PALETTE}1:stats_mode=single[palette];[use][palette]paletteuse=new=1:dither=bayer:bayer_scale=4`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f gif OUT`,
+    expected: `-noautorotate -i IN ${graph(`${PNG.replace("rgb24", "rgba")},${PALETTE}1:stats_mode=single[palette];[use][palette]paletteuse=new=1:dither=bayer:bayer_scale=4`)} -c:v gif -gifflags -offsetting -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f gif OUT`,
   },
   {
     name: "animated webp",

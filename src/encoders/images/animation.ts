@@ -1,5 +1,6 @@
+import type { Plan } from "../../media/plan.ts";
 import { blockBytes, GIF, headerBytes } from "../../probe/gif.ts";
-import { concatBytes, readOr, viewOf } from "../../util/bytes.ts";
+import { concatBytes, latinText, readOr, viewOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
 import type { Frame } from "./png.ts";
 
@@ -11,6 +12,8 @@ interface AnimationFormat {
   isFrame(block: Uint8Array): boolean;
   read(block: Uint8Array): number;
   write(block: Uint8Array, units: number): void;
+  /** Adapts a frame's block to the next one's. */
+  join?(block: Uint8Array, next: Uint8Array): void;
   /** Units of time per second. */
   clock: number;
   /** Maximum duration of a frame, in units. */
@@ -27,9 +30,24 @@ const GIF_FORMAT: AnimationFormat = {
   isFrame: (block) => block[0] === GIF.extension && block[1] === GIF.control,
   read: (block) => viewOf(block).getUint16(GIF_DELAY, true),
   write: (block, units) => viewOf(block).setUint16(GIF_DELAY, units, true),
+  // ffmpeg (5.1) draws a frame with transparent parts, which it removes afterwards, over an opaque one that stays.
+  join(block, next) {
+    if (disposalOf(next) === BACKGROUND && disposalOf(block) === STAYS) setDisposal(block, BACKGROUND);
+  },
   clock: 100,
   maxUnits: 0xff_ff,
 };
+
+const GIF_FLAGS = 3;
+const [STAYS, BACKGROUND] = [1, 2] as const;
+
+function disposalOf(block: Uint8Array): number {
+  return ((block[GIF_FLAGS] ?? 0) >> 2) & 7;
+}
+
+function setDisposal(block: Uint8Array, disposal: number): void {
+  block[GIF_FLAGS] = ((block[GIF_FLAGS] ?? 0) & ~0x1c) | (disposal << 2);
+}
 
 // RFC 9649, 2.7.1.1: an ANMF chunk begins with the frame's position and size, 12 bytes.
 const RIFF_HEADER = 12;
@@ -60,16 +78,22 @@ const FORMATS: Readonly<Record<string, AnimationFormat>> = { gif: GIF_FORMAT, we
 /** A stream that passes an animation on and counts its frames. */
 export interface AnimationEnd {
   stream: TransformStream<Uint8Array, Uint8Array>;
-  /** Frames that have passed; 0 for a still. */
+  /** Frames that have passed. */
   frames(): number;
+}
+
+/** Returns whether {@link endAnimation} finishes the output of a plan; an AVIF's packets state their durations. */
+export function endsLater({ image, duration, format }: Plan): boolean {
+  return image?.animated === true && !image.sheet && duration !== null && format !== "avif";
 }
 
 /**
  * Extends the last frame of a GIF or WebP so that the animation lasts `seconds`: ffmpeg 5.1 gives it the duration of the frame before in a
- * GIF, and the mean duration in a WebP. Buffers one frame.
+ * GIF, and the mean duration in a WebP. Turns a still WebP, which libwebp writes for identical frames, into an animation that plays `loop`
+ * times (0: forever). Removes a GIF's opaque frames before frames with transparent parts. Buffers one frame.
  */
-export function endAnimation(format: string, seconds: number): AnimationEnd {
-  const { block, isFrame, read, write, clock, maxUnits } = FORMATS[format] ?? WEBP;
+export function endAnimation(format: string, seconds: number, loop = 0): AnimationEnd {
+  const { block, isFrame, read, write, join, clock, maxUnits } = FORMATS[format] ?? WEBP;
   let rest: Uint8Array = new Uint8Array();
   let isFirst = true;
   let lastFrame: Uint8Array[] = [];
@@ -85,7 +109,10 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
         const next = rest.slice(at, at + length);
         at += length;
         if (isFrame(next)) {
-          if (lastFrame[0] && frames > 0) before += read(lastFrame[0]);
+          if (lastFrame[0] && frames > 0) {
+            before += read(lastFrame[0]);
+            join?.(lastFrame[0], next);
+          }
           for (const part of lastFrame) controller.enqueue(part);
           lastFrame = [];
           frames++;
@@ -96,12 +123,56 @@ export function endAnimation(format: string, seconds: number): AnimationEnd {
     },
     flush(controller) {
       if (rest.length > 0) throw errors.animationDamaged();
+      if (frames === 0 && format === "webp") {
+        lastFrame = animateStill(lastFrame.slice(1), loop);
+        frames = lastFrame.filter(isFrame).length;
+      }
       const units = Math.round(seconds * clock) - before;
-      if (frames > 0 && lastFrame[0]) write(lastFrame[0], Math.min(maxUnits, Math.max(1, units)));
+      const last = lastFrame.find(isFrame);
+      if (last) write(last, Math.min(maxUnits, Math.max(1, units)));
       for (const part of lastFrame) controller.enqueue(part);
     },
   });
   return { stream, frames: () => frames };
+}
+
+const VP8X = { name: 0x56503858, animated: 0x02, alpha: 0x10 } as const;
+
+// RFC 9649, 2.7: the header, a color profile, ANIM, the frame, metadata.
+function animateStill(chunks: readonly Uint8Array[], loop: number): Uint8Array[] {
+  const named = (pattern: RegExp) => chunks.filter((chunk) => pattern.test(latinText(viewOf(chunk), 0, 4)));
+  const pictures = named(/^(ALPH|VP8 |VP8L)$/);
+  const [picture] = named(/^VP8[ L]$/);
+  if (!picture) throw errors.animationDamaged();
+  const { width, height, alpha } = readPictureHeader(picture);
+  const header = extendedHeader(width, height);
+  const [own] = named(/^VP8X$/);
+  const flags = (own?.[8] ?? 0) | (alpha || pictures.length > 1 ? VP8X.alpha : 0) | VP8X.animated;
+  viewOf(header).setUint8(8, flags);
+  const anim = new Uint8Array(14);
+  viewOf(anim).setUint32(0, 0x414e494d);
+  viewOf(anim).setUint32(4, 6, true);
+  viewOf(anim).setUint16(12, loop, true);
+  const place = new Uint8Array(24);
+  viewOf(place).setUint32(0, ANMF);
+  viewOf(place).setUint32(4, 16 + pictures.reduce((sum, { length }) => sum + length, 0), true);
+  // The sides of a frame are stored as those of the canvas are.
+  place.set(header.subarray(12, 18), 14);
+  const frame = concatBytes([place, ...pictures]);
+  const body = [header, ...named(/^ICCP$/), anim, frame, ...named(/^(EXIF|XMP )$/)];
+  return [riffHeader(body), ...body];
+}
+
+// RFC 6386, 9.1, and RFC 9649, 3.4.
+function readPictureHeader(chunk: Uint8Array): { width: number; height: number; alpha: boolean } {
+  const view = viewOf(chunk);
+  if (latinText(view, 0, 4) === "VP8 ") {
+    const [width, height] = [view.getUint16(14, true) & 0x3fff, view.getUint16(16, true) & 0x3fff];
+    return { width, height, alpha: false };
+  }
+  const bits = view.getUint32(9, true);
+  const [width, height] = [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
+  return { width, height, alpha: (bits & (2 ** 28)) !== 0 };
 }
 
 /** One frame of an animated WebP, which covers a part of the canvas. */
@@ -170,7 +241,10 @@ function readFrame(file: Uint8Array, view: DataView, start: number, end: number)
   };
 }
 
-/** Returns the milliseconds for which viewers show a frame; they treat a very short duration as a mistake. */
+/**
+ * Returns the milliseconds for which viewers show a frame: browsers show one of at most 10 ms for 100 ms (Chromium's
+ * `DeferredImageDecoder::FrameDurationAtIndex`, Firefox's `FrameTimeout`, WebKit bug 36082), and so does ffmpeg a GIF's.
+ */
 export function shownFor(duration: number): number {
   return duration <= 10 ? 100 : duration;
 }
@@ -178,9 +252,9 @@ export function shownFor(duration: number): number {
 function extendedHeader(width: number, height: number): Uint8Array {
   const chunk = new Uint8Array(18);
   const view = viewOf(chunk);
-  view.setUint32(0, 0x56503858);
+  view.setUint32(0, VP8X.name);
   view.setUint32(4, 10, true);
-  view.setUint8(8, 0x10);
+  view.setUint8(8, VP8X.alpha);
   view.setUint32(12, width - 1, true);
   view.setUint16(15, (height - 1) & 0xffff, true);
   view.setUint8(17, (height - 1) >> 16);
@@ -188,13 +262,16 @@ function extendedHeader(width: number, height: number): Uint8Array {
 }
 
 function stillOf(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const body = concatBytes(chunks);
+  return concatBytes([riffHeader(chunks), ...chunks]);
+}
+
+function riffHeader(chunks: readonly Uint8Array[]): Uint8Array {
   const head = new Uint8Array(12);
   const view = viewOf(head);
   view.setUint32(0, 0x52494646);
-  view.setUint32(4, body.length + 4, true);
+  view.setUint32(4, 4 + chunks.reduce((sum, { length }) => sum + length, 0), true);
   view.setUint32(8, 0x57454250);
-  return concatBytes([head, body]);
+  return head;
 }
 
 function* chunksOf(

@@ -42,14 +42,18 @@ export function runProbe(
   }
   core.mount(INPUT, file);
   const report = probe(core, depth === "frame" ? ffprobeArgs(INPUT) : headerArgs());
-  if (facts?.format_name === "apng" && report.streams[0])
+  if (facts?.format_name === "apng" && report.streams[0]) {
     report.streams[0].nb_frames ??= String(facts.frames);
+    // ffprobe (5.1) derives the duration of an APNG from its last frame.
+    const motion = readPngMotion((start, end) => file.read(start, end), file.size);
+    if (motion.frames > 0) return withMotion(report, motion);
+  }
   return file.size <= MAX_COUNTED_BYTES ? withDuration(core, report) : report;
 }
 
 function withMotion(report: FfprobeReport, { frames, seconds }: MotionFacts): FfprobeReport {
   const duration = seconds.toFixed(6);
-  const avg_frame_rate = `${frames * 1000}/${Math.round(seconds * 1000)}`;
+  const avg_frame_rate = `${frames * 1_000_000}/${Math.round(seconds * 1_000_000)}`;
   const streams = report.streams.map((stream) => ({ ...stream, duration, avg_frame_rate }));
   return { ...report, format: { ...report.format, duration }, streams };
 }
@@ -242,3 +246,21 @@ function readMotion(read: (start: number, end: number) => Uint8Array, size: numb
 }
 
 const ANMF = 0x414e4d46;
+
+const PNG_START = 8;
+const FRAME_HEADER = 34;
+const FCTL = 0x6663544c;
+
+/** Counts the frames of an APNG (W3C PNG, third edition, 11.3.6) by its chunk headers, up to the end of the file. Throws the errors of `read`. */
+function readPngMotion(read: (start: number, end: number) => Uint8Array, size: number): MotionFacts {
+  let [frames, milliseconds] = [0, 0];
+  for (let at = PNG_START; at + FRAME_HEADER <= size; ) {
+    const view = viewOf(read(at, at + FRAME_HEADER));
+    if (view.getUint32(4) === FCTL) {
+      frames++;
+      milliseconds += shownFor((view.getUint16(28) * 1000) / (view.getUint16(30) || 100));
+    }
+    at += 12 + view.getUint32(0);
+  }
+  return { frames, seconds: milliseconds / 1000 };
+}

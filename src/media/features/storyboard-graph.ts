@@ -38,7 +38,7 @@ export function storyboardArgs(
     `[${videoStream(source)}]${chain(filters)}[video]`,
     "-map",
     "[video]",
-    ...imageArgs(plan, image, toolset),
+    ...imageArgs(plan, source, image, toolset),
     "-map_metadata",
     "-1",
     "-map_chapters",

@@ -129,7 +129,7 @@ function imageTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset): s
   const { image } = plan;
   if (!image) return [];
   const graph = imageGraph(plan, source, image, trim, toolset);
-  return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, image, toolset)];
+  return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, source, image, toolset)];
 }
 
 function videoTrack(
@@ -196,7 +196,21 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply, so a filter rotates images instead.
   const still = plan.image ? ["-noautorotate"] : [];
   const shrink = plan.image?.shrink ? ["-lowres", String(plan.image.shrink)] : [];
-  return [...still, ...shrink, ...namedArgs(source), ...alphaArgs(source), ...toolset.input];
+  return [
+    ...still,
+    ...shrink,
+    ...namedArgs(source),
+    ...delayArgs(source),
+    ...alphaArgs(source),
+    ...toolset.input,
+  ];
+}
+
+// Browsers show a frame of at most 10 ms for 100 ms; by default, ffmpeg (5.1) does so for a GIF only.
+const PNG_TIMING = ["-max_fps", "99", "-default_fps", "10"] as const;
+
+function delayArgs({ kind, format, codecs }: Source): readonly string[] {
+  return kind === "image" && format === "png" && codecs?.video === "apng" ? PNG_TIMING : [];
 }
 
 function namedArgs({ format, filesize = 0 }: Source): string[] {

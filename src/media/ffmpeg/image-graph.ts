@@ -9,7 +9,14 @@ import type { Geometry, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { filterContext } from "./color.ts";
 import * as errors from "./errors.ts";
-import { chain, cleanupFilters, colorFilters, type Scaling, scalingFilters } from "./picture-graph.ts";
+import {
+  chain,
+  cleanupFilters,
+  colorFilters,
+  lastFrameDuration,
+  type Scaling,
+  scalingFilters,
+} from "./picture-graph.ts";
 import { imageTool, type Toolset } from "./toolset.ts";
 import type { Trim } from "./trim.ts";
 
@@ -73,17 +80,37 @@ const TAGS: Readonly<Record<string, readonly string[]>> = {
   png: ["setparams=color_primaries=unknown:color_trc=unknown"],
 };
 
-export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
+export function imageArgs(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
   const tool = imageTool(toolset, format, image);
   if (!tool) throw errors.encoderMissing({ tools: toolset.name, codec: format });
-  return [...["-c:v", tool.encoder, ...tool.args], ...qualityArgs(format, image), ...timingArgs(image)];
+  return [
+    ...["-c:v", tool.encoder, ...tool.args],
+    ...qualityArgs(format, image),
+    ...timingArgs(plan, source, image),
+  ];
 }
 
-function timingArgs({ animated, sheet }: ImagePlan): string[] {
+function timingArgs(
+  { format, duration }: Plan,
+  source: Source,
+  { animated, sheet, alpha }: ImagePlan,
+): string[] {
   if (sheet) return ["-fps_mode", "passthrough"];
-  return animated ? ["-fps_mode", "vfr", "-enc_time_base", "1:1000"] : ["-frames:v", "1"];
+  if (!animated) return ["-frames:v", "1"];
+  const timing = [...wholeFrames(format, alpha), "-fps_mode", "vfr", "-enc_time_base"];
+  if (format !== "avif" || duration === null) return [...timing, "1:1000"];
+  const last = lastFrameDuration({ format }, source, duration, AVIF_TICKS);
+  return [...timing, `1:${AVIF_TICKS}`, "-bsf:v", last];
 }
+
+// A frame is removed before one with transparent parts, and must cover what the frames before it have drawn.
+function wholeFrames(format: string, alpha: boolean): string[] {
+  return format === "gif" && alpha ? ["-gifflags", "-offsetting"] : [];
+}
+
+// The encoder's time base must be the muxer's, whose ticks are 1 ms halved until there are at least 10,000 a second.
+const AVIF_TICKS = 16_000;
 
 /** Converts a JPEG quality of 1 to 100, as in libjpeg, to ffmpeg's 1 to 31 (lower is better). */
 export function jpegScale(quality: number): number {

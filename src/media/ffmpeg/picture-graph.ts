@@ -324,7 +324,12 @@ export function timingArgs(
  * which may be a B-frame shown before the last picture; the filter then sets its decoding time to its presentation time, so that
  * the times add up. `clock` is the ticks a second of the packets.
  */
-export function lastFrameDuration(plan: Plan, source: Source, until: number, clock = CLOCK): string {
+export function lastFrameDuration(
+  plan: Pick<Plan, "format">,
+  source: Source,
+  until: number,
+  clock = CLOCK,
+): string {
   // The filter's TB constant is the encoder's time base, but its packets are in the muxer's (5.1).
   const ticks = clockOf(plan, clock);
   const end = Math.round(until * ticks);
