@@ -1,5 +1,6 @@
 import {
   fromChromaticities,
+  fromGray,
   fromPrimaries,
   isInRange,
   powerCurve,
@@ -173,8 +174,17 @@ async function readPng(file: HeaderBytes): Promise<HeaderColors> {
     }
     at = end;
   }
-  if (colors.icc || isStated || gamma <= 0 || points.length === 0) return colors;
-  return { space: fromChroma(points, gamma) };
+  if (colors.icc || isStated || gamma <= 0) return colors;
+  return { space: points.length > 0 ? fromChroma(points, gamma) : fromGamma(gamma) };
+}
+
+const SRGB_GAMMA = 1 / 2.2;
+const GAMMA_TOLERANCE = 0.05;
+
+// Chromium (156) and libpng take gammas near 1/2.2 for that of sRGB, and ignore primaries without a gamma.
+function fromGamma(gamma: number): ColorProfile | null {
+  if (Math.abs(gamma / SRGB_GAMMA - 1) <= GAMMA_TOLERANCE) return null;
+  return { to_srgb: fromGray(powerCurve(1 / gamma)) };
 }
 
 function fromChroma(points: readonly number[], gamma: number): ColorProfile | null {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { deflateSync } from "node:zlib";
 import sharp, { type Sharp } from "sharp";
+import { clip } from "../fixtures/clips.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { pngChunk } from "../inputs/png.ts";
 import { colorDistance, type Picture, parsePam, readPicture } from "./picture.ts";
@@ -221,6 +222,14 @@ export async function jpegInParts(icc: Buffer, same = icc, length = 200): Promis
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
+/** A JPEG whose XMP data announces a gain map. */
+export async function jpegWithGainMap(): Promise<Buffer> {
+  const jpeg = await readFile(await clip("jpeg"));
+  const text = 'http://ns.adobe.com/xap/1.0/\0<x xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"/>';
+  const head = Buffer.from([0xff, 0xe1, 0, 2 + text.length]);
+  return Buffer.concat([jpeg.subarray(0, 2), head, Buffer.from(text, "latin1"), jpeg.subarray(2)]);
+}
+
 /** A GIF with its profile in an application extension. */
 export async function gifWithProfile(icc: Buffer): Promise<Buffer> {
   const gif = await readFile(
@@ -251,6 +260,18 @@ export async function pngWithPrimaries(): Promise<Buffer> {
   const chrm = Buffer.concat(points.map((value) => u32(Math.round(value * 100_000))));
   const gama = u32(Math.round((100_000 * 256) / 563));
   return insert(await bare(PROFILES["Adobe RGB"]), pngChunk("cHRM", chrm), pngChunk("gAMA", gama));
+}
+
+/** A PNG that states a gamma and no primaries. */
+export async function pngWithGamma(): Promise<Buffer> {
+  const gama = u32(Math.round((100_000 * 256) / 461));
+  return insert(await bare(rgb(COLORANTS.srgb, gamma(461 / 256))), pngChunk("gAMA", gama));
+}
+
+/** A PNG in sRGB whose profile is not compressed as it should be. */
+export async function pngWithDamagedProfile(): Promise<Buffer> {
+  const body = Buffer.from("icc\0\0these bytes are not compressed", "latin1");
+  return insert(await bare(rgb(COLORANTS.srgb, SRGB_CURVE)), pngChunk("iCCP", body));
 }
 
 /** A second of an APNG with a profile. */

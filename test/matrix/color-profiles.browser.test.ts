@@ -10,6 +10,8 @@ import {
   jpegInParts,
   PROFILES,
   pngWithCodePoints,
+  pngWithDamagedProfile,
+  pngWithGamma,
   pngWithPrimaries,
   tableProfile,
   webpInMotion,
@@ -40,6 +42,8 @@ const INPUTS = {
   "a PNG in ProPhoto": () => writePatches("png", ProPhoto),
   "a PNG with code points": pngWithCodePoints,
   "a PNG with primaries and gamma": pngWithPrimaries,
+  "a PNG with a gamma alone": pngWithGamma,
+  "a PNG with a damaged profile": pngWithDamagedProfile,
   "a WebP with red and blue exchanged": () => writePatches("webp", EXCHANGED),
   "a lossless WebP in Adobe RGB": () => writePatches("lossless webp", ADOBE),
   "a TIFF in Adobe RGB": () => writePatches("tiff", ADOBE),
@@ -171,6 +175,8 @@ describe("by a page", () => {
     for (const name of [
       "a JPEG in Display P3",
       "a PNG with primaries and gamma",
+      "a PNG with a gamma alone",
+      "a PNG with a damaged profile",
       "a PNG with code points",
     ] as const)
       expect(await judge(encode, name, ["jpeg", "webp"]), name).toEqual(["canvas"]);

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { findRepair } from "../../src/encoders/images/header-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
 import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";
@@ -52,10 +53,11 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
   const { folder, path, tools, uploads, signal, onProgress, fits, points_before } = options;
   const { settings, installed, proxy } = context;
   const failed = new AbortController();
-  const serve = (file: NativeJob["input"]) => proxy.serve(file, (error) => failed.abort(error));
+  const fail = (error: unknown) => failed.abort(error);
+  const serve = (file: NativeJob["input"]) => proxy.serve(file, fail);
   const filterFiles = await saveFilterFiles(job, folder, signal);
   const fonts = filterFiles.size > 0 ? join(folder, FONTS) : undefined;
-  const input = localFile(path) ?? serve(job.input);
+  const input = localFile(path) ?? proxy.serve(job.input, fail, (head) => findRepair(head, source, plan));
   const extraInputs = (job.further ?? []).map((file, at) => localFile(filterFiles.get(at)) ?? serve(file));
   const inputs = [input, ...extraInputs];
   const report = createReport(outputSeconds(plan, chunk), onProgress);

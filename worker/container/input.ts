@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import { applyRepair, type HeaderRepair } from "../../src/encoders/images/header-repair.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import * as httpErrors from "../../src/storage/errors.ts";
@@ -101,8 +102,15 @@ export interface ServedInput {
 
 /** Serves the inputs of jobs on loopback, so that ffmpeg needs no network access and no retries. */
 export interface InputProxy {
-  /** Serves an input at an unguessable URL; calls `fail` with the error that ends the job. */
-  serve(input: RemoteFiles["input"], fail: (error: MediaError) => void): ServedInput;
+  /**
+   * Serves an input at an unguessable URL; calls `fail` with the error that ends the job, and `repair` with the file's first block to
+   * learn which byte of it to replace.
+   */
+  serve(
+    input: RemoteFiles["input"],
+    fail: (error: MediaError) => void,
+    repair?: (head: Uint8Array) => HeaderRepair | null,
+  ): ServedInput;
   close(): Promise<void>;
 }
 
@@ -132,14 +140,15 @@ export async function startInputProxy(): Promise<InputProxy> {
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    serve(input, fail) {
+    serve(input, fail, repair) {
       // ffmpeg would choose a demuxer by an extension.
       const path = `/${randomBytes(24).toString("hex")}`;
       const closed = new AbortController();
       const read: ReadBlocks = async (first, count) => {
         const start = first * BLOCK_BYTES;
         const end = Math.min(start + count * BLOCK_BYTES, input.size);
-        const bytes = await readInput(input, { start, end }, closed.signal);
+        const own = await readInput(input, { start, end }, closed.signal);
+        const bytes = repair && first === 0 ? applyRepair(own, 0, repair(own)) : own;
         const blockAt = (at: number) => bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
         return Array.from({ length: count }, (_, at) => blockAt(at));
       };

@@ -12,6 +12,7 @@ import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import * as errors from "../errors.ts";
+import { applyRepair, findRepair, isRepairable, REPAIR_HEAD } from "../images/header-repair.ts";
 import {
   createPagedFile,
   type Page,
@@ -123,7 +124,7 @@ export async function runLightJob(
   };
   const work = (instance: WasmCore, depth: "frame" | "header") => {
     if (job.kind === "probe") return { report: runProbe(instance, file, facts, depth), files: [], tally: {} };
-    mountInputs(instance, file, extra);
+    mountInputs(instance, job, file, extra);
     const tools = lightTools(job.plan, job.source, host.memory, core === host.fast ? FAST_TOOLS : WASM_TOOLS);
     return { report: null, ...runChunk(instance, { ...job, tools }) };
   };
@@ -232,9 +233,22 @@ const NEVER = 100_000;
 const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
 
 /** Mounts the files that {@link runChunk} reads. */
-export function mountInputs(core: Pick<WasmCore, "mount">, file: SyncFile, extra: readonly SyncFile[]): void {
-  core.mount(INPUT, file);
+export function mountInputs(
+  core: Pick<WasmCore, "mount">,
+  work: Pick<ChunkOfPlan, "plan" | "source">,
+  file: SyncFile,
+  extra: readonly SyncFile[],
+): void {
+  core.mount(INPUT, repairFile(file, work));
   for (const [at, each] of extra.entries()) core.mount(extraPath(at), each);
+}
+
+function repairFile(file: SyncFile, { plan, source }: Pick<ChunkOfPlan, "plan" | "source">): SyncFile {
+  if (!isRepairable(source)) return file;
+  const repair = findRepair(file.read(0, Math.min(file.size, REPAIR_HEAD)), source, plan);
+  if (!repair) return file;
+  const { size, loadedBytes } = file;
+  return { size, loadedBytes, read: (start, end) => applyRepair(file.read(start, end), start, repair) };
 }
 
 /**

@@ -133,7 +133,7 @@ async function runWork(
 ): Promise<WorkDone> {
   if (work.kind === "encode") {
     const core = await startJobCore(work, host);
-    mountInputs(core, file, extra);
+    mountInputs(core, work, file, extra);
     const encoded = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, ...encoded, heap: core.heap };
   }

@@ -59,7 +59,16 @@ export const STOCK_COSTS = {
     /** libvpx. */
     vp9: 6,
     /** Reference pictures and pictures that wait for reordering, per Mpx decoded. */
-    decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
+    decode: {
+      still: 2.7,
+      still_rgb: 4.5,
+      still_alpha: 13.5,
+      still_float: 15,
+      still_float_alpha: 32,
+      moving: 13,
+      deep: 34,
+      alpha: 44,
+    },
     /** Cost per Mpx encoded. */
     encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
     /** Cost per Mpx encoded, by level. */
@@ -236,7 +245,10 @@ function memoryClassOf(plan: Plan, source: Source): keyof WasmCosts["memory"]["d
   const depth = source.color?.bit_depth ?? 8;
   if (source.kind === "image") {
     const pixels = source.pixel_format ?? "";
-    if (source.has_alpha || /^(yuva|gbrap)/.test(pixels)) return "still_alpha";
+    const isFloat = /f(16|32)(le|be)$/.test(pixels);
+    if (source.has_alpha || /^(yuva|gbrap)/.test(pixels))
+      return isFloat ? "still_float_alpha" : "still_alpha";
+    if (isFloat) return "still_float";
     return /^yuv/.test(pixels) && depth === 8 ? "still" : "still_rgb";
   }
   if (source.has_alpha && plan.image === null) return "alpha";
