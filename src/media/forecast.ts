@@ -286,9 +286,19 @@ function pictureIndex({ streams = [], video_track = 0 }: Source): { index?: numb
 }
 
 function lostAlpha(plan: Plan, source: Source): Dropped[] {
-  if (source.has_alpha !== true || !flattens(plan)) return [];
+  if (source.has_alpha !== true) return [];
+  const isReduced = plan.image !== null && BINARY_ALPHA.has(plan.format) && !holdsBinaryAlpha(source);
+  if (isReduced) return [{ kind: "alpha", ...pictureIndex(source), reason: "no_place_in_format" }];
+  if (!flattens(plan)) return [];
   const reason = holdsAlpha(plan.kind, plan.format) ? "not_supported" : "no_place_in_format";
   return [{ kind: "alpha", ...pictureIndex(source), reason }];
+}
+
+// A GIF's pixels are either opaque or transparent.
+const BINARY_ALPHA: ReadonlySet<string> = new Set(["gif"]);
+
+function holdsBinaryAlpha({ format, binary_alpha }: Source): boolean {
+  return binary_alpha === true || BINARY_ALPHA.has(format);
 }
 
 function lostProfile({ format, video, image }: Plan, source: Source): Dropped[] {

@@ -191,6 +191,10 @@ export const SourceFacts = z.object({
     description:
       "The color that a gray PNG of 1, 2 or 4 bits shows as transparent, `0xRRGGBB`; otherwise absent.",
   }),
+  binary_alpha: z.literal(true).optional().meta({
+    description:
+      "True where every pixel is known to be either opaque or fully transparent, as in a GIF; else absent.",
+  }),
   animated: z.boolean().optional().meta({ description: "True for an image with more than one frame." }),
   interlaced: z.boolean().optional().meta({ description: "True if a picture consists of two fields." }),
   pixel_format: z

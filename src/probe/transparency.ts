@@ -1,11 +1,12 @@
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { latinText, readOr, viewOf } from "../util/bytes.ts";
+import { latinText, MIB, readOr, viewOf } from "../util/bytes.ts";
 import { isOpaqueGif } from "./gif.ts";
+import { createBlocks } from "./packet-lengths.ts";
 
 const HEAD = 262_144;
 
-type Transparency = Pick<Source, "has_alpha" | "transparent_color">;
+type Transparency = Pick<Source, "has_alpha" | "binary_alpha" | "transparent_color">;
 
 /**
  * Returns what a PNG, GIF or WebP states about its transparency, which its pixel format does not tell; nothing for other files. Rejects
@@ -16,13 +17,28 @@ export async function readTransparency(
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Transparency> {
-  if (format === "gif") return { has_alpha: !(await isOpaqueGif(reader, signal)) };
+  if (format === "gif") return (await isOpaqueGif(reader, signal)) ? { has_alpha: false } : BINARY;
   if (format === "webp") return readWebp(reader, signal);
   if (format !== "png") return {};
   const view = viewOf(await reader.read({ start: 0, end: HEAD }, signal));
-  if (pixel_format === "pal8") return { has_alpha: readOr(true, () => findTransparency(view) !== null) };
+  if (pixel_format === "pal8") return readOr({ has_alpha: true }, () => readPalette(view));
   const gray = readOr(null, () => readGray(view));
-  return gray ? { has_alpha: true, transparent_color: gray } : {};
+  if (gray) return { ...BINARY, transparent_color: gray };
+  // In gray and RGB, the chunk names the one transparent color.
+  const isKeyed = KEYED.has(readOr(-1, () => view.getUint8(25)));
+  return isKeyed && readOr(null, () => findTransparency(view)) !== null ? BINARY : {};
+}
+
+// W3C PNG, 11.2.1: the color types gray and RGB.
+const KEYED: ReadonlySet<number> = new Set([0, 2]);
+const BINARY = { has_alpha: true, binary_alpha: true } as const;
+
+// W3C PNG, 11.3.1.1: one byte of transparency for each color of the palette.
+function readPalette(view: DataView): Transparency {
+  const at = findTransparency(view);
+  if (at === null) return { has_alpha: false };
+  const values = Array.from({ length: view.getUint32(at) }, (_, index) => view.getUint8(at + 8 + index));
+  return values.every((value) => value === 0 || value === 255) ? BINARY : { has_alpha: true };
 }
 
 const WEBP = { transparent: 0x10, animated: 0x02, lossless: 2 ** 28 } as const;
@@ -36,7 +52,10 @@ async function readWebp(reader: ByteReader, signal: AbortSignal): Promise<Transp
     if (view.byteLength < 13) break;
     const name = latinText(view, 0, 4);
     if (name === "VP8X") flags = view.getUint8(8);
-    if (flags & WEBP.animated) return { has_alpha: (flags & WEBP.transparent) !== 0 };
+    if (flags & WEBP.animated) {
+      const mayBeTransparent = (flags & WEBP.transparent) !== 0;
+      return { has_alpha: mayBeTransparent && !(await isOpaqueAnimation(reader, signal)) };
+    }
     if (name === "VP8L") {
       const isUsed = (view.getUint32(9, true) & WEBP.lossless) !== 0;
       return { has_alpha: isUsed || (flags & WEBP.transparent) !== 0 };
@@ -46,6 +65,41 @@ async function readWebp(reader: ByteReader, signal: AbortSignal): Promise<Transp
     at += 8 + size + (size & 1);
   }
   return {};
+}
+
+const MAX_WALKED = 16 * MIB;
+const ANIMATION = { header: 24, frame: 53, blends: 2, clears: 1, sides: 6 } as const;
+
+/**
+ * Returns whether all frames of an animated WebP are opaque as shown, by their headers: an encoder sets the flag for frames whose
+ * transparent parts show earlier frames.
+ */
+async function isOpaqueAnimation(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
+  if (reader.size > MAX_WALKED) return false;
+  const file = createBlocks(reader, signal, MIB);
+  const canvas = new Uint8Array((await file.view(24, ANIMATION.sides)).buffer.slice(0));
+  let hasHoles = true;
+  for (let at = 12; at + ANIMATION.frame <= reader.size; ) {
+    const view = await file.view(at, ANIMATION.frame);
+    if (latinText(view, 0, 4) === "ANMF") {
+      const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+      const flags = view.getUint8(23);
+      const covers =
+        bytes.subarray(8, 14).every((value) => value === 0) &&
+        bytes.subarray(14, 20).every((value, index) => value === canvas[index]);
+      const replaces = hasHoles || (flags & ANIMATION.blends) !== 0;
+      if ((hasHoles && !covers) || (replaces && !isOpaqueFrame(view))) return false;
+      hasHoles = (flags & ANIMATION.clears) !== 0;
+    }
+    const size = view.getUint32(4, true);
+    at += 8 + size + (size & 1);
+  }
+  return true;
+}
+
+function isOpaqueFrame(view: DataView): boolean {
+  const name = latinText(view, ANIMATION.header, 4);
+  return name === "VP8 " || (name === "VP8L" && (view.getUint32(33, true) & WEBP.lossless) === 0);
 }
 
 const CHUNKS = { IHDR: 0x49484452, tRNS: 0x74524e53, IDAT: 0x49444154 } as const;

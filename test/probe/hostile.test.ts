@@ -22,7 +22,10 @@ function gifOf(least: number): Buffer {
 
 test.for([12, 60, 255])("a GIF with LZW codes of %d bits may be transparent", async (least) => {
   const source = { format: "gif", pixel_format: "bgra" } as Parameters<typeof readTransparency>[0];
-  expect(await readTransparency(source, bytesReader(gifOf(least)), signal)).toEqual({ has_alpha: true });
+  expect(await readTransparency(source, bytesReader(gifOf(least)), signal)).toEqual({
+    has_alpha: true,
+    binary_alpha: true,
+  });
 });
 
 test("a GIF with codes of 2 bits that does not use its transparent color is opaque", async () => {
