@@ -146,7 +146,7 @@ export function addImageRoutes(app: Api, services: Services): void {
         200: {
           description: "The picture.",
           content: { "image/*": file },
-          headers: ["ETag", "Cache-Control", "Cache-Status"],
+          headers: ["ETag", "Cache-Control", "Cache-Status", "Dropped"],
         },
         304: { description: "The client's copy is still good.", headers: ["ETag", "Cache-Control"] },
       },
@@ -188,6 +188,7 @@ export function addImageRoutes(app: Api, services: Services): void {
       "Cache-Status": `framewright; ${CACHE_STATUS[outcome]}`,
       "Cross-Origin-Resource-Policy": "cross-origin",
       ...(varies && { Vary: "Accept" }),
+      ...(entry.dropped !== undefined && { Dropped: entry.dropped }),
     });
     if (isFresh(c.req.header("If-None-Match"), etag)) return new Response(null, { status: 304, headers });
     headers.set("Content-Type", entry.mime);

@@ -313,6 +313,8 @@ const HEADERS = {
   "Content-Range": "The range of bytes, and the size of the file.",
   "Cache-Control": "How long the response may be cached.",
   "Cache-Status": "Whether the picture was stored or had to be converted (RFC 9211).",
+  Dropped:
+    "What the source has and the picture lacks, with the reason: `gain_map;reason=not_supported`. Absent where nothing is lost.",
 };
 
 /** Creates the OpenAPI 3.1 document of routes; its components are the zod schemas that have an id. */

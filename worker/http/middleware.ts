@@ -56,6 +56,7 @@ const EXPOSED = [
   "Content-Range",
   "Accept-Ranges",
   "ETag",
+  "Dropped",
 ];
 
 /** Lets pages of some origins, `*` for any, call the API with a bearer key and play media; answers preflights before authentication. */

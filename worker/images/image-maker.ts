@@ -1,3 +1,4 @@
+import { endAnimation, endsLater } from "../../src/encoders/images/animation.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
@@ -5,12 +6,12 @@ import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
 import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import { FORMATS, type ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
-import { createPlan, type Plan } from "../../src/media/index.ts";
+import { createPlan, listDropped, type Plan } from "../../src/media/index.ts";
 import type { ImageOptions } from "../../src/media/options.ts";
 import { pictureSize } from "../../src/media/plan.ts";
 import type { RefusalReason } from "../../src/media/refusal.ts";
 import { choosePictureEncoder } from "../../src/media/route/decide.ts";
-import type { Source } from "../../src/media/source.ts";
+import type { Dropped, Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
 import * as errors from "../errors.ts";
@@ -22,6 +23,8 @@ import type { ImageInput } from "./image-source.ts";
 export interface EncodedImage {
   bytes: Uint8Array<ArrayBuffer>;
   mime: string;
+  /** What the source has and the picture lacks. */
+  dropped: Dropped[];
 }
 
 /** The encoders of pictures. */
@@ -72,13 +75,22 @@ export async function encodeImage(
   const [chunk] = plan.chunks;
   if (!chunk) throw errors.noPicturePlanned();
   const { mime } = FORMATS.image[plan.format as ImageFormat];
+  const dropped = listDropped(plan, source);
   return memory.hold(pictureBytes(plan), signal, async () => {
-    if (native && encoder === "native")
-      return { bytes: await native.encode({ plan, chunk, source, input, lane, signal }), mime };
+    if (native && encoder === "native") {
+      const encoded = await native.encode({ plan, chunk, source, input, lane, signal });
+      return { bytes: await withEnd(encoded, plan), mime, dropped };
+    }
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });
     if (!file) throw errors.noPictureWritten();
-    return { bytes: Uint8Array.from(file.bytes), mime };
+    return { bytes: await withEnd(Uint8Array.from(file.bytes), plan), mime, dropped };
   });
+}
+
+async function withEnd(bytes: Uint8Array<ArrayBuffer>, plan: Plan): Promise<Uint8Array<ArrayBuffer>> {
+  if (!endsLater(plan)) return bytes;
+  const { stream } = endAnimation(plan.format, plan.duration ?? 0, plan.image?.motion?.loop);
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }
 
 // At 2, files are 2 % larger than at libwebp's default of 4, but take half the time (bench image-url-vs-ipx).

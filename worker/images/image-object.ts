@@ -9,7 +9,7 @@ import * as errors from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { logFault } from "../observability/log.ts";
 import { createNatives } from "../run/encoders.ts";
-import type { ImageEntry, ImageJob, ImageOrigin, ImageOutcome } from "./image.ts";
+import { droppedText, type ImageEntry, type ImageJob, type ImageOrigin, type ImageOutcome } from "./image.ts";
 import { encodeImage, type ImageEncoders } from "./image-maker.ts";
 import { type LargeSources, withSource } from "./image-source.ts";
 
@@ -71,21 +71,28 @@ export class ImageObject extends DurableObject<Bindings> {
     try {
       const encoders = encodersOf(this.#env);
       const { project } = place;
-      const validator = old?.validator ?? null;
+      const known = old?.validator ?? null;
       const large = encoders.native && this.#large();
-      const image = await withSource(this.#env, place, { validator, signal, large }, async (source) => ({
-        ...(await encodeImage(source, job, encoders, { project, signal })),
-        validator: source.validator,
-      }));
+      const image = await withSource(
+        this.#env,
+        place,
+        { validator: known, signal, large },
+        async (source) => ({
+          ...(await encodeImage(source, job, encoders, { project, signal })),
+          validator: source.validator,
+        }),
+      );
       const fresh_until = Date.now() + this.#env.settings.IMAGE_FRESH_SECONDS * 1000;
       if (!image) {
         if (!old) throw errors.imageNotStored();
         return { entry: { ...old, fresh_until }, bytes: null };
       }
-      const { bytes, mime } = image;
+      const { bytes, mime, dropped } = image;
       const etag = (await sha256Hex(bytes)).slice(0, 32);
       const key = `images/${this.ctx.id}/${etag}`;
-      const entry = { key, etag, mime, size: bytes.length, validator: image.validator, fresh_until };
+      const { validator } = image;
+      const entry: ImageEntry = { key, etag, mime, size: bytes.length, validator, fresh_until };
+      if (dropped.length > 0) entry.dropped = droppedText(dropped);
       return { entry, bytes };
     } catch (thrown) {
       throw signal.aborted ? errors.imageTimeout({ seconds: WORK_MS / 1000 }) : thrown;

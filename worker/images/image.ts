@@ -1,6 +1,7 @@
 import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
+import type { Dropped } from "../../src/media/source.ts";
 
 /** The source of a picture, and the project that it counts for. */
 export interface ImageOrigin {
@@ -27,6 +28,8 @@ export interface ImageEntry {
   size: number;
   /** The version of its source, an ETag or a date; null when the source states none. */
   validator: string | null;
+  /** What the source has and it lacks, as a list of RFC 9651; absent for nothing. */
+  dropped?: string;
   /** Time until which it is served without revalidation, in milliseconds since the epoch. */
   fresh_until: number;
 }
@@ -44,6 +47,11 @@ export interface ImageResult {
 
 /** Returns the picture of an image URL, from storage or newly encoded; rejects with a `MediaError`. */
 export type Images = (place: ImageOrigin, job: ImageJob) => Promise<ImageResult>;
+
+/** Returns the text of the header that lists what a picture lacks (RFC 9651), such as `gain_map;reason=not_supported`. */
+export function droppedText(dropped: readonly Dropped[]): string {
+  return dropped.map(({ kind, reason }) => `${kind};reason=${reason}`).join(", ");
+}
 
 // The order prefers the smallest files.
 const MODERN = ["avif", "webp"] as const satisfies readonly ImageFormat[];

@@ -1,4 +1,4 @@
-import { carriesProfile } from "../../media/features/color-profile.ts";
+import { losesProfile } from "../../media/features/color-profile.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { latinText, viewOf } from "../../util/bytes.ts";
@@ -27,7 +27,7 @@ export function findRepair(head: Uint8Array, source: Source, plan: Plan): Header
   const { format, color_profile: profile } = source;
   try {
     if (format === "gif") return findBackground(view);
-    const isCarried = profile && !profile.to_srgb && carriesProfile(plan.format, profile);
+    const isCarried = profile && !profile.to_srgb && !losesProfile(plan.format, source);
     return isCarried ? null : findProfile(view);
   } catch (thrown) {
     if (thrown instanceof RangeError) return null;

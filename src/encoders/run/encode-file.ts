@@ -19,7 +19,8 @@ import { editFlacComments, editOggComments } from "../../mux/vorbis-comments.ts"
 import { storageReader } from "../../storage/readers.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import * as errors from "../errors.ts";
-import { type AnimationEnd, endAnimation } from "../images/animation.ts";
+import { type AnimationEnd, endAnimation, endsLater } from "../images/animation.ts";
+import { isSamePng, pngEdits } from "../images/png-copy.ts";
 import { writeWaveform } from "../waveform/write-waveform.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-chunk.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
@@ -32,16 +33,15 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   if (plan.waveform) return encodePeaks(encoding, chunk, plan.waveform);
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
-    // AVIF packets carry their own durations.
     const isAnimation = plan.image?.animated === true;
-    const animated = isAnimation && plan.duration !== null && plan.format !== "avif";
+    const animated = endsLater(plan);
     const hasValues = Object.keys(valuesAddedLater(plan, source)).length > 0;
     const needsEdit = animated || addsCoverLater(plan) || hasValues || addsText(plan);
     const folder = needsEdit ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
       const placed = await placeFile(storage, encoded, folder, target);
       if (animated) {
-        const end = endAnimation(plan.format, plan.duration ?? 0);
+        const end = endAnimation(plan.format, plan.duration ?? 0, plan.image?.motion?.loop);
         const stored = await placeFinished(encoding, placed, target, end.stream, signal);
         return { stored, count: async () => animationContents(encoding, end) };
       }
@@ -49,7 +49,7 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
         ? await placeWithSubtitles(encoding, placed, target, signal)
         : needsEdit
           ? await placeWithComments(encoding, placed, target, signal)
-          : placed;
+          : await smallerOf(encoding, placed, target, signal);
       return {
         stored,
         async count() {
@@ -60,6 +60,20 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
       };
     });
   });
+}
+
+// A PNG that nothing changes may have better filters or fewer bits per pixel than ffmpeg writes.
+async function smallerOf(
+  { plan, source, input, storage, out, tracker }: Encoding,
+  placed: StoredFile,
+  target: { name: string; mime: string },
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  if (!isSamePng(plan, source) || placed.size <= (source.filesize ?? 0)) return placed;
+  const reader = await input();
+  const edits = await pngEdits(reader, signal);
+  const body = edits && editFile(reader, edits, { signal, onWait: tracker.waits });
+  return body ? placeFile(storage, body, out, target) : placed;
 }
 
 function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): Promise<Counted<StoredFile>> {

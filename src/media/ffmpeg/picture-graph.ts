@@ -290,7 +290,7 @@ export function videoArgs(
 }
 
 // Ticks a second of an output: a fixed number in some containers.
-function clockOf({ format }: Plan, otherwise = CLOCK): number {
+function clockOf({ format }: Pick<Plan, "format">, otherwise = CLOCK): number {
   return containerOf({ format }).clock ?? otherwise;
 }
 

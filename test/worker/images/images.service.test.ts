@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRemoteClient } from "../../../src/client/remote/remote.ts";
 import type { ImageUrlRequest } from "../../../src/media/image-url.ts";
@@ -8,7 +9,9 @@ import { createImageSigner } from "../../../worker/media/signed-urls.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { hugePng } from "../../inputs/png.ts";
+import { apngWithDelays } from "../../judge/animations.ts";
 import { withOrientation } from "../../judge/clips.ts";
+import { jpegWithGainMap } from "../../judge/color-profiles.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { createRig } from "../engine/rig.ts";
@@ -102,6 +105,24 @@ test("keeps transparency, and crops and fits as a task does", async () => {
   expect(await readFacts(await saved("crop.jpg", cropped.bytes))).toMatchObject({
     picture: { width: 100, height: 50 },
   });
+});
+
+test("names what a picture lacks in a header, when it is made and from storage", async () => {
+  const source = own.serve("/gain.jpg", { file: await jpegWithGainMap() });
+  for (let count = 0; count < 2; count++) {
+    const { headers } = await get(plain("w=64,f=jpg", source));
+    expect(headers.get("Dropped")).toBe("gain_map;reason=not_supported");
+  }
+  const { headers } = await get(plain("w=64,f=jpg", own.serve("/plain.jpg", { file: await clip("jpeg") })));
+  expect(headers.get("Dropped")).toBeNull();
+});
+
+test("the last picture of an animation is shown as long as in the source", async () => {
+  const source = own.serve("/moving.png", { file: await apngWithDelays([10, 10, 300]) });
+  for (const format of ["gif", "webp"]) {
+    const { bytes } = await get(plain(`w=32,f=${format}`, source));
+    expect((await sharp(bytes).metadata()).delay).toEqual([100, 100, 3000]);
+  }
 });
 
 test("enlarges a picture, but not with enlarge=false", async () => {
