@@ -39,11 +39,14 @@ export interface HttpResponse<T> {
   headers: Headers;
 }
 
+/** The schema of a response, or a function that loads its module, which a page then fetches with the first response alone. */
+export type ResponseSchema<T> = z.ZodType<T> | (() => Promise<z.ZodType<T>>);
+
 /**
  * Sends a request with the key, retrying where that is safe; resolves to the response parsed by the schema, rejects with a
  * {@link MediaError} or the signal's reason.
  */
-export type Call = <T>(request: HttpRequest, schema: z.ZodType<T>) => Promise<HttpResponse<T>>;
+export type Call = <T>(request: HttpRequest, schema: ResponseSchema<T>) => Promise<HttpResponse<T>>;
 
 /** Like {@link Call}, but resolves to the response itself, whose body can be read until the signal aborts. */
 export type Open = (request: HttpRequest) => Promise<Response>;
@@ -94,7 +97,7 @@ export function createHttp(service: HttpService): Http {
         text: await response.text(),
         headers: response.headers,
       }));
-      return { value: parseResponse(text, schema), headers };
+      return { value: await parseResponse(text, schema), headers };
     },
     open: (request) => repeat(request, async (response) => response),
   };
@@ -155,10 +158,17 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
 }
 
 /** Parses the service's response with its schema; throws `service_unavailable` for anything else. */
-export function parseResponse<T>(text: string, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(text === "" ? null : parseJson(text));
+export async function parseResponse<T>(text: string, schema: ResponseSchema<T>): Promise<T> {
+  const type = typeof schema === "function" ? await loadSchema(schema) : schema;
+  const parsed = type.safeParse(text === "" ? null : parseJson(text));
   if (parsed.success) return parsed.data;
   throw errors.responseUnknown({ cause: parsed.error });
+}
+
+function loadSchema<T>(load: () => Promise<z.ZodType<T>>): Promise<z.ZodType<T>> {
+  return load().catch((cause) => {
+    throw errors.serviceUnreachable({ cause });
+  });
 }
 
 function writeJson(body: unknown): string {

@@ -3,12 +3,9 @@ import { MediaError, toMediaError } from "../../media/errors.ts";
 import { mapExtraInputs } from "../../media/extra-inputs.ts";
 import { ImageUrl } from "../../media/signed-image-url.ts";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../runs/connection.ts";
-import { OutputEstimate as EstimateSchema } from "../../runs/estimate.ts";
 import { isId } from "../../runs/ids.ts";
-import { Job as JobSchema } from "../../runs/job.ts";
 import { ApiKey, NewApiKey } from "../../runs/key.ts";
-import { Step as StepSchema } from "../../runs/step.ts";
-import { Task as TaskSchema } from "../../runs/task.ts";
+import type { Task as TaskRecord } from "../../runs/task.ts";
 import { isFinished } from "../../runs/transitions.ts";
 import type { Upload } from "../../runs/upload.ts";
 import { sleep } from "../../util/async.ts";
@@ -27,7 +24,7 @@ import {
 import { createRemoteOutput } from "../output.ts";
 import { updateOf } from "../progress.ts";
 import type { AnyRun, RunRef, Step, Task } from "../records.ts";
-import { TaskUpdate, type Update } from "../update.ts";
+import type { Update } from "../update.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
 import {
   createHttp,
@@ -58,6 +55,15 @@ export interface RemoteClientOptions {
   poll?: Partial<PollTimes>;
 }
 
+// Loaded with the first response: they include the facts of every option.
+const schemas = {
+  task: async () => (await import("../../runs/task.ts")).Task,
+  step: async () => (await import("../../runs/step.ts")).Step,
+  job: async () => (await import("../../runs/job.ts")).Job,
+  update: async () => (await import("../update.ts")).TaskUpdate,
+  estimate: async () => (await import("../../runs/estimate.ts")).OutputEstimate,
+};
+
 const Health = z.object({ status: z.literal("ok") });
 
 /**
@@ -77,9 +83,9 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const closing = new AbortController();
   const http = untilClosed(createHttp(service), closing.signal);
   const { call } = http;
-  const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
-  const steps = createRecords(call, "step", StepSchema as unknown as z.ZodType<Step>);
-  const jobs = createRecords(call, "job", JobSchema as unknown as z.ZodType<Job>);
+  const tasks = createRecords(call, "task", schemas.task as () => Promise<z.ZodType<Task>>);
+  const steps = createRecords(call, "step", schemas.step as () => Promise<z.ZodType<Step>>);
+  const jobs = createRecords(call, "job", schemas.job as () => Promise<z.ZodType<Job>>);
   const connections = createRecords(call, "connection", Connection);
   const keys = createRecords(call, "key", ApiKey);
   const uploads = createRemoteUploads(call, usesXhr ? null : fetch);
@@ -139,7 +145,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     signal?.throwIfAborted();
     const request = { input, kind, ...(options && { options }) } as NewTask;
     const post = async (body: unknown) =>
-      (await call({ method: "POST", path: "/estimates", body, signal, repeats: true }, EstimateSchema)).value;
+      (await call({ method: "POST", path: "/estimates", body, signal, repeats: true }, schemas.estimate))
+        .value;
     yield await create("task", request, signal && { signal }, post, false);
   }
 
@@ -276,21 +283,21 @@ async function* followTask(
   { call, open }: Http,
   path: string,
   signal: AbortSignal,
-): AsyncGenerator<Update<TaskSchema>, void> {
-  let last: Update<TaskSchema> | null = null;
+): AsyncGenerator<Update<TaskRecord>, void> {
+  let last: Update<TaskRecord> | null = null;
   let lastId = "";
   for (let failures = 1; ; failures++) {
     const headers = { Accept: "text/event-stream", ...(lastId !== "" && { "Last-Event-ID": lastId }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
     // A 204 means that the service has sent the final event, even if it did not arrive.
     if (response.status === 204 || !response.body) {
-      const { value } = await call({ method: "GET", path, signal, patient: true }, TaskSchema);
+      const { value } = await call({ method: "GET", path, signal, patient: true }, schemas.task);
       return yield updateOf(value, last);
     }
     try {
       for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
         if (event !== "update") continue;
-        const update = parseResponse(data, TaskUpdate);
+        const update = await parseResponse(data, schemas.update);
         last = { ...update, error: update.record.error };
         lastId = id;
         failures = 0;

@@ -2,19 +2,12 @@ import { z } from "zod";
 import { MediaError } from "../../media/errors.ts";
 import { isId } from "../../runs/ids.ts";
 import { Upload, type UploadCompletion, type UploadPart } from "../../runs/upload.ts";
-import {
-  NewWebhookEndpoint,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEvent,
-  WebhookSecret,
-} from "../../runs/webhook-events.ts";
 import { doubling, inParallel, isTransient, retry } from "../../util/async.ts";
 import type { ListOptions, Page, SendOptions } from "../client.ts";
 import * as errors from "../errors.ts";
 import { openFile } from "../media-input.ts";
 import { eachRecord } from "../methods.ts";
-import type { Call, Fetch, HttpRequest } from "./http.ts";
+import type { Call, Fetch, HttpRequest, ResponseSchema } from "./http.ts";
 import type { Uploads, Webhooks } from "./remote-client.ts";
 
 const PATHS = {
@@ -36,14 +29,14 @@ export interface Records<T> {
   list(options?: ListOptions): Promise<Page<T>>;
   each(options?: ListOptions): AsyncGenerator<T, void>;
   /** Creates exactly one record, however often the request is retried. */
-  create<R = T>(request: unknown, schema?: z.ZodType<R>): Promise<R>;
+  create<R = T>(request: unknown, schema?: ResponseSchema<R>): Promise<R>;
   update(id: string, change: unknown): Promise<T>;
   delete(id: string): Promise<void>;
   act<R = T>(
     id: string,
     action: string,
     settings?: Pick<HttpRequest, "body" | "creates" | "repeats" | "signal">,
-    schema?: z.ZodType<R>,
+    schema?: ResponseSchema<R>,
   ): Promise<R>;
 }
 
@@ -51,15 +44,17 @@ export interface Records<T> {
 export function createRecords<T extends { id: string }>(
   call: Call,
   type: RecordType,
-  schema: z.ZodType<T>,
+  schema: ResponseSchema<T>,
 ): Records<T> {
-  const send = async <R>(request: HttpRequest, result: z.ZodType<R>) => (await call(request, result)).value;
+  const send = async <R>(request: HttpRequest, result: ResponseSchema<R>) =>
+    (await call(request, result)).value;
+  const page = async () => z.array(typeof schema === "function" ? await schema() : schema);
 
   async function list({ signal, ...options }: ListOptions = {}): Promise<Page<T>> {
     const fields = Object.entries(options).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(fields.map(([name, value]) => [name, String(value)]));
     const path = query.size > 0 ? `${PATHS[type]}?${query}` : PATHS[type];
-    const { value, headers } = await call({ method: "GET", path, signal }, z.array(schema));
+    const { value, headers } = await call({ method: "GET", path, signal }, page);
     return { records: value, more: headers.get("Has-More") === "true" };
   }
 
@@ -68,13 +63,13 @@ export function createRecords<T extends { id: string }>(
       send({ method: "GET", path: pathOf(type, id), signal, patient }, schema),
     list,
     each: (options) => eachRecord(list, options),
-    create: (body, result = schema as z.ZodType<never>) =>
+    create: (body, result = schema as ResponseSchema<never>) =>
       send({ method: "POST", path: PATHS[type], body, creates: true }, result),
     update: async (id, body) => send({ method: "PATCH", path: pathOf(type, id), body }, schema),
     async delete(id) {
       await call({ method: "DELETE", path: pathOf(type, id) }, z.null());
     },
-    act: async (id, action, settings = {}, result = schema as z.ZodType<never>) =>
+    act: async (id, action, settings = {}, result = schema as ResponseSchema<never>) =>
       send({ method: "POST", path: `${pathOf(type, id)}/${action}`, ...settings }, result),
   };
 }
@@ -268,19 +263,23 @@ function uploadError(url: string, status: number): MediaError {
   return errors.uploadFailed({ host, status, retryable: isTransient(status) });
 }
 
+const webhookSchemas = () => import("../../runs/webhook-events.ts");
+
 /** Creates the part of a client that manages endpoints and reads events and deliveries. */
 export function createRemoteWebhooks(call: Call): Webhooks {
-  const endpoints = createRecords(call, "endpoint", WebhookEndpoint);
-  const deliveries = createRecords(call, "delivery", WebhookDelivery);
-  const events = createRecords(call, "event", WebhookEvent);
+  const endpoints = createRecords(call, "endpoint", async () => (await webhookSchemas()).WebhookEndpoint);
+  const deliveries = createRecords(call, "delivery", async () => (await webhookSchemas()).WebhookDelivery);
+  const events = createRecords(call, "event", async () => (await webhookSchemas()).WebhookEvent);
+  const newEndpoint = async () => (await webhookSchemas()).NewWebhookEndpoint;
+  const secret = async () => (await webhookSchemas()).WebhookSecret;
   return {
     endpoints: {
-      create: (request) => endpoints.create(request, NewWebhookEndpoint),
+      create: (request) => endpoints.create(request, newEndpoint),
       get: endpoints.get,
       list: endpoints.list,
       each: endpoints.each,
       update: endpoints.update,
-      rotate: (id, body = {}) => endpoints.act(id, "rotate", { body }, WebhookSecret),
+      rotate: (id, body = {}) => endpoints.act(id, "rotate", { body }, secret),
       delete: endpoints.delete,
     },
     deliveries: {
@@ -291,7 +290,7 @@ export function createRemoteWebhooks(call: Call): Webhooks {
     },
     events: { get: events.get, list: events.list, each: events.each },
     async rotateSecret(body = {}) {
-      return (await call({ method: "POST", path: "/webhooks/secret/rotate", body }, WebhookSecret)).value;
+      return (await call({ method: "POST", path: "/webhooks/secret/rotate", body }, secret)).value;
     },
   };
 }
