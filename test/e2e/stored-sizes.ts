@@ -30,10 +30,16 @@ export const storedSizes = (page: Page): Promise<StoredSizes> =>
       db.close();
     }
     const files: number[] = [];
+    // The page may remove what is being listed.
+    const removed = (thrown: unknown) => {
+      if (!(thrown instanceof DOMException) || thrown.name !== "NotFoundError") throw thrown;
+    };
     const walk = async (folder: FileSystemDirectoryHandle): Promise<void> => {
       for await (const child of folder.values()) {
-        if (child.kind === "file") files.push((await (child as FileSystemFileHandle).getFile()).size);
-        else await walk(child as FileSystemDirectoryHandle);
+        if (child.kind === "file") {
+          const file = await (child as FileSystemFileHandle).getFile().catch(removed);
+          if (file) files.push(file.size);
+        } else await walk(child as FileSystemDirectoryHandle).catch(removed);
       }
     };
     await walk(await navigator.storage.getDirectory());
