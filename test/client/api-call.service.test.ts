@@ -18,6 +18,7 @@ const FRAME = { rotate: 90, flip: "both", width: 320, height: "50%", position: "
 const BOXED = { ...FRAME, fit: "contain", background: "#102030" };
 const SOUND = { track: 1, channels: 2, sample_rate: 44_100, fade_in: 0.5, fade_out: 1 };
 const LEVELED = { normalize: true, target_lufs: -23 };
+const PARTS = [{ start: 61, end: 75.5 }, { end: 14 }, { start: 300 }];
 const SPAN = { start: 1.5, end: 3 };
 const LOGO = { url: "https://example.com/it's a logo.png", position: "top", width: "20%", opacity: 0.5 };
 const SUBTITLES = [
@@ -34,10 +35,12 @@ const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
     },
     { target_size: 4_000_000, volume: 0.5, concat: [{ url: "https://example.com/next.mp4" }] },
     { mute: true, crop: RECTANGLE, subtitles: [{ url: "https://example.com/en.srt", burn: true }] },
+    { parts: PARTS },
   ],
   audio: [
     { format: "mp3", mode: "auto", quality: "low", bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
     { volume: 2, metadata: "keep" },
+    { parts: PARTS },
   ],
   image: [
     {

@@ -19,7 +19,7 @@ import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
-import { ConcatFields, OverlayFields, SubtitleFields } from "./extra-input-fields.tsx";
+import { ConcatFields, OverlayFields, PartFields, SubtitleFields } from "./extra-input-fields.tsx";
 import { type Form, OptionField, OptionFields, useForm } from "./form.tsx";
 import { FitFields, SizeFields, TurnFields } from "./geometry-fields.tsx";
 import { FormatFields, StillsFields, StoryboardFields, WaveformFields } from "./kind-fields.tsx";
@@ -64,6 +64,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {(settings.kind === "video" || settings.kind === "image") && <OverlayFields form={form} />}
           {source.kind === "video" && HAS_TEXT.has(settings.kind) && <SubtitleFields form={form} />}
           {source.kind === "video" && settings.kind === "video" && <ConcatFields form={form} />}
+          {(settings.kind === "video" || settings.kind === "audio") && <PartFields form={form} />}
           {HAS_SOUND.has(settings.kind) && <SoundFields form={form} />}
           {(settings.kind === "video" || settings.kind === "audio") && (
             <OptionField form={form} name="metadata" />
@@ -143,7 +144,7 @@ function FrameRate({ form }: { form: Form }) {
 
 function Times({ input, form }: { input: MediaInput | null; form: Form }) {
   const { source, settings, options } = form;
-  if (!source.duration || !input) return null;
+  if (!source.duration || !input || options.parts) return null;
   if (settings.kind === "image" && source.kind === "image") return null;
   const change = (times: Range) => {
     form.update((now) => {

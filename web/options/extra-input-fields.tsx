@@ -3,12 +3,14 @@ import { BOUNDS, POSITIONS } from "../../src/index.ts";
 import { CONCAT_LABELS, MAX_CONCAT } from "../../src/media/features/concat.ts";
 import { POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
+import { MAX_PARTS, PART_LABELS } from "../../src/media/features/parts.ts";
 import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
 import { Field, NumberField } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
 import * as strings from "./strings.ts";
 
+type Part = NonNullable<AnyOptions["parts"]>[number];
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
 /** How subtitles are shown; burnt-in ones have neither a name nor a default. */
@@ -90,6 +92,32 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
       onChange={(url) => change({ concat: replaceRow(videos, index, { url }) })}
       fault={faultAt(`concat.${index}.url`)}
     />
+  ));
+}
+
+/** Fields for the ranges of the input to play, in their order; they replace the trim. */
+export function PartFields({ form: { options, change, faultAt } }: { form: Form }) {
+  const parts = options.parts ?? [];
+  const set = (index: number, part: Part) => {
+    const own = part.start === undefined && part.end === undefined ? [] : [withoutUndefined(part)];
+    const all = [...parts.slice(0, index), ...own, ...parts.slice(index + 1)];
+    change({ parts: all.length > 0 ? all : undefined, start: undefined, end: undefined });
+  };
+  return withBlank(parts, MAX_PARTS).map((part, index) => (
+    <div class="columns" key={index}>
+      <NumberField
+        label={numberedLabel(PART_LABELS.start, index)}
+        value={part?.start}
+        onChange={(start) => set(index, { ...part, start })}
+        fault={faultAt(`parts.${index}.start`)}
+      />
+      <NumberField
+        label={numberedLabel(PART_LABELS.end, index)}
+        value={part?.end}
+        onChange={(end) => set(index, { ...part, end })}
+        fault={faultAt(`parts.${index}.end`)}
+      />
+    </div>
   ));
 }
 

@@ -33,6 +33,9 @@ const ranges = z
       "Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.",
   });
 
+/** Labels of a part's fields in a form. */
+export const PART_LABELS = { start: "Part from", end: "Part to" } as const;
+
 /** Plays several ranges of one source one after the other. The timeline places them. */
 export const parts = feature({
   options: {
@@ -41,7 +44,7 @@ export const parts = feature({
       schema: ranges,
       alone: true,
       placed: true,
-      words: { label: "Parts", fields: { start: "Start of the part", end: "End of the part" } },
+      words: { label: "Parts", fields: PART_LABELS },
     }),
   },
   summary: ({ parts: list }) => (list && list.length > 1 ? `${list.length} parts` : null),
