@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatClock, roundTime } from "./clock.ts";
+import { EPSILON_SECONDS, formatClock, roundTime } from "./clock.ts";
 import { BOUNDS } from "./formats.ts";
 
 const chapter = z
@@ -106,7 +106,9 @@ function moveToParts(
       if (!own) continue;
       const placed = { ...own, start: boundTime(own.start + at), end: boundTime(own.end + at) };
       const last = moved.at(-1);
-      if (last?.of === of && last.end === placed.start) last.end = placed.end;
+      // Each time is rounded by itself.
+      const continues = last?.of === of && Math.abs(placed.start - last.end) < EPSILON_SECONDS;
+      if (last && continues) last.end = placed.end;
       else moved.push({ ...placed, of });
     }
   }

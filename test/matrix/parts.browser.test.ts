@@ -193,6 +193,22 @@ describe("by a service", () => {
     }
   });
 
+  test("a part after the end of the sound is silent, and the next one is heard", LIMIT, async () => {
+    const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p";
+    const short = numberedClip({ container: "mp4", frames: FRAMES, codec, heard: 75 });
+    const parts = [
+      { start: 4, end: 5 },
+      { start: 1, end: 2 },
+    ];
+    const { path } = await encode("video", { ...SMALL, parts }, short);
+    const { channels } = await readSound(path, { channels: 1 });
+    const [samples = new Float32Array()] = channels;
+    const loudest = (from: number, to: number) =>
+      samples.subarray(from * RATE, to * RATE).reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+    expect(loudest(0.1, 0.9)).toBeLessThan(0.01);
+    expect(loudest(1.1, 1.9)).toBeGreaterThan(0.05);
+  });
+
   test("hundreds of parts, forward and back", LIMIT, async () => {
     const forward = Array.from({ length: 100 }, (_, index) => ({
       start: index * 0.05,

@@ -95,11 +95,29 @@ describe("sound", () => {
     expect(line).toContain(
       "[0:a:0]asplit=1[run0-0];[run0-0]atrim=start=0.1:end=3.1,asplit=2[in0][in1];" +
         "[in0]atrim=start=0.1:end=1.1,asetpts=PTS-round(0.1/TB),aresample=async=1:first_pts=0," +
-        "aformat=sample_rates=44100,apad,atrim=end_sample=44100,afade=t=out:ss=43879:ns=221[part0];",
+        "aformat=sample_rates=44100,apad,asetpts=N/SR/TB,atrim=end_sample=44100,afade=t=out:ss=43879:ns=221[part0];",
     );
     expect(line).toContain(
       "atrim=end_sample=44100,afade=t=in:ns=221[part1];[part0][part1]concat=n=2:v=0:a=1",
     );
+  });
+
+  test("fades out at the end of the output, or where the last part with sound ends", () => {
+    const fadeOf = (list: object[], end: number) => {
+      const source = videoSource({
+        duration: 10,
+        streams: [
+          { index: 0, kind: "video", codec: "h264" },
+          { index: 1, kind: "audio", codec: "aac", end },
+        ],
+      });
+      const { audio } = createPlan(source, "video", { parts: list, fade_out: 1 });
+      return audio?.mode === "encode" ? audio.shape?.fade_out?.at : undefined;
+    };
+    const late = { start: 5, end: 10 };
+    expect(fadeOf([late, { start: 0, end: 10 }, late], 10)).toBe(19);
+    expect(fadeOf([{ start: 0, end: 4 }, late], 9)).toBe(7);
+    expect(fadeOf([{ start: 0, end: 4 }, { start: 7 }], 6)).toBe(3);
   });
 
   test("is read by one input while the parts go forward, and by others after a jump", () => {
@@ -135,6 +153,12 @@ test("chapters and subtitles follow the parts", () => {
     [2740, 3040],
     [3240, 3740],
   ]);
+});
+
+test("a chapter of parts that follow each other appears once, however their times are rounded", () => {
+  const ranges = [1.001, 2.005, 3.003, 5.009, 7.011].map((start) => ({ start, end: start + 0.7 }));
+  const plan = createPlan(film, "video", { parts: ranges, speed: 1.5 });
+  expect(moveChapters([{ start: 0, end: 10, title: "One" }], plan)).toHaveLength(1);
 });
 
 test("wrong parts are refused by name", () => {

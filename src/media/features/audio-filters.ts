@@ -135,6 +135,8 @@ export interface AudioFilters extends z.infer<typeof AudioFilters> {}
 interface Range {
   start: number;
   duration: number | null;
+  /** The ranges of the source in the order of the output, and where each one begins there; absent for a single one. */
+  parts?: readonly { start: number; end: number; at: number }[];
 }
 
 /**
@@ -163,9 +165,11 @@ export function planAudioFilters(
   return Object.keys(filters).length > 0 ? filters : null;
 }
 
-function planFadeOut(seconds: number, source: SourceFacts, { start, duration }: Range, speed: number) {
+function planFadeOut(seconds: number, source: SourceFacts, range: Range, speed: number) {
+  const { start, duration, parts = [{ start, end: Number.POSITIVE_INFINITY, at: 0 }] } = range;
   if (duration === null) throw errors.fadeEndUnknown();
-  const stream = mainStream(source, "audio");
-  const end = Math.min(duration, ((stream?.end ?? Number.POSITIVE_INFINITY) - start) / speed);
+  const last = mainStream(source, "audio")?.end ?? Number.POSITIVE_INFINITY;
+  const heard = parts.findLast((part) => part.start < last) ?? { start, end: start, at: 0 };
+  const end = Math.min(duration, heard.at + (Math.min(heard.end, last) - heard.start) / speed);
   return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
 }

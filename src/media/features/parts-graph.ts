@@ -111,6 +111,8 @@ export function partSounds(
       "aresample=async=1:first_pts=0",
       `aformat=sample_rates=${sample_rate}`,
       "apad",
+      // Silence in place of a whole part has no times, and the joining filter fails.
+      "asetpts=N/SR/TB",
       `atrim=end_sample=${samples}`,
       ...fades(samples, sample_rate, { isFirst: index === 0, isLast: !next }),
     ];
