@@ -39,7 +39,7 @@ export interface HttpResponse<T> {
   headers: Headers;
 }
 
-/** The schema of a response, or a function that loads its module, which a page then fetches with the first response alone. */
+/** The schema of a response, or a function that loads its module, which a page then fetches with the first request alone. */
 export type ResponseSchema<T> = z.ZodType<T> | (() => Promise<z.ZodType<T>>);
 
 /**
@@ -93,11 +93,13 @@ export function createHttp(service: HttpService): Http {
   }
   return {
     async call(request, schema) {
+      // Loaded before the request: a page that cannot parse the response must not have created anything.
+      const type = await loadSchema(schema);
       const { text, headers } = await repeat(request, async (response) => ({
         text: await response.text(),
         headers: response.headers,
       }));
-      return { value: await parseResponse(text, schema), headers };
+      return { value: parseResponse(text, type), headers };
     },
     open: (request) => repeat(request, async (response) => response),
   };
@@ -158,15 +160,16 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
 }
 
 /** Parses the service's response with its schema; throws `service_unavailable` for anything else. */
-export async function parseResponse<T>(text: string, schema: ResponseSchema<T>): Promise<T> {
-  const type = typeof schema === "function" ? await loadSchema(schema) : schema;
-  const parsed = type.safeParse(text === "" ? null : parseJson(text));
+export function parseResponse<T>(text: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(text === "" ? null : parseJson(text));
   if (parsed.success) return parsed.data;
   throw errors.responseUnknown({ cause: parsed.error });
 }
 
-function loadSchema<T>(load: () => Promise<z.ZodType<T>>): Promise<z.ZodType<T>> {
-  return load().catch((cause) => {
+/** Returns the schema of a response; rejects with `service_unavailable` when its module cannot be loaded. */
+export async function loadSchema<T>(schema: ResponseSchema<T>): Promise<z.ZodType<T>> {
+  if (typeof schema !== "function") return schema;
+  return schema().catch((cause) => {
     throw errors.serviceUnreachable({ cause });
   });
 }

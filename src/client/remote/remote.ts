@@ -31,6 +31,7 @@ import {
   type Fetch,
   type Http,
   type HttpRequest,
+  loadSchema,
   parseResponse,
   pauseMs,
   readError,
@@ -55,7 +56,7 @@ export interface RemoteClientOptions {
   poll?: Partial<PollTimes>;
 }
 
-// Loaded with the first response: they include the facts of every option.
+// Loaded with the first request: they include the facts of every option.
 const schemas = {
   task: async () => (await import("../../runs/task.ts")).Task,
   step: async () => (await import("../../runs/step.ts")).Step,
@@ -286,6 +287,7 @@ async function* followTask(
 ): AsyncGenerator<Update<TaskRecord>, void> {
   let last: Update<TaskRecord> | null = null;
   let lastId = "";
+  const type = await loadSchema(schemas.update);
   for (let failures = 1; ; failures++) {
     const headers = { Accept: "text/event-stream", ...(lastId !== "" && { "Last-Event-ID": lastId }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
@@ -297,7 +299,7 @@ async function* followTask(
     try {
       for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
         if (event !== "update") continue;
-        const update = await parseResponse(data, schemas.update);
+        const update = parseResponse(data, type);
         last = { ...update, error: update.record.error };
         lastId = id;
         failures = 0;
