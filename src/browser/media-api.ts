@@ -129,7 +129,7 @@ export type PageResponse<T> =
   | { result: T; error: null }
   | { result: null; error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
 
-/** What a preview shows; the middle when there is no moment. */
+/** The moment and the part that a preview shows; by default the middle and the whole. */
 export interface PreviewMoment {
   /** Seconds of the source. */
   at?: number;

@@ -197,10 +197,10 @@ export interface Client {
   ): AsyncGenerator<OutputEstimate, void>;
   /**
    * Encodes one moment of an output with the task's settings, without creating a task, and returns it with the original to compare. An
-   * image is encoded completely, after its visible part with `view` and `onPart`; a video for a few pictures around the frame (with
-   * `concat`, of the first video), and sound for a few seconds. The next call on the same client aborts the previous one, which rejects
-   * with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a waveform, and the signal's reason on abort. The
-   * client of a service rejects with `encoder_unavailable`.
+   * image is encoded completely, and with `view` and `onPart`, its visible part first. A video is encoded for a few pictures around the
+   * frame, sound for a few seconds. With `concat`, the preview shows the first video. The next call on the same client aborts the
+   * previous one, which rejects with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a waveform, and the
+   * signal's reason on abort. The client of a service rejects with `encoder_unavailable`.
    *
    * @example const { original, output, bytes } = await client.preview({ input: file, kind: "image", options: { format: "webp" } });
    */

@@ -134,7 +134,7 @@ export interface ReadOptions {
 export interface PreviewOptions extends ReadOptions {
   /**
    * Called once with the visible part of a picture, when the request has a `view`: it is encoded first, with the same settings and in
-   * far less time than the whole. Never called for video and sound, for a picture with an overlay, and by the client of a service.
+   * far less time than the whole. Never called for video or sound, for a picture with an overlay, or by the client of a service.
    */
   onPart?(part: PreviewPart): void;
 }

@@ -70,12 +70,12 @@ export function readCommentChapters(comments: readonly (readonly [string, string
   });
 }
 
-/** The part of a source that an output has, with its duration there. */
+/** The span of a source that an output contains, with its duration in the output. */
 export interface KeptRange {
   start: number;
   duration: number | null;
   speed?: number;
-  /** The ranges of the source in the order of the output, and where each one begins there; absent for a single one. */
+  /** The ranges of the source in the order of the output, each with its start there; absent for a single range. */
   parts?: readonly { start: number; end: number; at: number }[];
 }
 

@@ -52,7 +52,7 @@ export interface Container {
   even_sizes: boolean;
   /** Whether it is nothing but audio frames: where such files are joined, a frame may refer to one that is missing. */
   bare: boolean;
-  /** Whether frames state their number and no size: ffmpeg takes their times from the number, and a part of one for a whole. */
+  /** Whether frames state their number but no size: ffmpeg derives their times from the number, and takes an incomplete frame for a whole one. */
   numbered_frames: boolean;
   /** Seconds to decode before a time when no entry point can be looked up. */
   lead: number;
@@ -60,7 +60,7 @@ export interface Container {
   tick(frame: number): number;
   /** Ticks a second in which ffmpeg counts its packets; absent where files differ. */
   clock?: number;
-  /** Whether ffmpeg recognizes it only by a file's name, which inputs lack, and must be told. */
+  /** Whether ffmpeg must be told the format, because it recognizes it only by a file's name, which inputs lack. */
   named: boolean;
   /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";

@@ -140,14 +140,14 @@ export interface Feature<
   fields: F;
   /** The part of the plan that has its fields; absent where the plan's schema names them. */
   part?: P;
-  /** Plans its fields of encoded pictures of a size in a codec, which is null for images. */
+  /** Plans its fields of pictures that are encoded at a size in a codec; the codec is null for images. */
   plan?(
     options: OptionValues<O>,
     source: SourceFacts,
     codec: string | null,
     size: PictureSize,
   ): FieldValues<F>;
-  /** Plans its fields of the plan itself, once everything else is planned; for joined videos from each, of which one is enough. */
+  /** Plans its fields of the plan itself, once everything else is planned. It is called for each joined video, and the results are merged. */
   planWhole?(planned: Planned, source: SourceFacts, options: OptionValues<O>): FieldValues<F>;
   /** Whether a plan needs it; by default, if any of its fields is neither absent nor false. */
   needed?(planned: Planned): boolean;

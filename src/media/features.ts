@@ -174,8 +174,8 @@ export function overFilters(fields: object, context: OverContext): Filter[] {
 }
 
 /**
- * Returns the cost of a plan's features for an engine. The seconds of joined videos are a mean by their shares of the pictures; their
- * filters stay in memory side by side.
+ * Returns the cost of a plan's features for an engine. The seconds of joined videos are weighted by their shares of the pictures; the
+ * memory of their filters adds up.
  */
 export function featureCost(parts: readonly Planned[], engine: Engine): Required<FeatureCost> {
   const total = { seconds: 0, memory: 0, fixed_memory: 0 };

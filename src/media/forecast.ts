@@ -228,7 +228,7 @@ function unsupported(plan: Plan): Dropped["reason"] {
   return isAlone(plan) ? "asked" : "not_supported";
 }
 
-// A single still lacks nothing of the source's end.
+// A still does not need the end of its source.
 function isStill({ image }: Plan): boolean {
   return image !== null && !image.animated;
 }

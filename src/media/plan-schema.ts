@@ -129,7 +129,7 @@ export const Chunk = z.strictObject({
   sound_from: seconds.optional(),
 });
 
-/** A source as it comes over the wire: as strict as the plan, and the names that become arguments have a pattern. */
+/** A source on the wire: parsed as strictly as the plan, with patterns for names that become arguments. */
 export const NamedSource = z.unknown().transform((json, context): Source => {
   const { data, error } = Source.safeParse(json);
   if (!data) {

@@ -14,7 +14,7 @@ export type AudioPlan = z.infer<typeof schema.AudioPlan>;
 export interface ImagePlan extends z.infer<typeof schema.ImagePlan> {}
 /** One stream of adaptive video. */
 export interface Rendition extends z.infer<typeof schema.Rendition> {}
-/** A range of the source among several that play one after the other. */
+/** One of several ranges of the source that play one after the other. */
 export type PlannedPart = NonNullable<Plan["parts"]>[number];
 /** A span of the source that is encoded separately. */
 export interface Chunk extends z.infer<typeof schema.Chunk> {}
@@ -50,7 +50,7 @@ export function sourceEnd(plan: Plan, { end }: { end: number | null } = plan): n
   return end ?? (seconds === null ? null : plan.start + seconds);
 }
 
-/** Returns the range of the source around a time that a plan shows without a break: the nearest of its parts, or all of it. */
+/** Returns the unbroken range of the source that a plan shows around a time: the nearest of its parts, or its whole span. */
 export function rangeAt(plan: Plan, time: number): { start: number; end: number | null; at: number } {
   const distance = ({ start, end }: PlannedPart) => Math.max(0, start - time, time - end);
   const whole = { start: plan.start, end: sourceEnd(plan), at: 0 };

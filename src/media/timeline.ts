@@ -11,7 +11,7 @@ export interface Span {
   start: number;
   end: number | null;
   duration: number | null;
-  /** The ranges that are kept when there are several, in the order of the output; `duration` is their sum. */
+  /** The ranges, if there are several, in the order of the output; `duration` is their sum. */
   parts?: PlannedPart[];
 }
 
@@ -22,7 +22,7 @@ interface Range {
 }
 
 /**
- * Returns options whose parts end within the source, and of which none begins where the one before it ends; a single part becomes
+ * Returns options whose parts end within the source. Merges parts that follow each other without a gap; a single part becomes
  * `start` and `end`. Throws `invalid_options` for a part at or beyond the source's end, and `input_unsupported` when that is unknown.
  */
 export function withRanges<

@@ -19,7 +19,7 @@ export const fileDamaged = () => misfit("it is damaged");
 export const clusterUntimed = () => misfit("a cluster has no time");
 export const commentsNotEdited = () =>
   new MediaError("encode_failed", "The cover and tags could not be added to the encoded file.");
-/** The error of a copy, whose part is the source itself. */
+/** The error of a copy that cannot read its source. */
 export const sourceDamaged = ({ cause }: { cause: unknown }) =>
   new MediaError("input_unsupported", "The input cannot be read to its end: it is damaged or cut off.", {
     cause,

@@ -4,13 +4,13 @@ export interface RawPictures {
   format: "I420" | "NV12";
   width: number;
   height: number;
-  /** Size at which the pictures are shown, in the proportions of its pixels. */
+  /** Display size, which states the shape of the pixels. */
   shown: { width: number; height: number };
   /** Nominal frames per second. */
   fps: number;
   /** Code points of ITU-T H.273; null for those that the source does not state. */
   color: { primaries: number | null; transfer: number | null; matrix: number | null };
-  /** In the order in which they are shown; times in seconds. */
+  /** Pictures in display order; times in seconds. */
   pictures: readonly { at: number; duration: number; bytes: Uint8Array<ArrayBuffer> }[];
 }
 

@@ -80,7 +80,7 @@ export interface AvcPictures {
   /** 0 gray, 1 4:2:0, 2 4:2:2, 3 4:4:4. */
   chroma: number;
   bit_depth: number;
-  /** Whether all pictures are progressive; if false, some may be stored as fields, as only their headers tell. */
+  /** Whether all pictures are progressive; if false, some may be stored as fields; only their headers tell. */
   progressive: boolean;
 }
 

@@ -102,7 +102,7 @@ export function timeStreams(
   return streams.map((stream) => ({ ...stream, duration }));
 }
 
-/** The stream that takes what the others leave of a file's bytes. */
+/** The only stream of unknown bitrate: its bytes are those of the file less those of the other streams. */
 export interface RestStream {
   index: number;
   /** Bytes of all packets in the file. */

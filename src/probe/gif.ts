@@ -99,7 +99,7 @@ function readGif(view: DataView): boolean {
 }
 
 const MAX_CODES = 4096;
-// Colors that leave room for the codes of 12 bits.
+// Codes have up to 12 bits, so colors have fewer.
 const MAX_COLOR_BITS = 11;
 
 // Decodes LZW (GIF89a, appendix F) until it meets the color.

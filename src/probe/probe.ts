@@ -297,7 +297,7 @@ function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
   if (edits.includes("gap")) throw errors.editGap();
   const preroll = Math.max(0, ...all.map((track) => (track.preroll ? track.hidden : 0)));
   const postroll = Math.max(0, ...all.map((track) => track.postroll));
-  // Copies of hidden packets keep their times, and so would keep an empty edit before all tracks.
+  // A copy with hidden packets keeps all times, so it would also keep an empty edit before all tracks.
   const isLate = start > 0 && (preroll > 0 || postroll > 0);
   return {
     ...((edits.includes("parts") || isLate) && { edited: true as const }),

@@ -18,7 +18,7 @@ export interface ShownRange {
   duration: number | null;
   /** Seconds of source per second of output. */
   speed: number;
-  /** The ranges of the source in the order of the output, and where each one begins there; absent for a single one. */
+  /** The ranges of the source in the order of the output, each with its start there; absent for a single range. */
   parts?: readonly { start: number; end: number; at: number }[] | undefined;
 }
 

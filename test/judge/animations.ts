@@ -27,7 +27,7 @@ export interface GifFrame {
   delay: number;
   /** Index in {@link GIF_COLORS}. */
   color: number;
-  /** Sides in pixels, from the top left corner; default all. */
+  /** Side in pixels, from the top left corner; by default that of the whole picture. */
   side?: number;
   /** 1 leaves the frame, 2 removes it. */
   disposal?: 1 | 2;

@@ -138,7 +138,7 @@ export async function editedMovie(edits: readonly Shown[], stated?: number): Pro
   return rewritten(path, "mov", JSON.stringify([edits, stated]), (file) => withEdits(file, edits, stated));
 }
 
-/** A film whose index comes last, of which the tracks show only these parts. */
+/** A film whose index comes last and whose tracks show only these parts. */
 export const editedFilm = (path: string, edits: readonly Shown[]) =>
   rewritten(path, "mp4", JSON.stringify(edits), (file) => withEdits(file, edits));
 

@@ -12,7 +12,7 @@ const LIMIT = { timeout: 240_000 };
 const FRAMES = 150;
 const SMALL = { quality: "low", width: 160 } as const;
 
-/** Parts out of order, which overlap, and of which two begin between pictures. */
+/** Overlapping parts out of order; two begin between pictures. */
 const PARTS = [
   { start: 3.17, end: 5 },
   { start: 0.5, end: 1.3 },
@@ -33,7 +33,7 @@ interface Shown {
 // Times on the clock of a container are rounded.
 const NUDGE = 0.0006;
 
-/** Returns the pictures of parts of a file, of which each begins with the one that is visible then. */
+/** Returns the pictures of a file's parts; each part begins with the picture that is visible at its start. */
 async function picturesOf(path: string): Promise<Shown[]> {
   const { frames, start: origin } = await recallOriginal(path);
   const own = frames.map(({ number, time }) => ({ number, time: time - origin }));
@@ -64,7 +64,7 @@ async function expectPictures(path: string, wanted: readonly Shown[]): Promise<v
 const RATE = 48_000;
 const FADE = 0.006;
 
-/** Asserts that sound without loss is that of the parts, to the sample, but for fades at the joins. */
+/** Asserts that lossless sound is that of the parts to the sample, except for fades at the joins. */
 async function expectSamples(path: string, source: string, parts = PARTS): Promise<void> {
   const [output, original] = await Promise.all([
     readSound(path, { channels: 1 }),
@@ -88,7 +88,7 @@ async function expectSamples(path: string, source: string, parts = PARTS): Promi
   }
 }
 
-/** Asserts that sound with loss is that of the parts: at each moment the tone of the chirp. */
+/** Asserts that lossy sound is that of the parts: it has the chirp's tone at each moment. */
 async function expectTones(path: string, parts = PARTS): Promise<void> {
   const { channels, duration } = await readSound(path, {
     channels: 1,

@@ -18,7 +18,7 @@ const OPEN = Number(process.env.SOAK_OPEN ?? 12);
 // A kill each so many seconds, on average.
 const KILL_SECONDS = 20;
 const VICTIMS = ["framewright", "framewright-encoder", "native", "all"] as const;
-// How many attempts a step has. Each kill and each outage of its source may cost one.
+// Attempts of a step. Each kill and each outage of its source may cost one.
 const ATTEMPTS = 3;
 // The source answers 503 for the first moments of each interval, which last less than the pause between two attempts.
 const OUTAGE = { everyMs: 20_000, lastsMs: 1500 } as const;
@@ -95,7 +95,7 @@ async function create({ input, outputs }: Wish): Promise<Made> {
   };
 }
 
-/** Waits for a task or a job to end. One that never does is shown, as it stands then. */
+/** Waits for a task or a job to end, and shows the state of one that never does. */
 async function waitForEnd(path: string): Promise<void> {
   for (const end = Date.now() + STUCK_MINUTES * MINUTE; ; await sleep(250)) {
     const record = await ask<Task | Job>("GET", path);

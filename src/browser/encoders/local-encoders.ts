@@ -75,7 +75,7 @@ export function createLocalEncoders(settings: EncoderSettings, draw: PageRequest
   return { ordered: [copy, ...[...images, ...rest].map(withDecoder(decoder, draw))], pool };
 }
 
-// Browsers decode no still with a missing end or a wrong checksum, which ffmpeg reads.
+// Browsers refuse a still with a missing end or a wrong checksum; ffmpeg reads it.
 function withSpare(encoder: LocalEncoder, spare: Encoder): LocalEncoder {
   return {
     ...encoder,

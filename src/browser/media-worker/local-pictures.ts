@@ -170,7 +170,7 @@ function isSameShape(
   return one.format === other.format && one.width === other.width && one.height === other.height;
 }
 
-/** Returns the code points of a source's colors; null when it states one that has none here. */
+/** Returns the code points of a source's colors; null when it states a color that has no code point in the table. */
 function codePoints(source: Source): RawPictures["color"] | null {
   const { primaries, transfer, matrix } = statedColor(source);
   const points = [primaries, transfer, matrix].map((name) =>

@@ -12,7 +12,7 @@ interface AnimationFormat {
   isFrame(block: Uint8Array): boolean;
   read(block: Uint8Array): number;
   write(block: Uint8Array, units: number): void;
-  /** Adapts a frame's block to the next one's. */
+  /** Changes a frame's block to suit the next frame's. */
   join?(block: Uint8Array, next: Uint8Array): void;
   /** Units of time per second. */
   clock: number;
@@ -78,11 +78,11 @@ const FORMATS: Readonly<Record<string, AnimationFormat>> = { gif: GIF_FORMAT, we
 /** A stream that passes an animation on and counts its frames. */
 export interface AnimationEnd {
   stream: TransformStream<Uint8Array, Uint8Array>;
-  /** Frames that have passed. */
+  /** Returns the number of frames passed on so far. */
   frames(): number;
 }
 
-/** Returns whether {@link endAnimation} finishes the output of a plan; an AVIF's packets state their durations. */
+/** Returns whether {@link endAnimation} must finish a plan's output; an AVIF does not need it, because its packets state their durations. */
 export function endsLater({ image, duration, format }: Plan): boolean {
   return image?.animated === true && !image.sheet && duration !== null && format !== "avif";
 }
@@ -243,7 +243,7 @@ function readFrame(file: Uint8Array, view: DataView, start: number, end: number)
 
 /**
  * Returns the milliseconds for which viewers show a frame: browsers show one of at most 10 ms for 100 ms (Chromium's
- * `DeferredImageDecoder::FrameDurationAtIndex`, Firefox's `FrameTimeout`, WebKit bug 36082), and so does ffmpeg a GIF's.
+ * `DeferredImageDecoder::FrameDurationAtIndex`, Firefox's `FrameTimeout`, WebKit bug 36082), and ffmpeg does the same in a GIF.
  */
 export function shownFor(duration: number): number {
   return duration <= 10 ? 100 : duration;

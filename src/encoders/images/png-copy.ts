@@ -35,7 +35,7 @@ const KEPT: ReadonlySet<string> = new Set(["IHDR", "PLTE", "tRNS", "IDAT", "IEND
 const MAX_CHUNKS = 100_000;
 
 /**
- * Returns the edits that reduce a PNG to its pixels, without tags and other data of the file; null when it is not whole, or when readers
+ * Returns the edits that reduce a PNG to its pixels, without tags and other data of the file; null when it is incomplete, or when readers
  * differ on its transparency. Rejects as the reader does.
  */
 export async function pngEdits(reader: ByteReader, signal: AbortSignal): Promise<Edit[] | null> {

@@ -36,16 +36,16 @@ function needsPartial(source: SourceFacts): boolean {
   return source.truncated === true && containerOf(source).indexed;
 }
 
-// The packet at the end of what is left may be cut.
+// The last packet of a truncated file may be incomplete.
 const CUT_EDGE = 0.001;
 
-/** A file that is cut off: its intact seconds, and which video of `concat` it is, absent for the input itself. */
+/** A file that is cut off: its intact seconds, and its number among the joined videos, absent for the input. */
 export interface CutFile {
   seconds: number;
   part?: number;
 }
 
-/** Returns the first file, of the input and the videos joined to it, that only the option `partial` converts; null when it is set. */
+/** Returns the first file, the input or a joined video, that needs the option `partial`; null if there is none or the option is set. */
 export function findCutFile(
   source: SourceFacts,
   options: object,

@@ -16,14 +16,14 @@ export interface SoundRun {
   /** Seconds of the source. */
   start: number;
   end: number;
-  /** Where the first of them begins in the output, in seconds. */
+  /** Start of the first of them in the output, in seconds. */
   at: number;
   parts: readonly NumberedPart[];
 }
 
 // Decoding a short gap takes less time than opening the file again.
 const MAX_GAP_SECONDS = 30;
-// A hundred inputs exceed the memory of the light encoder. Where parts go back more often, the sound of later ones waits in memory.
+// A hundred inputs exceed the memory of the light encoder. If parts jump back more often, the sound of later ones waits in memory.
 const MAX_INPUTS = 8;
 
 /** Groups the parts of a plan by the inputs that read their sound; empty for a plan without parts. */
@@ -52,11 +52,11 @@ export function soundRuns({ parts = [] }: Pick<Plan, "parts">): SoundRun[] {
 export interface RunInput extends SoundRun {
   /** Arguments before the input. */
   seek: readonly string[];
-  /** The time that ffmpeg gives the first moment of the source, in seconds. */
+  /** ffmpeg's timestamp of the start of the source, in seconds. */
   origin: number;
 }
 
-// Decoders need a packet or two before the first complete one.
+// Decoders need a packet or two before their output is complete.
 const PREROLL_SECONDS = 0.1;
 
 /**
@@ -86,7 +86,7 @@ export function laterInputs(runs: readonly RunInput[], file: string, { input }: 
   return runs.slice(1).flatMap(({ seek }) => [...seek, ...input, "-i", file]);
 }
 
-/** Seconds of the fades at a join, where sound that jumps would click. */
+/** Seconds of the fades at a join, where a jump in the sound would click. */
 const FADE_SECONDS = 0.005;
 
 /** Returns the filter graph of a chunk's sound, up to `[sound]`: its parts one after the other, then `filters`. */
@@ -147,7 +147,7 @@ function trimTo({ start, end }: Pick<PlannedPart, "start" | "end">, origin: numb
   return `atrim=start=${formatSeconds(start + origin)}:end=${formatSeconds(end + origin)}`;
 }
 
-// Every part would otherwise receive, and drop, all the sound of the others.
+// Without groups, every part would receive all the sound of the others, and drop it.
 function groupsOf(all: readonly NumberedPart[]): NumberedPart[][] {
   const size = Math.ceil(Math.sqrt(all.length));
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>

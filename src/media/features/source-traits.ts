@@ -2,7 +2,7 @@ import { z } from "zod";
 import { containerOf } from "../containers.ts";
 import { feature } from "../feature.ts";
 
-// Every engine of this version reads such sources; an older encoder would read them as others, and so must have the feature.
+// Every engine of this version reads such sources; an older encoder would misread them, so its lack of the feature keeps them from it.
 const EVERYWHERE = {
   native: true,
   stock: true,
@@ -24,7 +24,7 @@ export const main_tracks = feature({
   refusal: { code: "main_tracks", clause: () => "it reads only the first track of each kind" },
 });
 
-/** Reads a source whose clock restarts midway from its beginning, because it cannot be seeked. */
+/** Reads a source from its beginning, without seeks, because its clock restarts midway. */
 export const restarted = feature({
   options: {},
   fields: { restarted: MARK },
@@ -34,7 +34,7 @@ export const restarted = feature({
   refusal: { code: "restarted", clause: () => "it would seek in a file whose clock restarts" },
 });
 
-/** Leaves out the part of a frame at the end of a truncated source. */
+/** Leaves out the incomplete frame at the end of a truncated source. */
 export const truncated = feature({
   options: {},
   fields: { truncated: MARK },
@@ -44,7 +44,7 @@ export const truncated = feature({
   refusal: { code: "truncated", clause: () => "it expects a file that is not cut off" },
 });
 
-/** Reads pictures whose format ffmpeg knows only by a file's name, or takes for another. */
+/** Reads pictures whose format ffmpeg recognizes only by a file's name, or mistakes for another. */
 export const named_format = feature({
   options: {},
   fields: { named_format: MARK },

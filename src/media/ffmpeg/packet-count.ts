@@ -204,7 +204,7 @@ export function listDecodedSound(
   return [...decoded, ...until, "-f", "framecrc", folder + LISTS.decodedSound];
 }
 
-/** Returns the arguments that list the audio packets and the decoded audio of the inputs that parts have. */
+/** Returns the arguments that list the audio packets and the decoded audio of the inputs that read the parts of a plan. */
 export function listPartSounds(
   { sound_track: sound = 0 }: Plan,
   runs: readonly RunInput[],

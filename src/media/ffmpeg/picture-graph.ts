@@ -195,7 +195,7 @@ export function videoGraph(
 
 /**
  * Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. Throws a
- * RangeError if one that a filter reads has a path with characters that filters interpret.
+ * RangeError if a filter reads a path with characters that filters interpret.
  */
 export function videoOver(
   plan: Plan,
@@ -289,7 +289,7 @@ export function videoArgs(
   ];
 }
 
-// Ticks a second of an output: a fixed number in some containers.
+// Ticks per second of an output, which some containers fix.
 function clockOf({ format }: Pick<Plan, "format">, otherwise = CLOCK): number {
   return containerOf({ format }).clock ?? otherwise;
 }
@@ -346,7 +346,7 @@ export function lastFrameDuration(
 
 const SAME_SECONDS = 0.0002;
 
-/** Returns the arguments that make the pictures of an MP4 or MOV count in ticks of `clock`; none for a container with ticks of its own. */
+/** Returns the arguments that set the ticks per second of an MP4's or MOV's pictures; none for a container that fixes them. */
 export function timescaleArgs({ format }: Plan, clock = CLOCK): readonly string[] {
   if (containerOf({ format }).clock !== undefined) return [];
   return ["-video_track_timescale", String(clock), "-movie_timescale", String(CLOCK)];

@@ -127,7 +127,7 @@ function placeMoment(sample: Sample, at: number | undefined): number {
   return Math.min(Math.max(start, at ?? middle), start + length);
 }
 
-/** Returns the range of the source that a moment lies in; of joined files, the first. */
+/** Returns the range of the source that contains a moment; for joined files, the range of the first. */
 function shownRange({ plan, source: { duration } }: Sample, moment: number) {
   return plan.concat ? { start: plan.start, end: duration ?? null } : rangeAt(plan, moment);
 }
