@@ -118,7 +118,7 @@ export const Chunk = z.strictObject({
   track: z.enum(["all", "video", "audio"]),
   start: seconds,
   end: seconds.nullable(),
-  /** Where it begins in the output, in seconds; absent where that follows from `start`. */
+  /** Start of the chunk in the output, in seconds; absent where that follows from `start`. */
   at: seconds.optional(),
   /** Where decoding starts, at or before `start`. Default: `start`. */
   decode_from: seconds.optional(),

@@ -23,7 +23,7 @@ import type { ImageInput } from "./image-source.ts";
 export interface EncodedImage {
   bytes: Uint8Array<ArrayBuffer>;
   mime: string;
-  /** What the source has and the picture lacks. */
+  /** The parts of the source that the picture lacks. */
   dropped: Dropped[];
 }
 

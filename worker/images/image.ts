@@ -28,7 +28,7 @@ export interface ImageEntry {
   size: number;
   /** The version of its source, an ETag or a date; null when the source states none. */
   validator: string | null;
-  /** What the source has and the picture lacks, as a list of RFC 9651; absent when nothing is lost. */
+  /** The parts of the source that the picture lacks, as a list of RFC 9651; absent when nothing is lost. */
   dropped?: string;
   /** Time until which it is served without revalidation, in milliseconds since the epoch. */
   fresh_until: number;

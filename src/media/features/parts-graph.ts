@@ -147,7 +147,7 @@ function trimTo({ start, end }: Pick<PlannedPart, "start" | "end">, origin: numb
   return `atrim=start=${formatSeconds(start + origin)}:end=${formatSeconds(end + origin)}`;
 }
 
-// Without groups, every part would receive all the sound of the others, and drop it.
+// A single split would give each part the sound of all the others to drop.
 function groupsOf(all: readonly NumberedPart[]): NumberedPart[][] {
   const size = Math.ceil(Math.sqrt(all.length));
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>

@@ -55,7 +55,7 @@ export const parts = feature({
           /** Seconds of the source. */
           start: z.number().min(0).max(1e7),
           end: z.number().min(0).max(1e7),
-          /** Where it begins in the output, in seconds. */
+          /** Start of the part in the output, in seconds. */
           at: z.number().min(0).max(1e7),
         }),
       )
