@@ -28,12 +28,12 @@ export type CropOption =
 /** A range of the source to play. */
 export interface PartOption {
   /**
-   * Where it begins in the source, in seconds.
+   * Start in the source, in seconds.
    *
    * @default 0
    */
   start?: number | undefined;
-  /** Where it ends in the source, in seconds; the source's end when absent. */
+  /** End in the source, in seconds; the end of the source when absent. */
   end?: number | undefined;
 }
 

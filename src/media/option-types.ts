@@ -66,7 +66,7 @@ export type VideoOptions = (
    */
   mode?: "auto" | "copy" | undefined;
   /**
-   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -246,7 +246,7 @@ export type AudioOptions = {
    */
   mode?: "auto" | "copy" | undefined;
   /**
-   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -338,7 +338,7 @@ export type ImageOptions = {
    */
   format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
   /**
-   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -428,7 +428,7 @@ export type AnimationOptions = {
    */
   format?: "gif" | "webp" | "avif" | undefined;
   /**
-   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -512,7 +512,7 @@ export type StoryboardOptions = {
    */
   format?: "jpeg" | "webp" | undefined;
   /**
-   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"
    */
@@ -654,7 +654,7 @@ export type AdaptiveVideoOptions = {
    */
   encryption?: EncryptionOption | undefined;
   /**
-   * From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"
    */

@@ -76,18 +76,20 @@ const stream = z
         "True if a subtitle track holds only what every viewer needs, such as translated signs; otherwise absent.",
     }),
     channels: z.int().min(1).optional().meta({
-      description: "Channels of a sound track; absent for the one that `audio` describes.",
+      description: "Channels of a sound track; absent for the track that `audio` describes.",
     }),
-    sample_rate: z.int().min(1).optional().meta({ description: "Samples per second of such a track." }),
+    sample_rate: z.int().min(1).optional().meta({
+      description: "Samples per second of a sound track; absent for the track that `audio` describes.",
+    }),
     bit_depth: z
       .int()
       .min(1)
       .optional()
-      .meta({ description: "Bits of a sample of such a track, as in `audio`." }),
+      .meta({ description: "Bits per sample of a lossless sound track, as in `audio`." }),
     floating: z
       .literal(true)
       .optional()
-      .meta({ description: "True if such a track has floating-point samples, as in `audio`." }),
+      .meta({ description: "True if a sound track has floating-point samples, as in `audio`." }),
   })
   .meta({ id: "Stream" });
 

@@ -24,7 +24,7 @@ export const partial = feature({
       },
     }),
   },
-  summary: (options) => (options.partial ? "as far as the file goes" : null),
+  summary: (options) => (options.partial ? "intact part only" : null),
   fields: { partial: z.literal(true).exactOptional() },
   part: "plan",
   planWhole: (_, source) => (needsPartial(source) ? { partial: true } : {}),

@@ -15,10 +15,10 @@ const ranges = z
       {
         start: seconds
           .optional()
-          .meta({ description: "Where the part begins in the source, in seconds.", default: 0 }),
-        end: seconds
-          .optional()
-          .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
+          .meta({ description: "Start of the part in the source, in seconds.", default: 0 }),
+        end: seconds.optional().meta({
+          description: "End of the part in the source, in seconds; the end of the source when absent.",
+        }),
       },
       "field",
       " of parts",
@@ -65,7 +65,7 @@ export const parts = feature({
   },
   part: "plan",
   doneBy: { native: true, stock: true, fast: true, webcodecs: true },
-  refusal: { code: "parts", clause: () => "it cannot join parts of a file" },
+  refusal: { code: "parts", clause: () => "it cannot encode several parts of a file" },
 });
 
 /** Checks that each part ends after its start, and that no other range is requested. */

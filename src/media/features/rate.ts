@@ -26,7 +26,7 @@ export const quality = optionGroup({
       kinds: ["video", "audio", "image", "animation", "storyboard", "adaptive_video"],
       schema: oneOf(QUALITIES).optional().meta({
         description:
-          "From the smallest file to the best picture or sound. It sets no limit on the size: a high quality can make a file larger than its source.",
+          "Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.",
         default: "medium",
       }),
       placed: true,
