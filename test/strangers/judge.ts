@@ -117,9 +117,9 @@ async function sample({ width, height, pixels }: Decoded, grid: readonly [number
 
 async function decodeWithSharp(path: string): Promise<Decoded> {
   const image = sharp(path, { limitInputPixels: 1e8, failOn: "none" }).autoOrient().toColourspace("srgb");
-  // sharp converts 16 bits to Display P3 unless the output has a profile.
-  const { data, info } = await image
-    .withIccProfile("srgb")
+  // sharp would convert a 16-bit picture without a profile as if it were in Display P3.
+  const { icc } = await image.metadata();
+  const { data, info } = await (icc ? image.withIccProfile("srgb") : image)
     .ensureAlpha()
     .raw()
     .toBuffer({ resolveWithObject: true });
