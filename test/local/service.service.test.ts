@@ -121,13 +121,15 @@ test("without ffmpeg it warns once what will fail, runs the rest, and ends on SI
   await expectEnd(script, url, "SIGINT");
 });
 
-test("a start ends the orphans of a killed one and reuses its state and port; nothing outlives a killed supervisor", async () => {
+test("a start ends the orphans of a killed one and keeps its state, key and port for itself; nothing outlives a killed supervisor", async () => {
+  const key = () => readFileSync(join(state(), "media-signing-key"), "utf8");
   const first = runScript("dev", [], env());
   const [, url = ""] = await first.line(READY);
   const pids = family(first.pid);
   // Kill all Node processes at once, so that none is left to end workerd.
   for (const pid of pids) if (visibleFacts(pid).includes(".ts\0")) process.kill(pid, "SIGKILL");
   await first.ended;
+  const signing_key = key();
   const orphans = running(pids);
   expect(orphans.length).toBeGreaterThan(1);
 
@@ -135,15 +137,12 @@ test("a start ends the orphans of a killed one and reuses its state and port; no
   expect((await second.line(READY))[1]).toBe(url);
   expect(await health(url)).toBe(200);
   expect(running(orphans)).toEqual([]);
+  expect(key()).toBe(signing_key);
+  await expect(start()).rejects.toThrow(/^A service \(process \d+\) already runs on /);
   const others = family(second.pid);
   second.child.kill("SIGKILL");
   await expectGone(others);
   expect(await readdir(state())).toContain("service.json");
-
-  // No native encoders of its own, as NATIVE_ENCODER_URL names another.
-  const third = await start({ NATIVE_ENCODER_URL: "http://127.0.0.1:9" });
-  expect(await health(third.url)).toBe(200);
-  expect(third.pids("native")).toEqual([]);
 });
 
 test("a signal ends it during its start", async () => {
@@ -164,26 +163,23 @@ test("an aborted start starts nothing", async () => {
   expect(await readdir(state())).not.toContain("service.json");
 });
 
-test("two services run side by side, each with its own state folder", async () => {
-  const [one, two] = await Promise.all([
-    start({ STATE_DIR: join(folder, "one") }),
-    start({ STATE_DIR: join(folder, "two") }),
-  ]);
-  expect(one.url).not.toBe(two.url);
-  expect(await Promise.all([probeThroughEncoder(one), probeThroughEncoder(two)])).toEqual(["avi", "avi"]);
-  await one.stop();
-  expect(await health(two.url)).toBe(200);
-  expect(await probeThroughEncoder(two)).toBe("avi");
-});
-
-test("restarts whatever is killed: a native encoder, the encoder worker, the service", async () => {
+test("restarts whatever is killed: a native encoder, the encoder worker, the service; another service runs beside it", async () => {
   const lines: string[] = [];
-  const service = await startService({
-    ...parseSettings(env()),
-    native: 2,
-    tell: (line) => lines.push(line),
-  });
+  const [service, other] = await Promise.all([
+    startService({ ...parseSettings(env()), native: 2, tell: (line) => lines.push(line) }),
+    start({ STATE_DIR: join(folder, "other"), NATIVE_ENCODER_URL: "http://127.0.0.1:9" }),
+  ]);
   onTestFinished(() => service.kill("SIGKILL"));
+  expect(service.url).not.toBe(other.url);
+  expect(await Promise.all([probeThroughEncoder(service), probeThroughEncoder(other)])).toEqual([
+    "avi",
+    "avi",
+  ]);
+  // Its setting names another encoder.
+  expect(other.pids("native")).toEqual([]);
+  await other.stop();
+  expect(await health(service.url)).toBe(200);
+
   const [one = 0, two = 0] = service.pids("native");
   const port = () => /"url":"[^"]*:(\d+)"/.exec(logOf("native-1").trim().split("\n").at(-1) ?? "")?.[1];
   const before = port();
@@ -212,15 +208,6 @@ test("restarts whatever is killed: a native encoder, the encoder worker, the ser
     "framewright-encoder ended (SIGKILL); starting it again.",
     "framewright ended (SIGKILL); starting it again.",
   ]);
-});
-
-test("a state folder serves one service at a time, and keeps the signing key over a restart", async () => {
-  const first = await start();
-  await expect(start()).rejects.toThrow(/^A service \(process \d+\) already runs on /);
-  const key = readFileSync(join(state(), "media-signing-key"), "utf8");
-  await first.stop();
-  await start();
-  expect(readFileSync(join(state(), "media-signing-key"), "utf8")).toBe(key);
 });
 
 test("names a port that is in use", async () => {
