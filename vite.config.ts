@@ -11,6 +11,7 @@ const SLOW = {
   testTimeout: 180_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 30_000 } },
+  setupFiles: fixtures("file-hooks"),
   // Twice the cores that a small machine has, as each file waits now and then.
   maxWorkers: 4,
   sequence: { groupOrder: 1 },
@@ -30,9 +31,16 @@ class SlowestFirst extends BaseSequencer {
       const place = SLOWEST.indexOf(relative(import.meta.dirname, file.moduleId));
       return place < 0 ? SLOWEST.length : place;
     };
+    // A process runs the next file only if it is of the same project, and its modules are loaded.
+    const project = (one: TestSpecification, other: TestSpecification) =>
+      one.project.name.localeCompare(other.project.name);
     // Two unknown durations compare as NaN, which leaves the files in the order of their size.
     return sorted.sort(
-      (one, other) => order(one) - order(other) || rank(one) - rank(other) || duration(other) - duration(one),
+      (one, other) =>
+        order(one) - order(other) ||
+        rank(one) - rank(other) ||
+        project(one, other) ||
+        duration(other) - duration(one),
     );
   }
 }
@@ -63,6 +71,8 @@ export default defineConfig({
           ...SLOW,
           name: "ffmpeg",
           include: [`${FOLDERS}/**/*.ffmpeg.test.ts`],
+          // A process of its own for every file would load the same modules and cores again.
+          isolate: false,
           globalSetup: fixtures("build-assets"),
         },
       },

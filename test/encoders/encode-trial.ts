@@ -1,7 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
@@ -9,12 +7,10 @@ import type { ChunkHints } from "../../src/media/index.ts";
 import type { Storage } from "../../src/runs/ports.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/storage.ts";
+import { makeFolder } from "../fixtures/end-of-file.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "../probe/probe-file.ts";
 import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";
-
-const home = await mkdtemp(join(tmpdir(), "framewright-run-"));
-afterAll(() => rm(home, { recursive: true }));
 
 /** A run with its progress reports and the keys it wrote. */
 export interface Trial extends EncodeRun {
@@ -69,7 +65,7 @@ export async function trial(
 export async function fetchStored(storage: Storage, key: string): Promise<string> {
   const stored = await storage.read(key);
   if (!stored) throw new Error(`Nothing is stored as ${key}.`);
-  const path = join(home, key.replaceAll("/", "-"));
+  const path = join(await makeFolder("run"), key.replaceAll("/", "-"));
   await writeFile(path, await readAll(stored.body));
   return path;
 }

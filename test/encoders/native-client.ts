@@ -1,18 +1,15 @@
-import { afterAll } from "vitest";
 import type { ChunkJob } from "../../src/encoders/encoder.ts";
 import { createNativeEncoder, type NativeEncoderOptions } from "../../src/encoders/native/native.ts";
 import type { NativeState } from "../../src/encoders/native/native-wire.ts";
 import type { Source } from "../../src/media/source.ts";
+import { atEndOfFile } from "../fixtures/end-of-file.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { type Script, type ScriptedNative, startScripted } from "./scripted-native.ts";
-
-const open: ScriptedNative[] = [];
-afterAll(() => Promise.all(open.map((each) => each.close())));
 
 /** Starts a scripted encoder that is closed at the end of the test file. */
 export async function encoder(name: string, script?: Script): Promise<ScriptedNative> {
   const started = await startScripted(name, script);
-  open.push(started);
+  atEndOfFile(() => started.close());
   return started;
 }
 

@@ -1,7 +1,5 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { afterAll } from "vitest";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/run/encode-stream.ts";
 import { encryptSegment } from "../../src/encoders/run/encrypt-segments.ts";
@@ -15,13 +13,11 @@ import type { Source } from "../../src/media/source.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import { readAll, streamOf } from "../../src/storage/storage.ts";
 import { encodeChunk } from "../ffmpeg/native-encode.ts";
+import { makeFolder } from "../fixtures/end-of-file.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { finishStream } from "./finish-stream.ts";
 import { openFile } from "./native-encoder.ts";
-
-const home = await mkdtemp(join(tmpdir(), "framewright-streams-"));
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 /** Adaptive video on the local disk. */
 export interface NativeStream {
@@ -77,7 +73,7 @@ export async function chunkedStream(
   for (const sound of soundsOf(plan).keys()) {
     chunks.push({ index: chunks.length, track: "audio", start: plan.start, end: plan.end, sound });
   }
-  const folder = await mkdtemp(join(home, "stream-"));
+  const folder = await makeFolder("streams");
   const parts: StreamPart[] = [];
   for (const chunk of chunks) {
     const { path, log } = await encodeChunk(input, source, plan, chunk);

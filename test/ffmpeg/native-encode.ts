@@ -1,9 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll } from "vitest";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
@@ -12,13 +9,11 @@ import type { Chunk, ChunkHints, Plan } from "../../src/media/index.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import { planOfChunk } from "../../src/media/timeline.ts";
+import { makeFolder } from "../fixtures/end-of-file.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "../probe/probe-file.ts";
 
 const run = promisify(execFile);
-
-const home = await mkdtemp(join(tmpdir(), "framewright-args-"));
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 export interface Encoded {
   chunk: Chunk;
@@ -36,7 +31,7 @@ export async function encodeChunk(
   chunk: Chunk,
   toolset: Toolset = NATIVE_TOOLS,
 ): Promise<Encoded> {
-  const folder = await mkdtemp(join(home, "chunk-"));
+  const folder = await makeFolder("args");
   const path = join(folder, outputFile(plan, chunk).name);
   const output = plan.kind === "adaptive_video" ? folder : path;
   const args = chunkArgs(planOfChunk(plan, chunk), chunk, source, { input, output }, toolset);
