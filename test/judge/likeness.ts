@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runNative } from "./native.ts";
@@ -22,6 +22,9 @@ export interface LikenessOptions {
   /** Pixel format of the comparison: default `yuv420p`; use `gbrp` for pictures in RGB. */
   pixels?: string;
 }
+
+// Pairs frames by their number.
+const PAIRED = "settb=1/1000,setpts=N*40";
 
 /**
  * Measures SSIM frame by frame between an output and the source after the test's own filters, with native ffmpeg. Frames are
@@ -58,13 +61,58 @@ async function measure(
   more: readonly string[],
 ): Promise<Likeness> {
   const { filter = "null", output_filter = "null", input = [], pixels = "yuv420p" } = options;
-  const paired = `settb=1/1000,setpts=N*40,format=${pixels}`;
+  const paired = `${PAIRED},format=${pixels}`;
   const graph = `[0:v:0]${output_filter},${paired}[got];[1:v:0]${filter},${paired}[wanted];[got][wanted]ssim=stats_file=-[judged]`;
   const { output: stats } = await runNative([
     ...["-i", output, ...input, "-i", source],
     ...["-filter_complex", graph, "-map", "[judged]", "-an", "-f", "null", "/dev/null", ...more],
   ]);
-  const values = [...stats.toString().matchAll(/All:(inf|[\d.]+)/g)].map((match) => Number(match[1]));
+  return parseStats(stats.toString());
+}
+
+/** An output, and the ffmpeg filters that turn the source into what it must show; none by default. */
+export interface Shown {
+  output: string;
+  filter?: string;
+}
+
+/**
+ * Measures outputs of one source as {@link measureLikeness} measures each, in a single run of ffmpeg, whose start takes longest. A still
+ * is compared with every frame of the source.
+ */
+export async function measureAll(
+  outputs: readonly Shown[],
+  source: string,
+  { pixels = "yuv420p" }: Pick<LikenessOptions, "pixels"> = {},
+): Promise<Likeness[]> {
+  const folder = await mkdtemp(join(tmpdir(), "framewright-likeness-"));
+  const paired = `${PAIRED},format=${pixels}`;
+  const copies = outputs.map((_, at) => `[source${at}]`).join("");
+  const graph = [
+    `[${outputs.length}:v:0]split=${outputs.length}${copies}`,
+    ...outputs.flatMap(({ filter = "null" }, at) => [
+      `[${at}:v:0]${paired}[got${at}]`,
+      `[source${at}]${filter},${paired}[wanted${at}]`,
+      `[got${at}][wanted${at}]ssim=stats_file=${join(folder, String(at))}[judged${at}]`,
+    ]),
+  ].join(";");
+  try {
+    await runNative([
+      ...outputs.flatMap(({ output }) => ["-i", output]),
+      ...["-i", source, "-filter_complex", graph],
+      ...outputs.flatMap((_, at) => ["-map", `[judged${at}]`]),
+      ...["-an", "-f", "null", "/dev/null"],
+    ]);
+    return await Promise.all(
+      outputs.map(async (_, at) => parseStats(await readFile(join(folder, String(at)), "utf8"))),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function parseStats(stats: string): Likeness {
+  const values = [...stats.matchAll(/All:(inf|[\d.]+)/g)].map((match) => Number(match[1]));
   if (values.length === 0) throw new Error("no frames to compare");
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   return { mean, worst: Math.min(...values), frames: values.length };

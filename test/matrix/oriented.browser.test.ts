@@ -1,26 +1,21 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import { ORIENTATIONS, quadrantClip, quadrantPng } from "../judge/clips.ts";
 import { EASY_STILLS } from "../judge/easy-stills.ts";
 import { readFacts } from "../judge/facts.ts";
-import { measureLikeness } from "../judge/likeness.ts";
+import { measureAll, type Shown } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
 import {
   ALL_ORIENTATIONS,
   type ExifOrientation,
   ORIENTED,
-  ORIENTED_FORMATS,
   type OrientedFormat,
   writeOrientedAnimation,
   writeOrientedClip,
 } from "../judge/oriented.ts";
-import { openRig, type Rig } from "../judge/rig.ts";
-
-type Kind = "image" | "video";
-type Encode = (kind: Kind, input: string, options: object) => Promise<{ path: string; encoder?: string }>;
+import { type Encode, usePage, useService } from "./hosts.ts";
 
 // Chroma at half resolution blurs the edges of the quadrants; the wrong way up they score below 0.6.
 const LIKE = 0.85;
@@ -29,42 +24,68 @@ const LIMIT = { timeout: 240_000 };
 const folder = await mkdtemp(join(tmpdir(), "framewright-oriented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-// The picture as a player shows it, without options and with some.
-const OPTIONS = [
-  { options: {}, after: "null" },
-  { options: { rotate: 90, flip: "vertical" }, after: "transpose=clock,vflip" },
-] as const;
+// A turn with mirroring and one without.
+const TURNED = [5, 8] as const;
 
-async function judgePicture(encode: Encode, format: OrientedFormat, to: "png" | "jpeg" | "avif" = "png") {
+/** Each format that states an orientation, with those to show; all formats share the reading of the value. */
+const STILLS: readonly { format: OrientedFormat; orientations: readonly ExifOrientation[] }[] = [
+  { format: "jpeg", orientations: ALL_ORIENTATIONS },
+  { format: "tiff", orientations: ALL_ORIENTATIONS },
+  { format: "png", orientations: TURNED },
+  { format: "png with EXIF behind its pixels", orientations: TURNED },
+  { format: "webp", orientations: TURNED },
+  { format: "webp with a prefix", orientations: TURNED },
+];
+
+/** The picture as a player shows it, and for {@link TURNED} with options after the turn. */
+function casesOf(orientation: ExifOrientation) {
+  const plain = { options: {}, after: "null" };
+  const turned = { options: { rotate: 90, flip: "vertical" }, after: "transpose=clock,vflip" };
+  return TURNED.some((each) => each === orientation) ? [plain, turned] : [plain];
+}
+
+/** Asserts that each output shows the source after its filters. */
+async function expectShown(outputs: readonly (Shown & { name: string })[], source: string): Promise<void> {
+  const likeness = await measureAll(outputs, source, { pixels: "gbrp" });
+  for (const [at, { name }] of outputs.entries()) expect(likeness[at]?.worst, name).toBeGreaterThan(LIKE);
+}
+
+async function judgePicture(
+  encode: Encode,
+  { format, orientations }: (typeof STILLS)[number],
+  to: "png" | "jpeg" | "avif" = "png",
+) {
   const encoders = new Set<string | undefined>();
-  for (const orientation of ALL_ORIENTATIONS) {
+  const outputs: (Shown & { name: string })[] = [];
+  for (const orientation of orientations) {
     const input = join(folder, `${format.replaceAll(" ", "-")}-${orientation}.picture`);
     await writeFile(input, await ORIENTED[format](orientation));
-    // Options follow a turn with and one without mirroring.
-    const cases = orientation === 5 || orientation === 8 ? OPTIONS : OPTIONS.slice(0, 1);
-    for (const { options, after } of cases) {
-      const output = await encode("image", input, { format: to, quality: "high", ...options });
-      encoders.add(output.encoder);
-      const filter = `${ORIENTATIONS[orientation]},${after}`;
-      const { worst } = await measureLikeness(output.path, await quadrantPng(), { filter, pixels: "gbrp" });
-      expect(worst, `orientation ${orientation} with ${JSON.stringify(options)}`).toBeGreaterThan(LIKE);
+    for (const { options, after } of casesOf(orientation)) {
+      const { path, encoder } = await encode("image", input, { format: to, quality: "high", ...options });
+      encoders.add(encoder);
+      const name = `orientation ${orientation} with ${JSON.stringify(options)}`;
+      outputs.push({ name, output: path, filter: `${ORIENTATIONS[orientation]},${after}` });
     }
   }
+  await expectShown(outputs, await quadrantPng());
   return [...encoders];
 }
 
 async function judgeClip(encode: Encode, orientation: ExifOrientation) {
   const input = await writeOrientedClip(orientation, join(folder, `clip-${orientation}.mp4`));
-  for (const { options, after } of OPTIONS) {
-    const filter = `${ORIENTATIONS[orientation]},${after}`;
-    for (const kind of ["video", "image"] as const) {
-      const format = kind === "video" ? "mp4" : "png";
-      const output = await encode(kind, input, { format, quality: "very_high", ...options });
-      const { worst } = await measureLikeness(output.path, await quadrantClip(), { filter, pixels: "gbrp" });
-      expect(worst, `${kind} with ${JSON.stringify(options)}`).toBeGreaterThan(LIKE);
-      if (kind === "video") expect((await readFacts(output.path)).picture?.rotation).toBe(0);
+  const outputs: (Shown & { name: string })[] = [];
+  for (const { options, after } of casesOf(orientation)) {
+    for (const [kind, format] of [
+      ["video", "mp4"],
+      ["image", "png"],
+    ] as const) {
+      const { path } = await encode(kind, input, { format, quality: "very_high", ...options });
+      const name = `${kind} with ${JSON.stringify(options)}`;
+      outputs.push({ name, output: path, filter: `${ORIENTATIONS[orientation]},${after}` });
+      if (kind === "video") expect((await readFacts(path)).picture?.rotation).toBe(0);
     }
   }
+  await expectShown(outputs, await quadrantClip());
 }
 
 // Turned clockwise by a quarter, the left half is at the top.
@@ -85,30 +106,21 @@ async function judgeAnimation(encode: Encode) {
 }
 
 async function judgeEasy(encode: Encode) {
-  for (const [name, make] of Object.entries(EASY_STILLS)) {
-    const output = await encode("image", await make(), { format: "png" });
-    const { worst } = await measureLikeness(output.path, await quadrantPng(), { pixels: "gbrp" });
-    expect(worst, name).toBeGreaterThan(0.98);
+  const outputs: Shown[] = [];
+  for (const make of Object.values(EASY_STILLS)) {
+    const { path } = await encode("image", await make(), { format: "png" });
+    outputs.push({ output: path });
   }
+  const likeness = await measureAll(outputs, await quadrantPng(), { pixels: "gbrp" });
+  for (const [at, name] of Object.keys(EASY_STILLS).entries())
+    expect(likeness[at]?.worst, name).toBeGreaterThan(0.98);
 }
 
 describe("by a service", () => {
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig();
-  });
-  afterAll(() => rig?.close());
+  const { encode } = useService();
 
-  const encode: Encode = async (kind, input, options) => {
-    const { path, task } = await rig.door.encode({ input: rig.serve(input), kind, options } as Parameters<
-      typeof rig.door.encode
-    >[0]);
-    const encoder = task.steps[2]?.output?.encoder;
-    return { path, ...(encoder !== undefined && { encoder }) };
-  };
-
-  test.concurrent.for(ORIENTED_FORMATS)("shows a %s upright", LIMIT, async (format) => {
-    await judgePicture(encode, format);
+  test.concurrent.for(STILLS)("shows a $format upright", LIMIT, async (still) => {
+    await judgePicture(encode, still);
   });
   test.concurrent.for(ALL_ORIENTATIONS)("shows a video of orientation %i upright", LIMIT, (orientation) =>
     judgeClip(encode, orientation),
@@ -119,33 +131,22 @@ describe("by a service", () => {
     // ffmpeg recognizes these by the name of their file alone.
     for (const make of [EASY_STILLS.tga, EASY_STILLS.pam]) {
       const { path } = await encode("image", await make(), { format: "avif", quality: "very_high" });
-      const { worst } = await measureLikeness(path, await quadrantPng(), { pixels: "gbrp" });
-      expect(worst).toBeGreaterThan(LIKE);
+      await expectShown([{ name: "avif", output: path }], await quadrantPng());
     }
   });
 });
 
 describe("by a page", () => {
-  let page: ClientLab;
-  beforeAll(async () => {
-    page = await openClientLab();
-    await openKit(page.lab.page, { name: "oriented" });
-  });
-  afterAll(() => page?.close());
+  const { encode } = usePage("oriented");
 
-  let outputs = 0;
-  const encode: Encode = async (kind, input, options) => {
-    const path = join(folder, `page-${outputs++}`);
-    const encoder = await encodeInPage(page, { input, kind, options }, path);
-    return { path, ...(encoder !== undefined && { encoder }) };
-  };
-
-  test.for(ORIENTED_FORMATS)("shows a %s upright", LIMIT, async (format) => {
-    const [to, encoder] = format === "tiff" ? (["png", "wasm"] as const) : (["jpeg", "canvas"] as const);
-    expect(await judgePicture(encode, format, to)).toEqual([encoder]);
+  test.for(STILLS)("shows a $format upright", LIMIT, async (still) => {
+    const [to, encoder] =
+      still.format === "tiff" ? (["png", "wasm"] as const) : (["jpeg", "canvas"] as const);
+    expect(await judgePicture(encode, still, to)).toEqual([encoder]);
   });
   test("shows a PNG upright as AVIF", LIMIT, async () => {
-    expect(await judgePicture(encode, "png", "avif")).toEqual(["avif"]);
+    const still = { format: "png", orientations: TURNED } as const;
+    expect(await judgePicture(encode, still, "avif")).toEqual(["avif"]);
   });
   test.for(ALL_ORIENTATIONS)("shows a video of orientation %i upright", LIMIT, (orientation) =>
     judgeClip(encode, orientation),
