@@ -5,36 +5,37 @@ import { runNative } from "../judge/native.ts";
 import { convertTo, movingClip, named, openOptions } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
-test("lays a logo over a video", async ({ workbench, folder, served }) => {
-  const original = await movingClip();
-  const card = await openOptions(workbench, await named(original, folder, "marked.mp4"));
-  const logo = card.getByLabel("Logo or watermark");
-  await logo.fill("logo.png");
-  await expect(card.getByText("Logo or watermark must be a URL").first()).toBeVisible();
-  await logo.fill(new URL("icons/192.png", served.url).href);
-  await card.getByLabel("Logo position").selectOption("Top left");
-  await card.getByLabel("Logo width").selectOption("50 % of the width");
+test("lays a logo over a video and over a picture", async ({ workbench, folder, served }) => {
+  await test.step("lays a logo over a video", async () => {
+    const original = await movingClip();
+    const card = await openOptions(workbench, await named(original, folder, "marked.mp4"));
+    const logo = card.getByLabel("Logo or watermark");
+    await logo.fill("logo.png");
+    await expect(card.getByText("Logo or watermark must be a URL").first()).toBeVisible();
+    await logo.fill(new URL("icons/192.png", served.url).href);
+    await card.getByLabel("Logo position").selectOption("Top left");
+    await card.getByLabel("Logo width").selectOption("50 % of the width");
 
-  const output = await convertTo(workbench, card, folder);
-  const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
-  const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=0:0`;
-  expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.85);
-  expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
-});
+    const output = await convertTo(workbench, card, folder);
+    const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
+    const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=0:0`;
+    expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.85);
+    expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
+  });
+  await test.step("lays a logo over a picture", async () => {
+    const original = await makeClip("png", [
+      ..."-f lavfi -i testsrc2=size=320x180:rate=1:duration=1,format=rgb24 -frames:v 1".split(" "),
+    ]);
+    const card = await openOptions(workbench, await named(original, folder, "marked.png"));
+    await card.getByLabel("Logo or watermark").fill(new URL("icons/192.png", served.url).href);
+    await card.getByLabel("Logo width").selectOption("50 % of the width");
 
-test("lays a logo over a picture", async ({ workbench, folder, served }) => {
-  const original = await makeClip("png", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=1:duration=1,format=rgb24 -frames:v 1".split(" "),
-  ]);
-  const card = await openOptions(workbench, await named(original, folder, "marked.png"));
-  await card.getByLabel("Logo or watermark").fill(new URL("icons/192.png", served.url).href);
-  await card.getByLabel("Logo width").selectOption("50 % of the width");
-
-  const output = await convertTo(workbench, card, folder);
-  const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
-  const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=W-w:H-h:format=rgb`;
-  expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.95);
-  expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
+    const output = await convertTo(workbench, card, folder);
+    const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
+    const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=W-w:H-h:format=rgb`;
+    expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.95);
+    expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);
+  });
 });
 
 test("adds a file of subtitles to a video, and another video after it", async ({

@@ -32,17 +32,19 @@ const CASES = [
   },
 ] as const;
 
-for (const { name, clip } of CASES) {
-  test(`says that ${name} is as small as it gets, and keeps the original`, async ({ workbench, folder }) => {
-    const file = await named(await clip(), folder, name);
-    const card = await openOptions(workbench, file);
-    await expect(card.getByText(SMALLEST).first()).toBeVisible();
-    const output = await convertTo(workbench, card, `${folder}/saved`);
-    await expect(card.getByText(KEPT)).toBeVisible();
-    expect(await readFile(output)).toEqual(await readFile(file));
-    expect(output.endsWith(name)).toBe(true);
-  });
-}
+test("says which files are as small as they get, and keeps the original", async ({ workbench, folder }) => {
+  for (const { name, clip } of CASES) {
+    await test.step(name, async () => {
+      const file = await named(await clip(), folder, name);
+      const card = await openOptions(workbench, file);
+      await expect(card.getByText(SMALLEST).first()).toBeVisible();
+      const output = await convertTo(workbench, card, `${folder}/saved`);
+      await expect(card.getByText(KEPT)).toBeVisible();
+      expect(await readFile(output)).toEqual(await readFile(file));
+      expect(output.endsWith(name)).toBe(true);
+    });
+  }
+});
 
 test("a preset copies an MP3 whose bitrate is no higher than its own", async ({ workbench, folder }) => {
   const tone = await makeClip("mp3", lavfi("sine=duration=4", ..."-c:a libmp3lame -b:a 64k".split(" ")));
