@@ -1,4 +1,4 @@
-import { NO_LANGUAGE, threeLetters } from "../util/language.ts";
+import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";

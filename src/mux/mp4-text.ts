@@ -6,7 +6,7 @@ import { flattenCues } from "../subtitles/cue.ts";
 import { writeTimedText } from "../subtitles/timed-text.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
-import { threeLetters } from "../util/language.ts";
+import { threeLetters } from "../util/text.ts";
 import * as errors from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import {

@@ -14,7 +14,7 @@ import type { Cue } from "../subtitles/cue.ts";
 import { writeWebvttBlock } from "../subtitles/text-formats.ts";
 import type { SubtitleTrack } from "../subtitles/track.ts";
 import { concatBytes, viewOf } from "../util/bytes.ts";
-import { threeLetters } from "../util/language.ts";
+import { threeLetters } from "../util/text.ts";
 import * as errors from "./errors.ts";
 import type { Edit } from "./file-edit.ts";
 import { letters } from "./mp4-boxes.ts";

@@ -3,7 +3,7 @@ import { readAssBlock } from "../../src/subtitles/ass.ts";
 import { type Cue, flattenCues, shiftCues } from "../../src/subtitles/cue.ts";
 import { readSubripText, readWebvttBlock } from "../../src/subtitles/text-formats.ts";
 import { readTimedText, writeTimedText } from "../../src/subtitles/timed-text.ts";
-import { threeLetters } from "../../src/util/language.ts";
+import { threeLetters } from "../../src/util/text.ts";
 
 test.for([
   { text: "plain", expected: "plain", settings: "" },

@@ -1,8 +1,7 @@
 import { MediaError } from "../../media/errors.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
-import { within } from "../../util/async.ts";
-import { createSlotQueue } from "../../util/slot-queue.ts";
+import { createSlotQueue, within } from "../../util/async.ts";
 import * as errors from "../errors.ts";
 import { DRAW_MS, type MediaApi, type MediaEvent, type PageResponse, slowDrawing } from "../media-api.ts";
 
