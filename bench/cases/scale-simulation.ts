@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/media/index.ts";
-import { nativeOffer } from "../../src/media/route/offers.ts";
+import { nativeOffer } from "../../src/media/route.ts";
 import type { Source } from "../../src/media/source.ts";
 import { stitch } from "../../src/mux/stitch.ts";
 import { openFile } from "../../test/encoders/native-encoder.ts";

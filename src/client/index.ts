@@ -1,5 +1,4 @@
-export type { ImageUrlOptions, ImageUrlRequest } from "../media/image-url.ts";
-export type { ImageUrl } from "../media/signed-image-url.ts";
+export type { ImageUrl, ImageUrlOptions, ImageUrlRequest } from "../media/image-url.ts";
 export {
   type Connection,
   type ConnectionChange,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { nativeWork } from "../../src/media/costs.ts";
 import { needsProbe } from "../../src/media/create-plan.ts";
 import { featureCost } from "../../src/media/features.ts";
 import { NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
@@ -6,7 +7,6 @@ import { listDropped } from "../../src/media/forecast.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { AdaptiveVideoOptions, VideoOptions } from "../../src/media/options.ts";
 import { plannedOf } from "../../src/media/plan.ts";
-import { nativeWork } from "../../src/media/route/costs.ts";
 import type { Source } from "../../src/media/source.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";

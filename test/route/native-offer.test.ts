@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/media/formats.ts";
-import { nativeOffer } from "../../src/media/route/offers.ts";
+import { nativeOffer } from "../../src/media/route.ts";
 import type { Source } from "../../src/media/source.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type LocalEncoder, localOffers } from "../../src/browser/encoders/local-offers.ts";
 import type { RefusalReason } from "../../src/media/refusal.ts";
-import { decide } from "../../src/media/route/decide.ts";
+import { decide } from "../../src/media/route.ts";
 import { describeDecision } from "../../src/media/words.ts";
 import { videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";

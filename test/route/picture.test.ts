@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import { MediaError } from "../../src/media/errors.ts";
 import type { RefusalReason } from "../../src/media/refusal.ts";
-import { choosePictureEncoder } from "../../src/media/route/decide.ts";
+import { choosePictureEncoder } from "../../src/media/route.ts";
 import type { Source } from "../../src/media/source.ts";
 import { progressiveJpeg } from "../fixtures/jpeg.ts";
 import { imageSource } from "../plan/source.ts";

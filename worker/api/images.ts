@@ -2,11 +2,11 @@ import type { Context } from "hono";
 import { toMediaError } from "../../src/media/errors.ts";
 import {
   IMAGE_URL_SECONDS,
+  ImageUrl,
   parseImageOptions,
   parseImageUrlRequest,
   writeImageOptions,
 } from "../../src/media/image-url.ts";
-import { ImageUrl } from "../../src/media/signed-image-url.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";

@@ -1,5 +1,5 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
-import { slotsFor } from "../../src/media/route/offers.ts";
+import { slotsFor } from "../../src/media/route.ts";
 import { isLoopback } from "../../src/util/text.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";

@@ -10,7 +10,7 @@ import { createPlan, listDropped, type Plan } from "../../src/media/index.ts";
 import type { ImageOptions } from "../../src/media/options.ts";
 import { pictureSize } from "../../src/media/plan.ts";
 import type { RefusalReason } from "../../src/media/refusal.ts";
-import { choosePictureEncoder } from "../../src/media/route/decide.ts";
+import { choosePictureEncoder } from "../../src/media/route.ts";
 import type { Dropped, Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";

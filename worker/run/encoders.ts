@@ -1,8 +1,7 @@
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import type { NativeEncoder, NativeInstance } from "../../src/encoders/native/native.ts";
 import { cutPlan, type Plan } from "../../src/media/index.ts";
-import { keepsWork } from "../../src/media/route/decide.ts";
-import { type NativeHost, nativeOffer, type Offer } from "../../src/media/route/offers.ts";
+import { keepsWork, type NativeHost, nativeOffer, type Offer } from "../../src/media/route.ts";
 import type { Source } from "../../src/media/source.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 

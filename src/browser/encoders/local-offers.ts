@@ -1,6 +1,6 @@
 import type { Encoder } from "../../encoders/encoder.ts";
 import { cutPlan, type Plan } from "../../media/index.ts";
-import type { Offer } from "../../media/route/offers.ts";
+import type { Offer } from "../../media/route.ts";
 import type { Source } from "../../media/source.ts";
 
 /** An encoder of this machine, with hints for splitting its work. */

@@ -1,5 +1,4 @@
-import type { ImageUrlRequest } from "../../media/image-url.ts";
-import type { ImageUrl } from "../../media/signed-image-url.ts";
+import type { ImageUrl, ImageUrlRequest } from "../../media/image-url.ts";
 import type {
   Connection,
   ConnectionChange,

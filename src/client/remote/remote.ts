@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MediaError, toMediaError } from "../../media/errors.ts";
 import { mapExtraInputs } from "../../media/extra-inputs.ts";
-import { ImageUrl } from "../../media/signed-image-url.ts";
+import { ImageUrl } from "../../media/image-url.ts";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../runs/connection.ts";
 import { isId } from "../../runs/ids.ts";
 import { ApiKey, NewApiKey } from "../../runs/key.ts";

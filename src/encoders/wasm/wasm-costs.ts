@@ -1,4 +1,5 @@
 import { containerOf } from "../../media/containers.ts";
+import type { Figures } from "../../media/costs.ts";
 import { estimateWork } from "../../media/estimate.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { featureCost } from "../../media/features.ts";
@@ -12,7 +13,6 @@ import {
   plannedOf,
   sourceSeconds,
 } from "../../media/plan.ts";
-import type { Figures } from "../../media/route/costs.ts";
 import type { Source } from "../../media/source.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */

@@ -8,8 +8,7 @@ import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts
 import type { EncodeRequest } from "../../media/options.ts";
 import { sourceEnd } from "../../media/plan.ts";
 import type { Decision } from "../../media/refusal.ts";
-import { decide, decideWithSiblings } from "../../media/route/decide.ts";
-import type { Offer } from "../../media/route/offers.ts";
+import { decide, decideWithSiblings, type Offer } from "../../media/route.ts";
 import type { Source } from "../../media/source.ts";
 import { describeRefusals } from "../../media/words.ts";
 import { type Finder, hasEntries, readKeyframes, withEntries } from "../../probe/entries.ts";

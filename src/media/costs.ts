@@ -1,9 +1,9 @@
-import { GIB, MIB } from "../../util/bytes.ts";
-import { estimateWork } from "../estimate.ts";
-import { costCodec } from "../features/audio-format.ts";
-import { featureCost } from "../features.ts";
-import { type Plan, pictureSize, plannedOf, sourceSeconds } from "../plan.ts";
-import type { Source } from "../source.ts";
+import { GIB, MIB } from "../util/bytes.ts";
+import { estimateWork } from "./estimate.ts";
+import { costCodec } from "./features/audio-format.ts";
+import { featureCost } from "./features.ts";
+import { type Plan, pictureSize, plannedOf, sourceSeconds } from "./plan.ts";
+import type { Source } from "./source.ts";
 
 /**
  * Costs of native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory for a job with two
