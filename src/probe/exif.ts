@@ -1,5 +1,7 @@
 import type { ByteReader } from "../runs/ports.ts";
 import { readOr, viewOf } from "../util/bytes.ts";
+import type { TiffLayout } from "./errors.ts";
+import * as errors from "./errors.ts";
 
 /** The orientation that a picture's EXIF data states. */
 export interface Orientation {
@@ -96,4 +98,108 @@ function isText(bytes: Uint8Array, at: number, text: string): boolean {
     if (bytes[at + index] !== text.charCodeAt(index)) return false;
   }
   return true;
+}
+
+const TAGS = {
+  bits: 258,
+  compression: 259,
+  photometric: 262,
+  fillOrder: 266,
+  samples: 277,
+  planes: 284,
+  tileWidth: 322,
+  extra: 338,
+  format: 339,
+  dng: 50706,
+} as const;
+const SHORT = 3;
+const CMYK = 5;
+const SEPARATE = 2;
+// TIFF 6.0, SampleFormat: whole numbers from 0, and unknown.
+const WHOLE: ReadonlySet<number> = new Set([1, 4]);
+const MAX_BITS = 16;
+const YCBCR = 6;
+const PALETTE = 3;
+const REVERSED = 2;
+// None, CCITT, LZW, Deflate, PackBits, and LZMA. ffmpeg decodes JPEG only in a DNG.
+const COMPRESSIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 8, 32773, 32946, 34925]);
+// Compressions whose reversed bits ffmpeg reads.
+const TURNED: ReadonlySet<number> = new Set([2, 3, 4, 8, 32946, 34925]);
+const EXTRA = { unknown: 0, premultiplied: 1 } as const;
+// Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.
+const COLORS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 3, 3: 1, [CMYK]: 4 };
+const TIFF_DIRECTORY = 65_536;
+
+/** Returns whether a file is a TIFF, from its first bytes. */
+export function isTiff(head: Uint8Array): boolean {
+  return /^(II\*\0|MM\0\*)/.test(String.fromCharCode(...head.subarray(0, 4)));
+}
+
+/**
+ * Checks that ffmpeg reads the pixels of a TIFF, and returns whether its colors are multiplied by the alpha. Throws
+ * `input_unsupported` for layouts that ffmpeg (5.1) does not decode, or decodes to black or to other colors without an error. Rejects as the reader does.
+ */
+export async function checkTiff(
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<{ premultiplied: boolean }> {
+  const tags = await readTags(reader, signal);
+  const layout = misread(tags);
+  if (layout) throw errors.tiffLayout({ layout });
+  return { premultiplied: tags.get(TAGS.extra)?.[0] === EXTRA.premultiplied };
+}
+
+type Tags = ReadonlyMap<number, readonly number[]>;
+
+function misread(tags: Tags): TiffLayout | null {
+  // ffmpeg decodes a DNG, a photo's raw data, in its own way.
+  if (tags.has(TAGS.dng) || tags.size === 0) return null;
+  const photometric = tags.get(TAGS.photometric)?.[0] ?? 0;
+  if (!WHOLE.has(tags.get(TAGS.format)?.[0] ?? 1) || (tags.get(TAGS.bits)?.[0] ?? 1) > MAX_BITS)
+    return "samples";
+  if (!COMPRESSIONS.has(tags.get(TAGS.compression)?.[0] ?? 1)) return "compression";
+  const isReversed = tags.get(TAGS.fillOrder)?.[0] === REVERSED;
+  if (isReversed && !TURNED.has(tags.get(TAGS.compression)?.[0] ?? 1)) return "bit_order";
+  if (photometric !== YCBCR && !(photometric in COLORS)) return "colors";
+  if (tags.has(TAGS.tileWidth)) return "tiles";
+  const isSeparate = tags.get(TAGS.planes)?.[0] === SEPARATE;
+  if (photometric === CMYK && (isSeparate || (tags.get(TAGS.bits)?.[0] ?? 8) > 8)) return "cmyk";
+  const samples = tags.get(TAGS.samples)?.[0] ?? 1;
+  const hasExtra = samples > (COLORS[photometric] ?? samples);
+  // ffmpeg takes a palette with alpha for gray, and any extra sample, such as infrared, for alpha.
+  if (hasExtra && photometric === PALETTE) return "extra_samples";
+  return hasExtra && tags.get(TAGS.extra)?.[0] === EXTRA.unknown ? "extra_samples" : null;
+}
+
+async function readTags(reader: ByteReader, signal: AbortSignal): Promise<Tags> {
+  const tags = new Map<number, number[]>();
+  const head = viewOf(await reader.read({ start: 0, end: 8 }, signal));
+  if (head.byteLength < 8) return tags;
+  const little = head.getUint16(0) === 0x4949;
+  const start = head.getUint32(4, little);
+  if (start >= reader.size) return tags;
+  const view = viewOf(await reader.read({ start, end: start + TIFF_DIRECTORY }, signal));
+  const count = view.byteLength < 2 ? 0 : view.getUint16(0, little);
+  for (let at = 2; at + 12 <= Math.min(view.byteLength, 2 + 12 * count); at += 12) {
+    tags.set(view.getUint16(at, little), await readValues(reader, view, at, little, signal));
+  }
+  return tags;
+}
+
+async function readValues(
+  reader: ByteReader,
+  view: DataView,
+  at: number,
+  little: boolean,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const [type, length] = [view.getUint16(at + 2, little), view.getUint32(at + 4, little)];
+  if (type !== SHORT) return [view.getUint32(at + 8, little)];
+  if (length <= 2) return [view.getUint16(at + 8, little)];
+  const tag = view.getUint16(at, little);
+  if (tag !== TAGS.bits && tag !== TAGS.extra && tag !== TAGS.format) return [];
+  const start = view.getUint32(at + 8, little);
+  if (start >= reader.size) return [];
+  const value = viewOf(await reader.read({ start, end: start + 2 }, signal));
+  return value.byteLength < 2 ? [] : [value.getUint16(0, little)];
 }
