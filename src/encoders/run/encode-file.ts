@@ -9,13 +9,12 @@ import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../media/im
 import { type Chunk, outputStart, type Plan } from "../../media/plan.ts";
 import type { Counts } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
+import { editFlacComments, editId3, editOggComments } from "../../mux/audio-tags.ts";
 import { type Contents, countContents, countSequence } from "../../mux/contents.ts";
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
-import { editId3 } from "../../mux/id3-edits.ts";
 import type { VideoPart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
-import { editFlacComments, editOggComments } from "../../mux/vorbis-comments.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import * as errors from "../errors.ts";
