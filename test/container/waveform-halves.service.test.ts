@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { PEAKS_HEADER, readPeaksHeader } from "../../src/encoders/waveform/peak-meter.ts";
+import { PEAKS_HEADER, readPeaksHeader } from "../../src/encoders/waveform.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { measurePeaks } from "../judge/peaks.ts";

@@ -1,10 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  createLanes,
-  createPeakMeter,
-  PEAKS_HEADER,
-  readPeaksHeader,
-} from "../../src/encoders/waveform/peak-meter.ts";
+import { createLanes, createPeakMeter, PEAKS_HEADER, readPeaksHeader } from "../../src/encoders/waveform.ts";
 
 const RATE = 8000;
 

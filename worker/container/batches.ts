@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findRepair } from "../../src/encoders/images/header-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { joinPeaks, readPeaksHeader } from "../../src/encoders/waveform/peak-meter.ts";
+import { joinPeaks, readPeaksHeader } from "../../src/encoders/waveform.ts";
 import { containerOf } from "../../src/media/containers.ts";
 import { needsDecoder } from "../../src/media/decoded-pictures.ts";
 import { samplesPerPixel } from "../../src/media/features/waveform-zoom.ts";

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findRepair } from "../../src/encoders/images/header-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { createPeakMeter } from "../../src/encoders/waveform/peak-meter.ts";
+import { createPeakMeter } from "../../src/encoders/waveform.ts";
 import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
 import { type ChunkFiles, chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";

@@ -1,8 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { createPeakMeter, joinPeaks } from "../../../src/encoders/waveform/peak-meter.ts";
-import { writeWaveform } from "../../../src/encoders/waveform/write-waveform.ts";
+import { createPeakMeter, joinPeaks, writeWaveform } from "../../../src/encoders/waveform.ts";
 import { chunkArgs } from "../../../src/media/ffmpeg/chunk-args.ts";
 import { parseFfprobe } from "../../../src/media/ffmpeg/ffprobe.ts";
 import { NATIVE_TOOLS } from "../../../src/media/ffmpeg/toolset.ts";

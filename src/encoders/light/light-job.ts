@@ -22,7 +22,7 @@ import {
   type SyncFile,
 } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
-import { createPeakMeter } from "../waveform/peak-meter.ts";
+import { createPeakMeter } from "../waveform.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";
 import { type FfprobeReport, type HeaderFacts, readHeaderFacts, reportOf, runProbe } from "./light-probe.ts";
 

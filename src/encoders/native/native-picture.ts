@@ -9,8 +9,14 @@ import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob } from "../encoder.ts";
 import * as errors from "../errors.ts";
 import { FRAME_MIME, type FramePart, writeFrame } from "../wire-frame.ts";
-import { createNativeFeatures } from "./native-features.ts";
-import { callForBytes, isBusy, type NativeInstance, parseJson, rejectionOf } from "./native-job.ts";
+import {
+  callForBytes,
+  createNativeFeatures,
+  isBusy,
+  type NativeInstance,
+  parseJson,
+  rejectionOf,
+} from "./native-job.ts";
 import {
   MAX_PICTURE_BYTES,
   MAX_PICTURE_SECONDS,

@@ -6,8 +6,8 @@ import type { Source } from "../../media/source.ts";
 import { sleep } from "../../util/async.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
 import * as errors from "../errors.ts";
-import { createNativeFeatures } from "./native-features.ts";
 import {
+  createNativeFeatures,
   endJob,
   followJob,
   isAway,
