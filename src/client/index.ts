@@ -37,10 +37,10 @@ export {
   type WebhookSecret,
 } from "../runs/webhook-events.ts";
 export type * from "./client.ts";
+export type { Fetch } from "./http.ts";
 export type { Job, Jobs, JobUpdate, NewJob, NewOutput } from "./jobs.ts";
 export { progressOf } from "./progress.ts";
-export type { Fetch } from "./remote/http.ts";
-export { createRemoteClient, type RemoteClientOptions } from "./remote/remote.ts";
+export { createRemoteClient, type RemoteClientOptions } from "./remote.ts";
 export type {
   Connections,
   DeliveryFilter,
@@ -50,5 +50,5 @@ export type {
   ServiceInfo,
   Uploads,
   Webhooks,
-} from "./remote/remote-client.ts";
+} from "./remote-client.ts";
 export type { PollTimes } from "./watch.ts";

@@ -3,8 +3,8 @@ import type { Source } from "../media/source.ts";
 import { limitTime } from "../util/async.ts";
 import type { Output } from "./client.ts";
 import * as errors from "./errors.ts";
+import type { Fetch } from "./http.ts";
 import type { ReadOptions } from "./records.ts";
-import type { Fetch } from "./remote/http.ts";
 
 const FORBIDDEN: ReadonlySet<string> = new Set([
   "NotAllowedError",

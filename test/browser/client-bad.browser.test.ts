@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { LocalClientOptions } from "../../src/browser/page/local-client.ts";
+import type { LocalClientOptions } from "../../src/browser/local-client.ts";
 import type { NewTask } from "../../src/client/client.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";

@@ -1,4 +1,4 @@
-import { createLocalClient } from "../../src/browser/page/local-client.ts";
+import { createLocalClient } from "../../src/browser/local-client.ts";
 import { CLIENT_CONTRACT, type ClientCase } from "../client/contract.ts";
 import { FAST_KINDS } from "../client/kinds/contract-kinds.ts";
 import { type Cases, casesOf } from "./cases.ts";

@@ -24,7 +24,7 @@ const open = (name: string, with_fallback = true) =>
   rig.lab.page.evaluate(
     async ({ name, baseUrl, apiKey, with_fallback }) => {
       const { openClientKit } = await import("./client.page.ts");
-      const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
+      const { createRemoteClient } = await import("../../src/client/remote.ts");
       const fallback = createRemoteClient({ baseUrl, apiKey, poll: { firstMs: 20, maxMs: 200 } });
       openClientKit({ name, ...(with_fallback && { fallback }) });
       Object.assign(globalThis, { fallback });
@@ -190,7 +190,7 @@ test("a task fails when the fallback no longer shows how it goes on, and makes r
   const { page } = rig.lab;
   const seen = await page.evaluate(async ({ silent, baseUrl, apiKey }) => {
     const { openClientKit } = await import("./client.page.ts");
-    const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
+    const { createRemoteClient } = await import("../../src/client/remote.ts");
     const owner = createRemoteClient({ baseUrl, apiKey });
     const { id: key, secret } = await owner.keys.create({ name: "page", scopes: ["read", "write"] });
     const fallback = createRemoteClient({ baseUrl, apiKey: secret ?? "", poll: { firstMs: 20, maxMs: 200 } });
@@ -215,7 +215,7 @@ test("a task fails when the fallback no longer shows how it goes on, and makes r
 test("a task says why the fallback did not run it: it refused the key, or the page no longer has one", async () => {
   const seen = await rig.lab.page.evaluate(async ({ url, baseUrl }) => {
     const { openClientKit } = await import("./client.page.ts");
-    const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
+    const { createRemoteClient } = await import("../../src/client/remote.ts");
     const refusing = createRemoteClient({ baseUrl, apiKey: "another-key", poll: { firstMs: 20 } });
     const options = { codec: "h265", width: 80 } as const;
     openClientKit({ name: "refused", fallback: refusing });

@@ -254,7 +254,7 @@ test.for([
     await openKit(page, { name: "keep" });
     const seen = await page.evaluate(async (task) => {
       const { client } = kit;
-      const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
+      const { createRemoteClient } = await import("../../src/client/remote.ts");
       const remote = createRemoteClient({ baseUrl: location.origin, apiKey: "key" });
       const input = await (await navigator.storage.getDirectory()).getFileHandle("film.mp4");
       const refusal = (call: Promise<unknown>) =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
 import { expect } from "vitest";
-import type { LocalClientOptions } from "../../src/browser/page/local-client.ts";
+import type { LocalClientOptions } from "../../src/browser/local-client.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
 import { type Lab, type LabOptions, openLab } from "./lab.ts";

@@ -2,7 +2,7 @@ import {
   createLocalClient,
   type LocalClient,
   type LocalClientOptions,
-} from "../../src/browser/page/local-client.ts";
+} from "../../src/browser/local-client.ts";
 import { CORE } from "./client-core.ts";
 
 /** The page's globals for tests of the local client. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawParts, type Part } from "../../src/browser/page/draw-svg.ts";
+import { drawParts, type Part } from "../../src/browser/draw-svg.ts";
 
 const SIZE = { width: 803, height: 601 };
 

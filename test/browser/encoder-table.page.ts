@@ -1,5 +1,5 @@
+import { drawSvg } from "../../src/browser/draw-svg.ts";
 import { createLocalEncoders } from "../../src/browser/encoders/local-encoders.ts";
-import { drawSvg } from "../../src/browser/page/draw-svg.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { drawSvg } from "../../src/browser/draw-svg.ts";
 import type { MediaEvent } from "../../src/browser/media-api.ts";
 import { createPageRequests } from "../../src/browser/media-worker/page-requests.ts";
-import { drawSvg } from "../../src/browser/page/draw-svg.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
-import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { RemoteClient } from "../../src/client/remote-client.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { SUCCEEDED_STEP } from "../../worker/api/steps.ts";
 import { SUCCEEDED_TASK } from "../../worker/api/tasks.ts";

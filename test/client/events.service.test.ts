@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readEvents } from "../../src/client/remote/read-events.ts";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
-import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
+import { readEvents } from "../../src/client/read-events.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { RemoteClient } from "../../src/client/remote-client.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
 import { MediaError } from "../../src/media/errors.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
-import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { RemoteClient } from "../../src/client/remote-client.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIENT_CONTRACT } from "./contract.ts";
 import { type ClientRig, startClientRig } from "./rig.ts";

@@ -1,4 +1,4 @@
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type Cases, casesOf } from "../browser/cases.ts";
 import { CLIENT_CONTRACT, type ClientCase } from "./contract.ts";

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import type { Client, Page, Step, Task, Update } from "../../src/client/client.ts";
 import type { Job } from "../../src/client/jobs.ts";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
 import type { MediaError } from "../../src/media/errors.ts";
 import type { AudioFormat } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";

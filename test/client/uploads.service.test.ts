@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
-import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { RemoteClient } from "../../src/client/remote-client.ts";
 import type { Upload } from "../../src/runs/upload.ts";
 import { UPLOAD } from "../../worker/api/uploads.ts";
 import { QUEUED } from "./records.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Client, Update } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";

@@ -4,7 +4,7 @@ import { readSources } from "./source-files.ts";
 
 // Errors of other libraries that have no code to branch on.
 const ALLOWED: Readonly<Record<string, string>> = {
-  "src/browser/page/local-client.ts": "ends the browser's own sentence inside one of ours",
+  "src/browser/local-client.ts": "ends the browser's own sentence inside one of ours",
   "src/encoders/wasm/core-module.ts": "emscripten's exit is an error without a code",
   "worker/local/programs.ts": "shows the first line of what workerd printed",
   "worker/media/r2-uploads.ts": "R2 has the code of an error in its message alone",

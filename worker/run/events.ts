@@ -1,5 +1,5 @@
 import { createPace, followJob, type Pace, updateOf } from "../../src/client/progress.ts";
-import { readEvents } from "../../src/client/remote/read-events.ts";
+import { readEvents } from "../../src/client/read-events.ts";
 import type { Update } from "../../src/client/update.ts";
 import type { Job } from "../../src/runs/job.ts";
 import type { Step } from "../../src/runs/step.ts";

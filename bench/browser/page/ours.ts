@@ -2,7 +2,7 @@ import {
   createLocalClient,
   type LocalClient,
   type LocalClientOptions,
-} from "../../../src/browser/page/local-client.ts";
+} from "../../../src/browser/local-client.ts";
 import type { NewStep, NewTask } from "../../../src/client/client.ts";
 import type { EncodeKind } from "../../../src/media/formats.ts";
 import type { Source } from "../../../src/media/source.ts";

@@ -1,4 +1,4 @@
-import { createRemoteClient } from "../../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../../src/client/remote.ts";
 import type { Job } from "../../../src/runs/job.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import type { Benchmark, Contest, Sample } from "../../benchmark.ts";

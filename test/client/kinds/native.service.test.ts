@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, test } from "vitest";
-import { createRemoteClient } from "../../../src/client/remote/remote.ts";
-import type { RemoteClient } from "../../../src/client/remote/remote-client.ts";
+import { createRemoteClient } from "../../../src/client/remote.ts";
+import type { RemoteClient } from "../../../src/client/remote-client.ts";
 import { type ClientRig, startClientRig } from "../rig.ts";
 import { KINDS } from "./contract-kinds.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { createRemoteClient } from "../../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../../src/client/remote.ts";
 import type { Job } from "../../../src/runs/job.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";

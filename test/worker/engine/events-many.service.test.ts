@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
-import { readEvents } from "../../../src/client/remote/read-events.ts";
+import { readEvents } from "../../../src/client/read-events.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 

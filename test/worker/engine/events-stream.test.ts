@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createChangeWatch } from "../../../src/browser/local-client.ts";
 import type { Run } from "../../../src/browser/media-api.ts";
-import { createChangeWatch } from "../../../src/browser/page/local-client.ts";
-import { readEvents, type SentEvent } from "../../../src/client/remote/read-events.ts";
+import { readEvents, type SentEvent } from "../../../src/client/read-events.ts";
 import type { Update } from "../../../src/client/update.ts";
 import { createChanges, createRunEvents, streamEvents, writeEvent } from "../../../worker/run/events.ts";
 import { EVENTS, history, move as moved, QUEUED } from "../../client/records.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Update } from "../../../src/client/client.ts";
-import { readEvents } from "../../../src/client/remote/read-events.ts";
+import { readEvents } from "../../../src/client/read-events.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";

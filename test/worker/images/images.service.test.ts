@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createRemoteClient } from "../../../src/client/remote/remote.ts";
+import { createRemoteClient } from "../../../src/client/remote.ts";
 import type { ImageUrlRequest } from "../../../src/media/image-url.ts";
 import { createImageSigner } from "../../../worker/media/signed-urls.ts";
 import { clip } from "../../fixtures/clips.ts";

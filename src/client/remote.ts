@@ -1,31 +1,16 @@
 import { z } from "zod";
-import { MediaError, toMediaError } from "../../media/errors.ts";
-import { mapExtraInputs } from "../../media/extra-inputs.ts";
-import { ImageUrl } from "../../media/image-url.ts";
-import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../runs/connection.ts";
-import { isId } from "../../runs/ids.ts";
-import { ApiKey, NewApiKey } from "../../runs/key.ts";
-import type { Task as TaskRecord } from "../../runs/task.ts";
-import { isFinished } from "../../runs/transitions.ts";
-import type { Upload } from "../../runs/upload.ts";
-import { sleep } from "../../util/async.ts";
-import type { CreateOptions, NewSample, NewStep, NewTask, OutputEstimate, ReadOptions } from "../client.ts";
-import * as errors from "../errors.ts";
-import { type Job, type NewJob, waitForJob, watchJob } from "../jobs.ts";
-import { readInput } from "../media-input.ts";
-import {
-  createWatchMethods,
-  outputSource,
-  probeEntries,
-  probeInput,
-  runTask,
-  updatesOf,
-} from "../methods.ts";
-import { createRemoteOutput } from "../output.ts";
-import { updateOf } from "../progress.ts";
-import type { AnyRun, RunRef, Step, Task } from "../records.ts";
-import type { Update } from "../update.ts";
-import { createWatch, POLL_TIMES, type PollTimes } from "../watch.ts";
+import { MediaError, toMediaError } from "../media/errors.ts";
+import { mapExtraInputs } from "../media/extra-inputs.ts";
+import { ImageUrl } from "../media/image-url.ts";
+import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../runs/connection.ts";
+import { isId } from "../runs/ids.ts";
+import { ApiKey, NewApiKey } from "../runs/key.ts";
+import type { Task as TaskRecord } from "../runs/task.ts";
+import { isFinished } from "../runs/transitions.ts";
+import type { Upload } from "../runs/upload.ts";
+import { sleep } from "../util/async.ts";
+import type { CreateOptions, NewSample, NewStep, NewTask, OutputEstimate, ReadOptions } from "./client.ts";
+import * as errors from "./errors.ts";
 import {
   createHttp,
   type Fetch,
@@ -36,9 +21,17 @@ import {
   pauseMs,
   readError,
 } from "./http.ts";
+import { type Job, type NewJob, waitForJob, watchJob } from "./jobs.ts";
+import { readInput } from "./media-input.ts";
+import { createWatchMethods, outputSource, probeEntries, probeInput, runTask, updatesOf } from "./methods.ts";
+import { createRemoteOutput } from "./output.ts";
+import { updateOf } from "./progress.ts";
 import { readEvents } from "./read-events.ts";
+import type { AnyRun, RunRef, Step, Task } from "./records.ts";
 import type { RemoteClient } from "./remote-client.ts";
 import { createRecords, createRemoteUploads, createRemoteWebhooks, pathOf } from "./resources.ts";
+import type { Update } from "./update.ts";
+import { createWatch, POLL_TIMES, type PollTimes } from "./watch.ts";
 
 /** Options of {@link createRemoteClient}. */
 export interface RemoteClientOptions {
@@ -58,11 +51,11 @@ export interface RemoteClientOptions {
 
 // Loaded with the first request: they include the facts of every option.
 const schemas = {
-  task: async () => (await import("../../runs/task.ts")).Task,
-  step: async () => (await import("../../runs/step.ts")).Step,
-  job: async () => (await import("../../runs/job.ts")).Job,
-  update: async () => (await import("../update.ts")).TaskUpdate,
-  estimate: async () => (await import("../../runs/estimate.ts")).OutputEstimate,
+  task: async () => (await import("../runs/task.ts")).Task,
+  step: async () => (await import("../runs/step.ts")).Step,
+  job: async () => (await import("../runs/job.ts")).Job,
+  update: async () => (await import("./update.ts")).TaskUpdate,
+  estimate: async () => (await import("../runs/estimate.ts")).OutputEstimate,
 };
 
 const Health = z.object({ status: z.literal("ok") });

@@ -15,10 +15,10 @@ import type {
   Step,
   Task,
   WaitingFile,
-} from "../../client/client.ts";
-import * as clientErrors from "../../client/errors.ts";
-import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../../client/jobs.ts";
-import { type RequestWithFiles, readInput } from "../../client/media-input.ts";
+} from "../client/client.ts";
+import * as clientErrors from "../client/errors.ts";
+import { type Job, type Jobs, type NewJob, waitForJob, watchJob } from "../client/jobs.ts";
+import { type RequestWithFiles, readInput } from "../client/media-input.ts";
 import {
   createWatchMethods,
   eachRecord,
@@ -28,10 +28,10 @@ import {
   probeInput,
   runTask,
   updatesOf,
-} from "../../client/methods.ts";
-import { createRemoteOutput } from "../../client/output.ts";
-import { createPace, type Pace, updateOf } from "../../client/progress.ts";
-import type { UploadProgress } from "../../client/update.ts";
+} from "../client/methods.ts";
+import { createRemoteOutput } from "../client/output.ts";
+import { createPace, type Pace, updateOf } from "../client/progress.ts";
+import type { UploadProgress } from "../client/update.ts";
 import {
   addWatcher,
   dropWatchers,
@@ -40,11 +40,13 @@ import {
   refuseWatcher,
   type Watch,
   type WatchedRun,
-} from "../../client/watch.ts";
-import { type MediaError, toMediaError } from "../../media/errors.ts";
-import { isFinished } from "../../runs/transitions.ts";
-import { throttle, untilAborted } from "../../util/async.ts";
-import * as errors from "../errors.ts";
+} from "../client/watch.ts";
+import { type MediaError, toMediaError } from "../media/errors.ts";
+import { isFinished } from "../runs/transitions.ts";
+import { throttle, untilAborted } from "../util/async.ts";
+import { drawSvg } from "./draw-svg.ts";
+import * as errors from "./errors.ts";
+import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import {
   type CoreFiles,
   findRuns,
@@ -58,10 +60,8 @@ import {
   type Run,
   type RunState,
   type ThreadedCoreFiles,
-} from "../media-api.ts";
-import { callOver, createLazyWorker } from "../rpc.ts";
-import { drawSvg } from "./draw-svg.ts";
-import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
+} from "./media-api.ts";
+import { callOver, createLazyWorker } from "./rpc.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 
 const NAME = "framewright";
@@ -305,7 +305,7 @@ function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
   try {
     // Bundlers look for exactly this expression.
     if (workers === undefined) {
-      return new Worker(new URL("../media-worker/media-worker.ts", import.meta.url), {
+      return new Worker(new URL("./media-worker/media-worker.ts", import.meta.url), {
         type: "module",
         name: title,
       });

@@ -1,7 +1,7 @@
-import type { Size } from "../../media/picture-geometry.ts";
-import * as errors from "../errors.ts";
-import { DRAW_MS, type PageResponse, slowDrawing } from "../media-api.ts";
-import { answerOf } from "../rpc.ts";
+import type { Size } from "../media/picture-geometry.ts";
+import * as errors from "./errors.ts";
+import { DRAW_MS, type PageResponse, slowDrawing } from "./media-api.ts";
+import { answerOf } from "./rpc.ts";
 
 /**
  * Draws an SVG into a PNG of a size in pixels. An image element draws it, which runs no scripts and loads no external resources.

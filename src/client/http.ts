@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ErrorReason } from "../../media/error-reason.ts";
-import { ERROR_KINDS, MediaError } from "../../media/errors.ts";
-import { doubling, isTransient, limitTime, sleep } from "../../util/async.ts";
-import { parseJson } from "../../util/text.ts";
-import * as errors from "../errors.ts";
+import { ErrorReason } from "../media/error-reason.ts";
+import { ERROR_KINDS, MediaError } from "../media/errors.ts";
+import { doubling, isTransient, limitTime, sleep } from "../util/async.ts";
+import { parseJson } from "../util/text.ts";
+import * as errors from "./errors.ts";
 
 /** The platform's fetch, or one with its signature. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;

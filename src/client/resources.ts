@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { MediaError } from "../../media/errors.ts";
-import { isId } from "../../runs/ids.ts";
-import { Upload, type UploadCompletion, type UploadPart } from "../../runs/upload.ts";
-import { doubling, inParallel, isTransient, retry } from "../../util/async.ts";
-import type { ListOptions, Page, SendOptions } from "../client.ts";
-import * as errors from "../errors.ts";
-import { openFile } from "../media-input.ts";
-import { eachRecord } from "../methods.ts";
+import { MediaError } from "../media/errors.ts";
+import { isId } from "../runs/ids.ts";
+import { Upload, type UploadCompletion, type UploadPart } from "../runs/upload.ts";
+import { doubling, inParallel, isTransient, retry } from "../util/async.ts";
+import type { ListOptions, Page, SendOptions } from "./client.ts";
+import * as errors from "./errors.ts";
 import type { Call, Fetch, HttpRequest, ResponseSchema } from "./http.ts";
+import { openFile } from "./media-input.ts";
+import { eachRecord } from "./methods.ts";
 import type { Uploads, Webhooks } from "./remote-client.ts";
 
 const PATHS = {
@@ -263,7 +263,7 @@ function uploadError(url: string, status: number): MediaError {
   return errors.uploadFailed({ host, status, retryable: isTransient(status) });
 }
 
-const webhookSchemas = () => import("../../runs/webhook-events.ts");
+const webhookSchemas = () => import("../runs/webhook-events.ts");
 
 /** Creates the part of a client that manages endpoints and reads events and deliveries. */
 export function createRemoteWebhooks(call: Call): Webhooks {

@@ -1,4 +1,4 @@
-import type { ImageUrl, ImageUrlRequest } from "../../media/image-url.ts";
+import type { ImageUrl, ImageUrlRequest } from "../media/image-url.ts";
 import type {
   Connection,
   ConnectionChange,
@@ -8,9 +8,9 @@ import type {
   Reencryption,
   SignedRequest,
   SignRequest,
-} from "../../runs/connection.ts";
-import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../runs/key.ts";
-import type { Upload, UploadCompletion, UploadRequest } from "../../runs/upload.ts";
+} from "../runs/connection.ts";
+import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../runs/key.ts";
+import type { Upload, UploadCompletion, UploadRequest } from "../runs/upload.ts";
 import type {
   DeliveryStatus,
   EventKind,
@@ -22,8 +22,8 @@ import type {
   WebhookEndpointRequest,
   WebhookEvent,
   WebhookSecret,
-} from "../../runs/webhook-events.ts";
-import type { Client, EachOptions, ListOptions, Page, ReadOptions, SendOptions } from "../client.ts";
+} from "../runs/webhook-events.ts";
+import type { Client, EachOptions, ListOptions, Page, ReadOptions, SendOptions } from "./client.ts";
 
 /** Credentials of S3-compatible storage that a service keeps. */
 export interface Connections {

@@ -1,5 +1,5 @@
-import { within } from "../../util/async.ts";
-import * as errors from "../errors.ts";
+import { within } from "../util/async.ts";
+import * as errors from "./errors.ts";
 
 export interface SentEvent {
   /** Event type; `message` when the server names none. */

@@ -1,9 +1,9 @@
-import type { S3Connection } from "../../storage/s3/s3-connection.ts";
-import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
-import type { ConnectionSettings } from "../connections.ts";
-import * as errors from "../errors.ts";
-import type { PageResponse } from "../media-api.ts";
-import { answerOf } from "../rpc.ts";
+import type { S3Connection } from "../storage/s3/s3-connection.ts";
+import type { PresignRequest, SignedRequest } from "../storage/s3/s3-sign.ts";
+import type { ConnectionSettings } from "./connections.ts";
+import * as errors from "./errors.ts";
+import type { PageResponse } from "./media-api.ts";
+import { answerOf } from "./rpc.ts";
 
 /**
  * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed

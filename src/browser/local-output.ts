@@ -1,10 +1,10 @@
-import type { Output, ReadOptions } from "../../client/client.ts";
-import { saveTo } from "../../client/output.ts";
-import { replaceEntries } from "../../media/ffmpeg/manifest-entries.ts";
-import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
-import { untilAborted } from "../../util/async.ts";
-import * as errors from "../errors.ts";
-import type { RunFiles } from "../media-api.ts";
+import type { Output, ReadOptions } from "../client/client.ts";
+import { saveTo } from "../client/output.ts";
+import { replaceEntries } from "../media/ffmpeg/manifest-entries.ts";
+import { adaptiveMime } from "../media/ffmpeg/output-files.ts";
+import { untilAborted } from "../util/async.ts";
+import * as errors from "./errors.ts";
+import type { RunFiles } from "./media-api.ts";
 
 /** The output of a run in this browser. */
 export interface LocalOutput extends Output {
