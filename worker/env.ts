@@ -5,8 +5,7 @@ import type { HostRules, LookUp } from "../src/storage/http/host-guard.ts";
 import { createDiskBucket } from "./network/disk-bucket.ts";
 import { createDnsOverHttps, createOutside, type Outside } from "./network/outside.ts";
 import { createR2Storage } from "./network/r2-storage.ts";
-import { serviceSettings } from "./settings/read.ts";
-import type { ServiceSettings } from "./settings/schema.ts";
+import { type ServiceSettings, serviceSettings } from "./settings.ts";
 
 /** The bindings of the service Worker with its settings. */
 export interface Env extends Bindings {

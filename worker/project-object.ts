@@ -19,7 +19,7 @@ import { createMetricTable, writePoints } from "./observability/metric-sinks.ts"
 import { type MetricsReport, observeEnd } from "./observability/metrics.ts";
 import { createRetirement } from "./run/archive.ts";
 import { createRunIndex, type RunIndex } from "./run/run-index.ts";
-import { serviceSettings } from "./settings/read.ts";
+import { serviceSettings } from "./settings.ts";
 import type { ChangeSet, DeliveryRequest } from "./webhooks/delivery.ts";
 import { createWebhookQueue, type WebhookQueue, type WebhookQueueMethods } from "./webhooks/webhook-queue.ts";
 

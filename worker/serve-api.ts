@@ -24,8 +24,7 @@ import { SERVICE_IN_CONTAINER } from "./run/encoders.ts";
 import { createEstimates } from "./run/estimates.ts";
 import { createFindStep, createRuns } from "./run/run-access.ts";
 import { createPinnedMedia } from "./run/storage.ts";
-import { SettingsError } from "./settings/read.ts";
-import type { ServiceSettings } from "./settings/schema.ts";
+import { type ServiceSettings, SettingsError } from "./settings.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
 const now = () => Date.now();

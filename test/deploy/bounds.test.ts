@@ -14,8 +14,7 @@ import { KEYS_AT_ONCE } from "../../worker/network/r2-storage.ts";
 import { PAGE_CHARS } from "../../worker/run/run-index.ts";
 import { ATTEMPTS, KV_TTL, MIRROR_MS, mirrorKey } from "../../worker/run/schedule.ts";
 import { ENGINES } from "../../worker/run/workflow-instance.ts";
-import { readSettings } from "../../worker/settings/read.ts";
-import { ServiceSettings } from "../../worker/settings/schema.ts";
+import { readSettings, ServiceSettings } from "../../worker/settings.ts";
 
 // These limits need no bundles, unlike those of limits.service.test.ts. Numbers as the pages below https://developers.cloudflare.com/ state them for
 // a paid plan.

@@ -21,8 +21,7 @@ import { buildPage } from "../../worker/local/build/build-page.ts";
 import { WORKERS } from "../../worker/local/service.ts";
 import { ROOT } from "../../worker/local/settings.ts";
 import { UPLOAD_LIMITS } from "../../worker/media/uploads.ts";
-import { readSettings } from "../../worker/settings/read.ts";
-import { ServiceSettings } from "../../worker/settings/schema.ts";
+import { readSettings, ServiceSettings } from "../../worker/settings.ts";
 import { createMemoryApi } from "../worker/api/memory-api.ts";
 import { measureStartup } from "./startup.ts";
 

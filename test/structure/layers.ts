@@ -43,17 +43,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // The public names; adapters are subpath exports.
   "src/index.ts": { layers: ["src/media", "src/runs", "src/client"], packages: [] },
   // The settings of every host.
-  "worker/settings": { layers: ["src/media", "src/runs"], packages: ["zod"] },
+  "worker/settings.ts": { layers: ["src/media", "src/runs"], packages: ["zod"] },
   worker: {
-    layers: [...ANYWHERE, "worker/settings", "worker/media/burn-font.ts"],
+    layers: [...ANYWHERE, "worker/settings.ts", "worker/media/burn-font.ts"],
     packages: ["*", "cloudflare:*"],
   },
   // The font that it comes with.
   "worker/media/burn-font.ts": { layers: ["src/media", "worker", "dist/core"], packages: [] },
   "worker/encoder": { layers: [...ANYWHERE, "dist/core"], packages: ["*", "cloudflare:*"] },
-  "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
+  "worker/container": { layers: [...ANYWHERE, "worker/settings.ts"], packages: ["*", "node:*"] },
   "worker/local": {
-    layers: [...ANYWHERE, "worker", "worker/settings", "core"],
+    layers: [...ANYWHERE, "worker", "worker/settings.ts", "core"],
     packages: ["*", "node:*"],
   },
   core: { layers: [], packages: ["node:*"] },

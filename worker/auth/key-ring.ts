@@ -2,7 +2,7 @@ import { SCOPES, type Scope } from "../../src/runs/key.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import * as errors from "../errors.ts";
 import type { Remote } from "../network/durable-objects.ts";
-import type { ListedKey } from "../settings/fields.ts";
+import type { ListedKey } from "../settings.ts";
 import { digest, equalDigests, readLocator } from "./api-key.ts";
 import type { KeyTable } from "./key-table.ts";
 

@@ -1,6 +1,6 @@
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 import * as errors from "../errors.ts";
-import type { ServiceSettings } from "../settings/schema.ts";
+import type { ServiceSettings } from "../settings.ts";
 
 /** Encrypts stored texts with keys that may be rotated. */
 export interface Seal {

@@ -1,8 +1,7 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { slotsFor } from "../../src/media/route.ts";
 import { isLoopback } from "../../src/util/text.ts";
-import { readSettings, type Variables } from "../settings/read.ts";
-import { NativeSettings } from "../settings/schema.ts";
+import { NativeSettings, readSettings, type Variables } from "../settings.ts";
 import * as errors from "./errors.ts";
 
 /** The native encoder's settings, read from its environment as {@link NativeSettings} documents. */

@@ -20,7 +20,7 @@ import { createChanges } from "../run/events.ts";
 import type { PinnedRun } from "../run/run-rows.ts";
 import type { RunSetup } from "../run/runs.ts";
 import { CLEANUPS_MS, createRunAlarm, LISTING_MS } from "../run/schedule.ts";
-import { serviceSettings } from "../settings/read.ts";
+import { serviceSettings } from "../settings.ts";
 import {
   isDone,
   isOver,

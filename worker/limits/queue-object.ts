@@ -1,7 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { logFault, nameRun } from "../observability/log.ts";
-import { serviceSettings } from "../settings/read.ts";
-import type { ServiceSettings } from "../settings/schema.ts";
+import { type ServiceSettings, serviceSettings } from "../settings.ts";
 import { createRunQueue, LOADS, type Load, type QueuedRun, type RunQueue } from "./run-queue.ts";
 
 const CHECK_MS = 300_000;

@@ -1,6 +1,12 @@
 import { join, resolve } from "node:path";
-import { defaultOf, readSettings, textsOf, type Variables } from "../settings/read.ts";
-import { LocalSettings, ServiceSettings } from "../settings/schema.ts";
+import {
+  defaultOf,
+  LocalSettings,
+  readSettings,
+  ServiceSettings,
+  textsOf,
+  type Variables,
+} from "../settings.ts";
 
 /** The folder that holds package.json. */
 export const ROOT = join(import.meta.dirname, "..", "..");

@@ -3,7 +3,7 @@ import { routePath } from "hono/route";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import type { ApiEnv } from "../http/context.ts";
-import type { ServiceSettings } from "../settings/schema.ts";
+import type { ServiceSettings } from "../settings.ts";
 import { encoderOf } from "./metrics.ts";
 
 /** The severity of a log line. */

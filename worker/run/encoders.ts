@@ -3,7 +3,7 @@ import type { NativeEncoder, NativeInstance } from "../../src/encoders/native/na
 import { cutPlan, type Plan } from "../../src/media/index.ts";
 import { keepsWork, type NativeHost, nativeOffer, type Offer } from "../../src/media/route.ts";
 import type { Source } from "../../src/media/source.ts";
-import type { ServiceSettings } from "../settings/schema.ts";
+import type { ServiceSettings } from "../settings.ts";
 
 /** The binding and the settings that define the native encoders. */
 export interface NativeEnv {

@@ -5,7 +5,7 @@ import type { Task } from "../../src/runs/task.ts";
 import { type Env, mediaBucket } from "../env.ts";
 import * as errors from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
-import { serviceSettings } from "../settings/read.ts";
+import { serviceSettings } from "../settings.ts";
 import { type ArchiveKind, createArchive, timeOfId } from "./archive.ts";
 import { writeEvent } from "./events.ts";
 import type { RunKind } from "./run-index.ts";

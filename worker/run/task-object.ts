@@ -12,7 +12,7 @@ import { createR2Uploads } from "../media/r2-uploads.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
 import { logFault, nameRun } from "../observability/log.ts";
-import { serviceSettings } from "../settings/read.ts";
+import { serviceSettings } from "../settings.ts";
 import { createRunWebhooks, type RunWebhooks } from "../webhooks/run-webhooks.ts";
 import { BlockedRun, createAdmission, createRunTurn } from "./admission.ts";
 import { createRunEvents, createRunListeners } from "./events.ts";

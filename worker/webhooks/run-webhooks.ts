@@ -5,7 +5,7 @@ import { createSealOf } from "../connections/seal.ts";
 import { createOutsideOf, type Env, readEnv } from "../env.ts";
 import { deliveryErrors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
-import { serviceSettings } from "../settings/read.ts";
+import { serviceSettings } from "../settings.ts";
 import { type ChangeSet, type DeliveryRequest, type PostResult, postEvent } from "./delivery.ts";
 import { createOutbox } from "./outbox.ts";
 import { createWebhookSender, type WebhookSender } from "./sender.ts";

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { createKey, equalDigests, hashKey, locatorOf, readLocator } from "../../../worker/auth/api-key.ts";
 import { createKeyRing, KEY_CACHE_MS, OPERATOR } from "../../../worker/auth/key-ring.ts";
 import type { KeyMatch } from "../../../worker/auth/key-table.ts";
-import type { ListedKey } from "../../../worker/settings/fields.ts";
+import type { ListedKey } from "../../../worker/settings.ts";
 
 const LOCATOR = await locatorOf("p");
 

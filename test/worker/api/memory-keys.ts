@@ -3,8 +3,7 @@ import { createKeyTable, type KeyTable } from "../../../worker/auth/key-table.ts
 import { createKeys } from "../../../worker/auth/project-keys.ts";
 import { createRateLimiter, createUsage, type Usage } from "../../../worker/limits/rate-limiter.ts";
 import type { Services } from "../../../worker/services.ts";
-import { readSettings } from "../../../worker/settings/read.ts";
-import { ServiceSettings } from "../../../worker/settings/schema.ts";
+import { readSettings, ServiceSettings } from "../../../worker/settings.ts";
 import { asRemote } from "./as-remote.ts";
 import { createMemorySql } from "./memory-connections.ts";
 

@@ -2,8 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createNatives, SERVICE_IN_CONTAINER } from "../../../worker/run/encoders.ts";
-import { readSettings } from "../../../worker/settings/read.ts";
-import { ServiceSettings } from "../../../worker/settings/schema.ts";
+import { readSettings, ServiceSettings } from "../../../worker/settings.ts";
 
 const requests: string[] = [];
 const NATIVE = {

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { writeSettings } from "../../../worker/local/build/write-settings.ts";
-import { readSettings, SettingsError, serviceSettings } from "../../../worker/settings/read.ts";
-import { NativeSettings, ServiceSettings } from "../../../worker/settings/schema.ts";
+import {
+  NativeSettings,
+  readSettings,
+  ServiceSettings,
+  SettingsError,
+  serviceSettings,
+} from "../../../worker/settings.ts";
 
 const SIGNING_KEY = "-".repeat(32);
 const read = (variables: Record<string, unknown>) =>

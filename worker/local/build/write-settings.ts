@@ -1,9 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
-import { UNSET } from "../../settings/fields.ts";
-import { defaultOf, factsOf } from "../../settings/read.ts";
-import { LocalSettings, NativeSettings, ServiceSettings } from "../../settings/schema.ts";
+import { defaultOf, factsOf, LocalSettings, NativeSettings, ServiceSettings, UNSET } from "../../settings.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
