@@ -24,7 +24,7 @@ import {
   requestId,
   securityHeaders,
 } from "./http/middleware.ts";
-import { logRequests } from "./observability/log.ts";
+import { logRequests } from "./log.ts";
 import type { Services } from "./services.ts";
 
 // A request for a page file arrives here only when the file does not exist: 404, with or without a key.

@@ -12,13 +12,13 @@ import type { Idempotency } from "./http/idempotency.ts";
 import type { Images } from "./images/image.ts";
 import type { Jobs } from "./jobs/job-state.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { Log } from "./log.ts";
 import type { PageUploads } from "./media/page-uploads.ts";
 import type { ImageSigner, Signer } from "./media/signed-urls.ts";
 import type { MediaReader } from "./media/transfer.ts";
 import type { Uploads } from "./media/uploads.ts";
+import type { MetricsReport } from "./metrics.ts";
 import type { Outside } from "./network/outside.ts";
-import type { Log } from "./observability/log.ts";
-import type { MetricsReport } from "./observability/metrics.ts";
 import type { FindStep, Runs } from "./run/runs.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 

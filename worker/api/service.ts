@@ -1,7 +1,7 @@
 import { z } from "zod";
 import * as errors from "../errors.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";
-import { PROMETHEUS_TYPE, writePrometheus } from "../observability/metrics.ts";
+import { PROMETHEUS_TYPE, writePrometheus } from "../metrics.ts";
 import type { Services } from "../services.ts";
 import { createDocument, operation } from "./openapi.ts";
 import { PAGE, PAGE_FILES, PAGE_POLICY } from "./reference-page.ts";

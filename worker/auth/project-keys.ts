@@ -7,8 +7,8 @@ import {
   type NewApiKey,
 } from "../../src/runs/key.ts";
 import * as errors from "../errors.ts";
+import { logFault } from "../log.ts";
 import type { Remote } from "../network/durable-objects.ts";
-import { logFault } from "../observability/log.ts";
 import { createKey, hashKey, locatorOf } from "./api-key.ts";
 import type { Principal } from "./key-ring.ts";
 import type { KeyRefusal, KeyTable, ProjectDirectory, StoredKey } from "./key-table.ts";

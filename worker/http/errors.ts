@@ -11,7 +11,7 @@ import {
   type RunErrorKind,
 } from "../../src/media/errors.ts";
 import * as errors from "../errors.ts";
-import { logFault } from "../observability/log.ts";
+import { logFault } from "../log.ts";
 import type { ApiEnv } from "./context.ts";
 
 /** The HTTP status of every error that a response can carry. */

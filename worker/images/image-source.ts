@@ -10,8 +10,8 @@ import { KIB, MIB } from "../../src/util/bytes.ts";
 import { createOutsideOf, type Env, mediaStorage } from "../env.ts";
 import * as errors from "../errors.ts";
 import { requireQuota } from "../limits/quota.ts";
+import { logFault } from "../log.ts";
 import { patiently } from "../network/durable-objects.ts";
-import { logFault } from "../observability/log.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImageOrigin } from "./image.ts";
 

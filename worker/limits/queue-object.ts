@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { logFault, nameRun } from "../observability/log.ts";
+import { logFault, nameRun } from "../log.ts";
 import { type ServiceSettings, serviceSettings } from "../settings.ts";
 import { createRunQueue, LOADS, type Load, type QueuedRun, type RunQueue } from "./run-queue.ts";
 

@@ -3,7 +3,7 @@ import { decodeTime, encodeTime } from "ulid";
 import { ID_PREFIX } from "../../src/runs/ids.ts";
 import type { JobHead } from "../../src/runs/job.ts";
 import type { JobState } from "../jobs/job-state.ts";
-import { logFault } from "../observability/log.ts";
+import { logFault } from "../log.ts";
 import type { WebhookQueue } from "../webhooks/webhook-queue.ts";
 import { type ArchivedRecord, RUN_KINDS, type RunIndex, type RunKind } from "./run-index.ts";
 

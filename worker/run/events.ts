@@ -5,7 +5,7 @@ import type { Job } from "../../src/runs/job.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
-import { logFault } from "../observability/log.ts";
+import { logFault } from "../log.ts";
 import type { Versioned } from "./runs.ts";
 import type { RunRow } from "./schedule.ts";
 

@@ -3,7 +3,7 @@ import type { EncoderChoice } from "../../src/media/refusal.ts";
 import { runErrorOf, type Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
-import { logFault, nameRun } from "../observability/log.ts";
+import { logFault, nameRun } from "../log.ts";
 import type { ServiceSettings } from "../settings.ts";
 
 /** Milliseconds between two mirrors of a record: KV accepts one write a second per key. */

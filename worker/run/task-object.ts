@@ -8,10 +8,10 @@ import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/r
 import { mediaBucket, mediaStorage } from "../env.ts";
 import * as errors from "../errors.ts";
 import { QUEUE_NAME } from "../limits/run-queue.ts";
+import { logFault, nameRun } from "../log.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
-import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings.ts";
 import { createRunWebhooks, type RunWebhooks } from "../webhooks/run-webhooks.ts";
 import { BlockedRun, createAdmission, createRunTurn } from "./admission.ts";

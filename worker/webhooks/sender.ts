@@ -1,4 +1,4 @@
-import { logFault } from "../observability/log.ts";
+import { logFault } from "../log.ts";
 import { type AttemptResult, type DeliveryRequest, nextAttempt, type PostResult } from "./delivery.ts";
 import type { Outbox, OutboxEntry } from "./outbox.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createLog, logFault } from "../../../worker/observability/log.ts";
+import { createLog, logFault } from "../../../worker/log.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
 test("logs one line per request, with the route instead of the path", async () => {

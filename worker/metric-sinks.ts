@@ -1,6 +1,6 @@
-import type { Sql } from "../sql.ts";
 import { logFault } from "./log.ts";
 import { BUCKETS, METRICS, type Measured, type MetricName, type Observation, type Open } from "./metrics.ts";
+import type { Sql } from "./sql.ts";
 
 /** The metrics of one project. */
 export interface MetricTable {

@@ -1,10 +1,10 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
-import type { Step } from "../../src/runs/step.ts";
-import type { Task } from "../../src/runs/task.ts";
-import type { ApiEnv } from "../http/context.ts";
-import type { ServiceSettings } from "../settings.ts";
+import type { Step } from "../src/runs/step.ts";
+import type { Task } from "../src/runs/task.ts";
+import type { ApiEnv } from "./http/context.ts";
 import { encoderOf } from "./metrics.ts";
+import type { ServiceSettings } from "./settings.ts";
 
 /** The severity of a log line. */
 export type LogLevel = ServiceSettings["LOG_LEVEL"];

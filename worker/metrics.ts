@@ -1,5 +1,5 @@
-import type { Step } from "../../src/runs/step.ts";
-import type { Task } from "../../src/runs/task.ts";
+import type { Step } from "../src/runs/step.ts";
+import type { Task } from "../src/runs/task.ts";
 
 /** The metrics of a project's work. Histograms count durations, counters add up values. */
 export const METRICS = {
