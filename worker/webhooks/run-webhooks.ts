@@ -7,8 +7,7 @@ import { deliveryErrors } from "../errors.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { serviceSettings } from "../settings.ts";
 import { type ChangeSet, type DeliveryRequest, type PostResult, postEvent } from "./delivery.ts";
-import { createOutbox } from "./outbox.ts";
-import { createWebhookSender, type WebhookSender } from "./sender.ts";
+import { createOutbox, createWebhookSender, type WebhookSender } from "./outbox.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
 const LEASE_MARGIN_MS = 5000;
