@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
 import { clock } from "../words/quantities.ts";
-import { Handle } from "./handle.tsx";
 import { type Media, useMedia } from "./media.ts";
 import { Player, Steps, Still } from "./player.tsx";
 import * as strings from "./strings.ts";
 import { TimeField } from "./time-field.tsx";
 import { frameAt, lastFrame, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
-import { Track } from "./track.tsx";
+import { Handle, Track } from "./track.tsx";
 import "./trim.css";
 
 interface MomentProps {

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { clock } from "../words/quantities.ts";
-import { Handle } from "./handle.tsx";
 import { type Media, useMedia } from "./media.ts";
 import { Player, Steps, Still } from "./player.tsx";
 import * as strings from "./strings.ts";
@@ -22,7 +21,7 @@ import {
   stepBy,
   type Timeline,
 } from "./timeline.ts";
-import { Track } from "./track.tsx";
+import { Handle, Track } from "./track.tsx";
 import "./trim.css";
 
 export type { Range };
