@@ -1,11 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startService } from "../../worker/local/service.ts";
-import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";
-import { NO_LIMITS } from "../fixtures/no-limits.ts";
-import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import type { Origin } from "../fixtures/origin.ts";
+import { openRig, startRig } from "../judge/rig.ts";
 import type { ClientCase } from "./contract.ts";
 import { dubbedClip } from "./kinds/dubbed-clip.ts";
 
@@ -18,30 +13,23 @@ export interface ClientRig {
   close(): Promise<void>;
 }
 
-/** Starts the service with so many native encoders, which alone decode its dubbed video where there are any. */
-export async function startClientRig({ native = 0 } = {}): Promise<ClientRig> {
-  const folder = await mkdtemp(join(tmpdir(), "framewright-client-"));
-  const origin = await startOrigin();
-  const key = "key-of-the-client";
-  const settings = parseSettings({ PORT: "0", API_KEYS: key, STATE_DIR: folder, ...NO_LIMITS });
-  const service = await startService({ ...settings, native });
+/** Borrows a service with a native encoder, which alone decodes its dubbed video, or starts one without. */
+export async function startClientRig({ native = false } = {}): Promise<ClientRig> {
+  const { url, key, origin, close } = await (native ? openRig() : startRig(() => ({}), 0));
   // Lets pages of any origin read the inputs.
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
   const text = new TextEncoder().encode("This is no video at all.\n".repeat(400));
   return {
-    ...{ url: service.url, key, origin },
+    ...{ url, key, origin },
     inputs: {
       video: origin.serve("/clip.mp4", { file: await clip("mp4"), mime: "video/mp4", headers }),
       dubbed: origin.serve("/dubbed.mp4", {
-        ...{ file: await dubbedClip(native > 0 ? "av1" : "h264"), mime: "video/mp4", headers },
+        ...{ file: await dubbedClip(native ? "av1" : "h264"), mime: "video/mp4", headers },
       }),
       text: origin.serve("/text.mp4", { file: text, mime: "video/mp4", headers }),
       missing: origin.serve("/missing.mp4", { status: 404, headers }),
       silent: origin.serve("/silent.mp4", { silent: true }),
     },
-    async close() {
-      await Promise.all([service.stop(), origin.close()]);
-      await rm(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }

@@ -7,7 +7,7 @@ import { KINDS } from "./contract-kinds.ts";
 let rig: ClientRig;
 let client: RemoteClient;
 beforeAll(async () => {
-  rig = await startClientRig({ native: 1 });
+  rig = await startClientRig({ native: true });
   client = createRemoteClient({ baseUrl: rig.url, apiKey: rig.key, poll: { firstMs: 20, maxMs: 200 } });
 });
 afterAll(async () => {
