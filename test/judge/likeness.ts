@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runNative } from "./native.ts";
 import { type Picture, parsePam } from "./picture.ts";
+import { parseSound, type Sound } from "./sound.ts";
 
 /** SSIM of two videos, where 1 is identical: the mean of all frames, and the worst frame. */
 export interface Likeness {
@@ -38,19 +39,30 @@ export async function measureLikeness(
   return measure(output, source, options, []);
 }
 
-/** Measures like {@link measureLikeness} and reads the output's first frame in the same run of ffmpeg, whose start takes longest. */
+/**
+ * Measures like {@link measureLikeness} and reads the output's first frame, and its sound if it has any, in the same run of ffmpeg, whose
+ * start takes longest.
+ */
 export async function measureAndRead(
   output: string,
   source: string,
   options: LikenessOptions = {},
-): Promise<Likeness & { picture: Picture }> {
-  const frame = join(tmpdir(), `framewright-frame-${randomUUID()}.pam`);
+  as?: { channels: number; sample_rate: number },
+): Promise<Likeness & { picture: Picture; sound: Sound | null }> {
+  const [frame, samples] = ["pam", "f32le"].map((extension) =>
+    join(tmpdir(), `framewright-frame-${randomUUID()}.${extension}`),
+  ) as [string, string];
   const first = ["-map", "0:v:0", "-an", "-vf", "select=eq(n\\,0),format=rgba", "-frames:v", "1"];
+  const heard = as
+    ? ["-map", "0:a:0", "-ac", `${as.channels}`, "-ar", `${as.sample_rate}`, "-f", "f32le", samples]
+    : [];
   try {
-    const like = await measure(output, source, options, [...first, "-f", "image2", "-c:v", "pam", frame]);
-    return { ...like, picture: parsePam(await readFile(frame)) };
+    const more = [...first, "-f", "image2", "-c:v", "pam", frame, ...heard];
+    const like = await measure(output, source, options, more);
+    const sound = as ? parseSound(await readFile(samples), as.channels, as.sample_rate) : null;
+    return { ...like, picture: parsePam(await readFile(frame)), sound };
   } finally {
-    await rm(frame, { force: true });
+    await Promise.all([frame, samples].map((path) => rm(path, { force: true })));
   }
 }
 

@@ -40,6 +40,11 @@ export async function readSound(path: string, options: SoundOptions): Promise<So
     ...[...before, "-i", path, "-vn", ...after],
     ...["-ac", `${count}`, "-ar", `${sample_rate}`, "-f", "f32le", "-"],
   ]);
+  return parseSound(output, count, sample_rate);
+}
+
+/** Reads sound from its interleaved samples, 32-bit floats. */
+export function parseSound(output: Buffer, count: number, sample_rate: number): Sound {
   const samples = Math.floor(output.length / 4 / count);
   const channels = Array.from({ length: count }, () => new Float32Array(samples));
   for (let at = 0; at < samples; at++) {

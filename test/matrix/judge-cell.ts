@@ -9,7 +9,7 @@ import { runNative } from "../judge/native.ts";
 import type { Picture } from "../judge/picture.ts";
 import { parseMaster } from "../judge/playlists.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
-import { compareSound, readSound, recallSound } from "../judge/sound.ts";
+import { compareSound, readSound, recallSound, type Sound } from "../judge/sound.ts";
 import { BITRATE, BUSY_SECONDS, type Cell, SHOWN } from "./cells.ts";
 import { type Expected, expect as expected, isAnimation, isBusy } from "./expected.ts";
 
@@ -42,15 +42,16 @@ export function sourceOf(cell: Cell): Promise<string> {
 
 /** Checks the output of a cell at `path`; for a stream, a file into which it was played. */
 export async function judgeCell(cell: Cell, path: string, original: string, check: Check): Promise<Figures> {
-  if (cell.kind === "audio") return judgeSound(cell, path, original, check);
+  if (cell.kind === "audio") return judgeSound(cell, path, original, await readSound(path, HEARD), check);
   const wanted = expected(cell);
   if (cell.kind === "image") {
     check(await readContainer(path)).toBe(cell.format);
     return judgeImage(cell, wanted, path, original, check);
   }
-  const pictures = await judgeVideo(cell, wanted, path, original, check);
-  return { ...pictures, ...(await judgeSound(cell, path, original, check)) };
+  return judgeVideo(cell, wanted, path, original, check);
 }
+
+const HEARD = { channels: 2, sample_rate: 8000 } as const;
 
 const CODEC_NAMES = { h264: "h264", h265: "hevc", vp9: "vp9", av1: "av1" } as const;
 const TAGS = { h264: "avc1", h265: "hvc1", av1: "av01", vp9: "vp09" } as const;
@@ -83,14 +84,16 @@ async function judgeVideo(
   const gaps = times.slice(1).map((time, index) => Math.abs(time - (times[index] ?? 0) - 1 / rate));
   check(Math.max(0, ...gaps)).toBeLessThanOrEqual(0.0011);
   check(Math.abs((picture?.duration ?? 0) - wanted.seconds)).toBeLessThanOrEqual(1 / rate + 0.002);
-  const { like, shown } = await judgeLikeness(cell, wanted, path, original, check);
+  const { like, shown, heard } = await judgeLikeness(cell, wanted, path, original, check);
   check(wrongPoints(shown, wanted.placing, COLOR_TOLERANCE)).toEqual([]);
-  if (typeof cell.rate !== "number") return like;
+  if (!heard) throw new Error("The output has no sound.");
+  const figures = { ...like, ...(await judgeSound(cell, path, original, heard, check)) };
+  if (typeof cell.rate !== "number") return figures;
   const bits = (await countPacketBytes(path, "v:0")) * 8;
   const share = bits / (picture?.duration ?? 0) / BITRATE.video;
   const alone = cell.width === null && cell.height === null && wanted.frames === BUSY_SECONDS * SHOWN.fps;
   if (alone) check(Math.abs(share - 1)).toBeLessThan(0.1);
-  return { ...like, share };
+  return { ...figures, share };
 }
 
 const IMAGE_CODECS = { jpeg: "mjpeg", png: "png", webp: "webp", gif: "gif", avif: "av1" } as const;
@@ -150,14 +153,15 @@ async function judgeLikeness(
   path: string,
   original: string,
   check: Check,
-): Promise<{ like: Figures; shown: Picture }> {
+): Promise<{ like: Figures; shown: Picture; heard: Sound | null }> {
   const { kind, from, rate } = cell;
   const pixels = kind === "image" ? "gbrp" : "yuv420p";
-  const { mean, worst, picture } = await measureAndRead(path, original, { filter, pixels });
+  const as = kind === "image" ? undefined : HEARD;
+  const { mean, worst, picture, sound } = await measureAndRead(path, original, { filter, pixels }, as);
   const category = kind !== "image" ? "video" : from === "gif" ? "gif" : "image";
   const least = LIKE_AT[category][typeof rate === "number" ? "bitrate" : (rate ?? "medium")];
   check(mean).toBeGreaterThan(least);
-  return { like: { ssim: mean, worst }, shown: picture };
+  return { like: { ssim: mean, worst }, shown: picture, heard: sound };
 }
 
 function soundCodec({ kind, format, from }: Cell): string {
@@ -172,15 +176,17 @@ const SLACK = { mp3: 0.03, aac: 0.05, ogg: 0.03, opus: 0.025, wav: 0.0005, flac:
 // Tolerated deviation from the bitrate, even in less than a second: Opus varies, and steady noise needs fewer bits.
 const SOUND_SHARE = { mp3: 0.08, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;
 
-async function judgeSound(cell: Cell, path: string, original: string, check: Check): Promise<Figures> {
+async function judgeSound(
+  cell: Cell,
+  path: string,
+  original: string,
+  got: Sound,
+  check: Check,
+): Promise<Figures> {
   const { kind, format, start, end, rate } = cell;
-  const as = { channels: 2, sample_rate: 8000 };
   const whole = isBusy(cell) ? BUSY_SECONDS : SHOWN.seconds;
   const span = `atrim=${start ?? 0}:${end ?? whole},asetpts=PTS-STARTPTS`;
-  const [got, wanted] = await Promise.all([
-    readSound(path, as),
-    recallSound(original, { ...as, after: ["-af", span] }),
-  ]);
+  const wanted = await recallSound(original, { ...HEARD, after: ["-af", span] });
   const slack = kind === "audio" ? SLACK[format as AudioFormat] : 0.05;
   check(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
   const figures: Figures = { longer: got.duration - wanted.duration };
