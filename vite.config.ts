@@ -16,6 +16,8 @@ const SLOW = {
   maxWorkers: 4,
   sequence: { groupOrder: 1 },
 };
+// A process of its own for every file would load the same modules and cores again.
+const SHARED = { ...SLOW, isolate: false };
 
 /**
  * Orders the files of all projects: first those of {@link SLOWEST}, as a new machine has no durations and a part of a file that ran
@@ -68,18 +70,16 @@ export default defineConfig({
       // Starts programs or threads.
       {
         test: {
-          ...SLOW,
+          ...SHARED,
           name: "ffmpeg",
           include: [`${FOLDERS}/**/*.ffmpeg.test.ts`],
-          // A process of its own for every file would load the same modules and cores again.
-          isolate: false,
           globalSetup: fixtures("build-assets"),
         },
       },
       // Talks to a server or a Worker.
       {
         test: {
-          ...SLOW,
+          ...SHARED,
           name: "service",
           include: [`${FOLDERS}/**/*.service.test.ts`],
           globalSetup: fixtures("build-assets", "service-pool"),
