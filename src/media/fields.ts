@@ -206,6 +206,9 @@ export const TRANSPARENT = "0x00000000";
 
 /** Schema of the distance of an edge from the picture's left or top. */
 export const offset = z
-  .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
+  .union(
+    [z.int(OFFSET).min(0).max(pixels.max), z.string(OFFSET).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)],
+    OFFSET,
+  )
   .optional()
   .meta({ default: 0 });

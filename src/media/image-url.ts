@@ -33,7 +33,7 @@ export const ImageUrlOptions = closed(
           "The format. `auto` chooses the best one that the request's `Accept` header names, otherwise jpeg, or png for a transparent picture. By default the source's own.",
       }),
     quality: z
-      .union([z.int().min(1).max(100), z.enum(QUALITIES)], QUALITY)
+      .union([z.int(QUALITY).min(1).max(100), z.enum(QUALITIES)], QUALITY)
       .optional()
       .meta({ description: "Quality: a number from 1 to 100, or a word as in a task.", default: "medium" }),
   },
@@ -94,8 +94,8 @@ export function writeImageOptions(options: ImageUrlOptions): string {
 const NONE = "f=source";
 
 /**
- * Parses the options part of an image URL: `name=value`, separated by commas, with short or long names. Throws `invalid_options`, or
- * `request_invalid` for an unknown option.
+ * Parses the options part of an image URL: `name=value`, separated by commas, with short or long names. Throws `invalid_options` or
+ * `invalid_format` for a value, and `request_invalid` for an unknown option.
  */
 export function parseImageOptions(text: string): ImageUrlOptions {
   const options: Record<string, unknown> = {};
@@ -106,7 +106,7 @@ export function parseImageOptions(text: string): ImageUrlOptions {
     if (Object.hasOwn(options, name)) throw errors.urlOptionRepeated({ name });
     options[name] = parseValue(name, value);
   }
-  return parseBody(z.object({ options: ImageUrlOptions }), { options }).options;
+  return parseBody(z.object({ options: ImageUrlOptions }), { options }, { isText: true }).options;
 }
 
 function parseValue(name: string, text: string): unknown {

@@ -5,21 +5,26 @@ import * as errors from "./plan-errors.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/**
- * Parses the body of a request; throws the {@link MediaError} of its first fault, preferring an unknown field. `explain` returns the
- * messages of faults for which the schema has none.
- */
+/** Options of {@link parseBody}. */
+export interface BodyParsing {
+  /** Returns the messages of faults for which the schema has none. */
+  explain?: z.core.$ZodErrorMap;
+  /** Whether the values were written as text, so that none has a wrong type. */
+  isText?: boolean;
+}
+
+/** Parses the body of a request; throws the {@link MediaError} of its first fault, preferring an unknown field. */
 export function parseBody<T extends z.ZodType>(
   schema: T,
   body: unknown,
-  explain?: z.core.$ZodErrorMap,
+  { explain, isText = false }: BodyParsing = {},
 ): z.output<T> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw errors.notObject();
   }
   const parsed = schema.safeParse(body, { reportInput: true, ...(explain && { error: explain }) });
   if (parsed.success) return parsed.data;
-  throw errorOf(issueToReport(parsed.error.issues));
+  throw errorOf(issueToReport(parsed.error.issues), isText);
 }
 
 function issueToReport(issues: readonly Issue[]): Issue | undefined {
@@ -29,10 +34,10 @@ function issueToReport(issues: readonly Issue[]): Issue | undefined {
   return own.find(({ code, path }) => code === "unrecognized_keys" && path.length === 0) ?? own[0];
 }
 
-function errorOf(issue: Issue | undefined): MediaError {
+function errorOf(issue: Issue | undefined, isText: boolean): MediaError {
   if (!issue) return errors.wrongBody();
   const { message } = issue;
-  const kind = kindOf(issue);
+  const kind = kindOf(issue, isText);
   const param = paramOf(issue);
   const whole: unknown = issue.code === "custom" ? issue.params?.whole : undefined;
   const sentence = issue.code === "unrecognized_keys" || kind === "invalid_kind" || whole === true;
@@ -47,12 +52,12 @@ function paramOf({ path, ...issue }: Issue): string | undefined {
   return named.length > 0 ? named.join(".") : undefined;
 }
 
-function kindOf(issue: Issue): ErrorKind {
+function kindOf(issue: Issue, isText: boolean): ErrorKind {
   const { code, path, input: value } = issue;
   const [field, name] = path;
   const address = field === "input" && (path.length === 1 || name === "url");
   if (address && (value == null || value === "")) return "input_required";
-  if (code === "unrecognized_keys" || isWrongType(issue)) return "request_invalid";
+  if (code === "unrecognized_keys" || (!isText && isWrongType(issue))) return "request_invalid";
   switch (field) {
     case "kind":
       return "invalid_kind";

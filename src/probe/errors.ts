@@ -23,6 +23,11 @@ export const noMedia = () => unsupported("The file contains no media.");
 export const gzip = () => unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first.");
 export const jpegXl = () =>
   unsupported("The file is a JPEG XL picture, which is not supported; save it otherwise.");
+export const jpegCoding = ({ coding }: { coding: "arithmetic" | "hierarchical" }) =>
+  unsupported(
+    `The file is a JPEG with ${coding === "arithmetic" ? "arithmetic coding" : "hierarchical frames"}, which is not supported; save it otherwise.`,
+  );
+export const bigTiff = () => unsupported("The file is a BigTIFF, which is not supported; save it as TIFF.");
 export const webPage = () => unsupported("This is a web page, not a media file.");
 export const playlist = () =>
   new MediaError("input_unsupported", "The file is a playlist; pass the media itself.", {
@@ -58,6 +63,10 @@ export const largeList = ({ bytes, maxBytes }: { bytes: number; maxBytes: number
   );
 export const sizeOutOfBounds = ({ width, height, max }: { width: number; height: number; max: number }) =>
   unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
+export const tooManyPixels = ({ width, height }: { width: number; height: number }) =>
+  unsupported(
+    `The pictures are ${width}x${height} pixels, which are too many to decode; about 264 million are supported.`,
+  );
 export const tiffLayout = ({ layout }: { layout: TiffLayout }) =>
   new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {
     reason: { code: "tiff_layout", layout },

@@ -135,6 +135,11 @@ export function isTiff(head: Uint8Array): boolean {
   return /^(II\*\0|MM\0\*)/.test(String.fromCharCode(...head.subarray(0, 4)));
 }
 
+/** Returns whether a file is a BigTIFF, whose offsets have 64 bits, from its first bytes. */
+export function isBigTiff(head: Uint8Array): boolean {
+  return /^(II\+\0|MM\0\+)/.test(String.fromCharCode(...head.subarray(0, 4)));
+}
+
 /**
  * Checks that ffmpeg reads the pixels of a TIFF, and returns whether its colors are multiplied by the alpha. Throws
  * `input_unsupported` for layouts that ffmpeg (5.1) does not decode, or decodes to black or to other colors without an error. Rejects as the reader does.

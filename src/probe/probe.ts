@@ -2,7 +2,6 @@ import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { roundTime } from "../media/clock.ts";
 import { MediaError } from "../media/errors.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
-import { BOUNDS } from "../media/formats.ts";
 import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 import { readTags, type TagFacts } from "../media/tags.ts";
@@ -17,6 +16,7 @@ import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { type MovieIndex, readMovieExtras, readMovieIndex } from "./mp4.ts";
 import { measurePackets } from "./packet-lengths.ts";
+import { checkPicture, checkPixels, checkSides } from "./picture-header.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, readNamedStill, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
@@ -66,6 +66,7 @@ export async function probeMedia(
   const finish = async (source: Source) =>
     withRest(await withExactDuration(source, left, reader, signal), complete?.rest ?? null);
   if (complete && !complete.implicit) return finish(complete.source);
+  await checkPicture(readable, head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
@@ -362,9 +363,13 @@ function checkSource(source: Source): Source {
   const bytes = new TextEncoder().encode(JSON.stringify(source)).length;
   if (bytes > MAX_SOURCE_BYTES) throw errors.largeList({ bytes, maxBytes: MAX_SOURCE_BYTES });
   if (source.codecs?.video == null) return source;
-  const { max } = BOUNDS.pixels;
   const { width = 0, height = 0, coded_width = width, coded_height = height } = source;
-  const sides = [width, height, coded_width, coded_height];
-  if (sides.every((side) => side >= 1 && side <= max)) return source;
-  throw errors.sizeOutOfBounds({ width, height, max });
+  for (const size of [
+    { width, height },
+    { width: coded_width, height: coded_height },
+  ]) {
+    if (source.format === "svg") checkSides(size);
+    else checkPixels(size);
+  }
+  return source;
 }

@@ -2,6 +2,7 @@ import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM
 import type { ByteReader } from "../runs/ports.ts";
 import { latinText, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
+import { isBigTiff } from "./exif.ts";
 import { reportOf, type StillReport } from "./still.ts";
 import { decodeSvg, findSvgRoot } from "./svg-root.ts";
 
@@ -16,6 +17,7 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
   if (head[0] === 0x1f && head[1] === 0x8b) throw errors.gzip();
   if (isSvg(head)) return head;
   if (isJpegXl(head)) throw errors.jpegXl();
+  if (isBigTiff(head)) throw errors.bigTiff();
   const text = asText(head.subarray(0, TEXT), reader.size > TEXT);
   if (text === null) return head;
   if (/<(!doctype html|html|head|body)\b/i.test(text)) throw errors.webPage();

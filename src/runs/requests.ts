@@ -184,8 +184,10 @@ export function parseEstimateRequest(body: unknown): EstimateRequest {
 
 /** Parses the body of `POST /steps`; throws a {@link MediaError} whose kind and `param` name the first fault. */
 export function parseStepRequest(body: unknown): StepRequest {
-  return parseBody(StepRequest, body, ({ input }) => {
-    const fault = input === undefined ? "is missing" : "is wrong";
-    return `${fault}: pass a Source, such as the output of a probe step.`;
+  return parseBody(StepRequest, body, {
+    explain({ input }) {
+      const fault = input === undefined ? "is missing" : "is wrong";
+      return `${fault}: pass a Source, such as the output of a probe step.`;
+    },
   });
 }

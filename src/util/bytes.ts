@@ -30,6 +30,11 @@ export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView
   return new DataView(buffer, byteOffset, byteLength);
 }
 
+/** Reads an unsigned integer of 24 bits, little-endian. */
+export function uint24(view: DataView, at: number): number {
+  return view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+}
+
 /**
  * Formats bytes as hexadecimal digits. `Uint8Array.prototype.toHex` is missing in Node 24 and in the oldest supported
  * browsers.

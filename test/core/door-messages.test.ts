@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/media/errors.ts";
+import { parseImageOptions } from "../../src/media/image-url.ts";
 import { parseStepRequest, parseTaskRequest } from "../../src/runs/requests.ts";
 
 const input = "https://example.com/a.mp4";
@@ -94,6 +95,27 @@ test.for<{ body: object; kind: string; param: string; text: string; whole?: stri
   const message = whole === undefined ? `${param} ${text}` : text;
   const rule = whole === undefined ? text : undefined;
   expect(errorOf(() => parseTaskRequest(body))).toEqual([kind, param, message, rule]);
+});
+
+const QUALITY = "must be a whole number from 1 to 100, or one of very_low, low, medium, high, very_high.";
+
+// A URL has no types, so no value of one is of the wrong type.
+test.for([
+  { text: "q=0", rule: `quality ${QUALITY}` },
+  { text: "q=101", rule: `quality ${QUALITY}` },
+  { text: "q=best", rule: `quality ${QUALITY}` },
+  { text: "w=-1", rule: `width ${SIZE}` },
+  { text: "rotate=-90", rule: "rotate must be one of 0, 90, 180, 270." },
+  { text: "rotate=45", rule: "rotate must be one of 0, 90, 180, 270." },
+  { text: "flip=1", rule: "flip must be one of horizontal, vertical, both." },
+  { text: "enlarge=1", rule: "enlarge must be true or false." },
+  {
+    text: "crop=-1:0:5:5",
+    rule: 'crop.x must be a whole number of pixels from 0 to 16384 or a percentage from "0%" to "100%".',
+  },
+])("rejects $text of an image URL as a value", ({ text, rule }) => {
+  const [kind, , message] = errorOf(() => parseImageOptions(text));
+  expect([kind, message]).toEqual(["invalid_options", `options.${rule}`]);
 });
 
 test("rejects an unknown field or option with a list of the known ones", () => {

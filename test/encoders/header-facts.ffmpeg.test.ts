@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { readHeaderFacts, reportOf } from "../../src/encoders/light/light-probe.ts";
+import { reportOf } from "../../src/encoders/light/light-probe.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
+import { readHeaderFacts } from "../../src/probe/picture-header.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 
 const size = { width: 160, height: 90 };

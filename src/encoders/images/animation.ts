@@ -1,6 +1,6 @@
 import type { Plan } from "../../media/plan.ts";
 import { blockBytes, GIF, headerBytes } from "../../probe/gif.ts";
-import { concatBytes, latinText, readOr, viewOf } from "../../util/bytes.ts";
+import { concatBytes, latinText, readOr, uint24, viewOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
 import type { Frame } from "./png.ts";
 
@@ -287,10 +287,6 @@ function* chunksOf(
     yield { name, start, end };
     at = end + ((end - start) & 1);
   }
-}
-
-export function uint24(view: DataView, at: number): number {
-  return view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
 }
 
 /** Decodes a still WebP to straight RGBA; null when it is damaged. */

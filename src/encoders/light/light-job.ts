@@ -8,6 +8,7 @@ import { checkRun, emptyOutput } from "../../media/ffmpeg/run-log.ts";
 import { FAST_TOOLS, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import { type Chunk, hasManyFiles, type Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
+import { type HeaderFacts, readHeaderFacts } from "../../probe/picture-header.ts";
 import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
@@ -24,7 +25,7 @@ import {
 import type { WasmCore } from "../wasm/stock-core.ts";
 import { createPeakMeter } from "../waveform.ts";
 import { coreOf, inputBytes, LIGHT_INPUT, lightTools, rangeBytes } from "./light-estimate.ts";
-import { type FfprobeReport, type HeaderFacts, readHeaderFacts, reportOf, runProbe } from "./light-probe.ts";
+import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
 
 /** A job for the light encoder on a file of `size` bytes; the ranges of its extra files continue from the end of the file. */
 export type LightJob =

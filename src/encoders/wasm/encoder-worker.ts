@@ -1,8 +1,9 @@
 import { MediaError } from "../../media/errors.ts";
 import { parseProgress } from "../../media/ffmpeg/run-log.ts";
+import { readHeaderFacts } from "../../probe/picture-header.ts";
 import * as errors from "../errors.ts";
 import { mountInputs, runChunk } from "../light/light-job.ts";
-import { readHeaderFacts, reportOf, runProbe } from "../light/light-probe.ts";
+import { reportOf, runProbe } from "../light/light-probe.ts";
 import { checkBlob, createBlobFile, createBlobSpill } from "./blob-file.ts";
 import type { SyncFile } from "./core-files.ts";
 import { type CoreImports, type CreateCore, isExit, reuseInstance, startCore } from "./core-module.ts";

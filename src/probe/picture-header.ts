@@ -1,0 +1,169 @@
+import { BOUNDS } from "../media/formats.ts";
+import type { Size } from "../media/picture-geometry.ts";
+import type { ByteReader } from "../runs/ports.ts";
+import { latinText, readOr, uint24, viewOf } from "../util/bytes.ts";
+import * as errors from "./errors.ts";
+import { type PictureFacts, readHeif } from "./heif.ts";
+
+/** Facts from an image's first bytes, in ffprobe's terms. */
+export type HeaderFacts = PictureFacts;
+
+/** Parses the header of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC; null for anything else. */
+export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
+  const view = viewOf(head);
+  for (const read of [readJpeg, readPng, readGif, readWebp, readBmp, readHeif]) {
+    try {
+      const facts = read(view);
+      if (facts && facts.width > 0 && facts.height > 0) return facts;
+    } catch (thrown) {
+      // A RangeError means that the header extends beyond `head`.
+      if (!(thrown instanceof RangeError)) throw thrown;
+    }
+  }
+  return null;
+}
+
+const JPEG_START = 0xffd8;
+
+// ITU-T T.81, table B.1: the markers DHT, JPG and DAC lie among those of frame headers.
+function findFrame(view: DataView): { at: number; marker: number } | null {
+  for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
+    for (; view.getUint8(at + 1) === 0xff; at++);
+    const marker = view.getUint8(at + 1);
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) return { at, marker };
+  }
+  return null;
+}
+
+type JpegCoding = Parameters<typeof errors.jpegCoding>[0]["coding"];
+
+// ITU-T T.81, table B.1.
+const JPEG_CODINGS: Readonly<Record<number, JpegCoding>> = {
+  197: "hierarchical",
+  198: "hierarchical",
+  199: "hierarchical",
+  201: "arithmetic",
+  202: "arithmetic",
+  203: "arithmetic",
+  205: "hierarchical",
+  206: "hierarchical",
+  207: "hierarchical",
+};
+
+function readJpeg(view: DataView): HeaderFacts | null {
+  if (view.getUint16(0) !== JPEG_START) return null;
+  const { at } = findFrame(view) ?? {};
+  if (at === undefined) return null;
+  const size = { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+  const pix_fmt = view.getUint8(at + 9) === 1 ? "gray" : "yuvj420p";
+  return { format_name: "jpeg_pipe", codec_name: "mjpeg", ...size, frames: 1, pix_fmt };
+}
+
+const PNG_PIXELS: Readonly<Record<number, string>> = {
+  0: "gray",
+  2: "rgb24",
+  3: "pal8",
+  4: "ya8",
+  6: "rgba",
+};
+
+function readPng(view: DataView): HeaderFacts | null {
+  if (view.getUint32(0) !== 0x89504e47 || latinText(view, 12, 4) !== "IHDR") return null;
+  const pix_fmt = PNG_PIXELS[view.getUint8(25)] ?? "rgba";
+  const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
+    const kind = latinText(view, at + 4, 4);
+    if (kind === "acTL")
+      return { format_name: "apng", codec_name: "apng", ...size, frames: view.getUint32(at + 8), pix_fmt };
+    if (kind === "IDAT") break;
+  }
+  return { format_name: "png_pipe", codec_name: "png", ...size, frames: 1, pix_fmt };
+}
+
+function readGif(view: DataView): HeaderFacts | null {
+  if (!/^GIF8[79]a$/.test(latinText(view, 0, 6))) return null;
+  const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
+  // Counting frames would need the whole file, so the loop extension identifies an animation.
+  const head = latinText(view, 0, Math.min(view.byteLength, 1024));
+  return {
+    format_name: "gif",
+    codec_name: "gif",
+    ...size,
+    frames: head.includes("NETSCAPE2.0") ? 2 : 1,
+    pix_fmt: "bgra",
+  };
+}
+
+function readWebp(view: DataView): HeaderFacts | null {
+  if (latinText(view, 0, 4) !== "RIFF" || latinText(view, 8, 4) !== "WEBP") return null;
+  const common = { format_name: "webp_pipe", codec_name: "webp" };
+  const kind = latinText(view, 12, 4);
+  if (kind === "VP8 ") {
+    const size = { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+    return { ...common, ...size, frames: 1, pix_fmt: "yuv420p" };
+  }
+  if (kind === "VP8L") {
+    const bits = view.getUint32(21, true);
+    const size = { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+    return { ...common, ...size, frames: 1, pix_fmt: "argb" };
+  }
+  if (kind !== "VP8X") return null;
+  const flags = view.getUint8(20);
+  return {
+    ...common,
+    width: uint24(view, 24) + 1,
+    height: uint24(view, 27) + 1,
+    frames: flags & 0x02 ? Math.max(2, countFrames(view)) : 1,
+    pix_fmt: flags & 0x10 ? "yuva420p" : "yuv420p",
+  };
+}
+
+function countFrames(view: DataView): number {
+  let frames = 0;
+  for (let at = 12; at + 8 <= view.byteLength; ) {
+    if (latinText(view, at, 4) === "ANMF") frames++;
+    const size = view.getUint32(at + 4, true);
+    at += 8 + size + (size & 1);
+  }
+  return frames;
+}
+
+function readBmp(view: DataView): HeaderFacts | null {
+  if (latinText(view, 0, 2) !== "BM" || view.getUint32(14, true) < 40) return null;
+  const size = { width: view.getInt32(18, true), height: Math.abs(view.getInt32(22, true)) };
+  return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
+}
+
+const HEAD = 262_144;
+
+/**
+ * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding and for a size that no encoder decodes,
+ * for which ffprobe reports only that it failed. Rejects as the reader does.
+ */
+export async function checkPicture(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<void> {
+  const view = viewOf(head);
+  const isJpeg = view.byteLength > 2 && view.getUint16(0) === JPEG_START;
+  const start = isJpeg ? await reader.read({ start: 0, end: Math.min(HEAD, reader.size) }, signal) : head;
+  if (isJpeg) {
+    const coding = JPEG_CODINGS[readOr(0, () => findFrame(viewOf(start))?.marker ?? 0)];
+    if (coding) throw errors.jpegCoding({ coding });
+  }
+  const facts = readHeaderFacts(start);
+  if (facts) checkPixels(facts);
+}
+
+// av_image_check_size of ffmpeg, whose decoders pass no pixel format.
+const MAX_AREA = 2 ** 31 - 1;
+
+/** Throws `input_unsupported` for pictures that have too long a side, or more pixels than ffmpeg decodes. */
+export function checkPixels({ width, height }: Size): void {
+  checkSides({ width, height });
+  if ((8 * width + 1024) * (height + 128) >= MAX_AREA) throw errors.tooManyPixels({ width, height });
+}
+
+/** Throws `input_unsupported` for pictures with a side that is too long or 0. */
+export function checkSides({ width, height }: Size): void {
+  const { max } = BOUNDS.pixels;
+  if (width >= 1 && height >= 1 && width <= max && height <= max) return;
+  throw errors.sizeOutOfBounds({ width, height, max });
+}
