@@ -24,8 +24,8 @@ export function blockBytes(view: DataView, at: number): number {
   return kind === GIF.image ? subBlocksEnd(view, dataStart(view, at) + 1) - at : 1;
 }
 
-// A picture's data begins with the minimum size of an LZW code.
-function dataStart(view: DataView, image: number): number {
+/** Returns the start of a picture's data, which begins with the minimum size of an LZW code. */
+export function dataStart(view: DataView, image: number): number {
   return image + 10 + paletteBytes(view.getUint8(image + 9));
 }
 
@@ -55,7 +55,8 @@ export function readGifProfile(view: DataView): Uint8Array | null {
   return null;
 }
 
-const MAX_GIF = 16 * MIB;
+/** Bytes of a GIF up to which its pictures are examined. */
+export const MAX_GIF = 16 * MIB;
 
 /**
  * Returns whether all frames of a GIF are opaque as shown: an opaque picture must cover the canvas at the start and wherever a picture
@@ -102,35 +103,53 @@ const MAX_CODES = 4096;
 // Codes have up to 12 bits, so colors have fewer.
 const MAX_COLOR_BITS = 11;
 
-// Decodes LZW (GIF89a, appendix F) until it meets the color.
 function usesColor(view: DataView, start: number, color: number): boolean {
+  return usedColors(view, start, color)[color] === 1;
+}
+
+/**
+ * Returns 1 for each color that a picture's data uses, by index, and 0 for the others; stops at the color `until`. Throws a RangeError
+ * when the view ends too early.
+ */
+export function usedColors(view: DataView, start: number, until = -1): Uint8Array {
+  const used = new Uint8Array(2 ** MAX_COLOR_BITS);
   const least = view.getUint8(start);
-  if (least > MAX_COLOR_BITS) return true;
+  if (least > MAX_COLOR_BITS) return used.fill(1);
+  // LZW (GIF89a, appendix F): a code stands for another one and a color after it.
   const end = 2 ** least + 1;
   const codes = codesOf(view, start + 1);
-  const first = new Uint8Array(MAX_CODES);
-  const includes = new Uint8Array(MAX_CODES);
-  for (let code = 0; code < end - 1; code++) {
-    first[code] = code;
-    includes[code] = code === color ? 1 : 0;
-  }
+  const prefix = new Int16Array(MAX_CODES).fill(-1);
+  const [first, last, isCounted] = [0, 1, 2].map(() => new Uint16Array(MAX_CODES)) as [
+    Uint16Array,
+    Uint16Array,
+    Uint16Array,
+  ];
+  for (let color = 0; color < end - 1; color++) first[color] = last[color] = color;
+  const count = (code: number) => {
+    for (let at = code; at >= 0 && !isCounted[at]; at = prefix[at] ?? -1) {
+      isCounted[at] = 1;
+      used[last[at] ?? 0] = 1;
+    }
+  };
   let [next, width, before] = [end + 1, least + 1, -1];
   for (let code = codes(width); code !== null && code !== end; code = codes(width)) {
     if (code === end - 1) {
+      isCounted.fill(0, end + 1);
       [next, width, before] = [end + 1, least + 1, -1];
       continue;
     }
     if (before >= 0 && next < MAX_CODES) {
-      const added = first[code < next ? code : before] ?? 0;
+      prefix[next] = before;
       first[next] = first[before] ?? 0;
-      includes[next] = includes[before] || added === color ? 1 : 0;
+      last[next] = first[code < next ? code : before] ?? 0;
       next++;
       if (next === 2 ** width && width < 12) width++;
     }
-    if (includes[code]) return true;
+    if (code < next) count(code);
+    if (used[until]) return used;
     before = code;
   }
-  return false;
+  return used;
 }
 
 function codesOf(view: DataView, start: number): (width: number) => number | null {

@@ -44,14 +44,18 @@ export const GIF_COLORS = [
 /** The side of {@link gifOf} in pixels. */
 export const GIF_SIDE = 32;
 
-/** A GIF without a transparent color, in LZW codes that are never combined. */
-export function gifOf(frames: readonly GifFrame[]): Promise<string> {
-  return keepClip("gif", JSON.stringify(["plain gif", frames]), (path) =>
+/** A GIF without a transparent color, in LZW codes that are never combined; its palette has `colors` entries, of which the first are used. */
+export function gifOf(frames: readonly GifFrame[], colors: 4 | 256 = 4): Promise<string> {
+  const palette = Buffer.alloc(3 * colors);
+  palette.set(GIF_COLORS.flat());
+  const flags = 0xf0 | (Math.log2(colors) - 1);
+  return keepClip("gif", JSON.stringify(["plain gif", colors, frames]), (path) =>
     writeFile(
       path,
       Buffer.concat([
         Buffer.from("GIF89a"),
-        Buffer.from([GIF_SIDE, 0, GIF_SIDE, 0, 0xf1, 0, 0, ...GIF_COLORS.flat()]),
+        Buffer.from([GIF_SIDE, 0, GIF_SIDE, 0, flags, 0, 0]),
+        palette,
         Buffer.from("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", "latin1"),
         ...frames.map(gifFrame),
         Buffer.from([0x3b]),

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { deflateSync } from "node:zlib";
+import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import sharp, { type Sharp } from "sharp";
 import { clip } from "../fixtures/clips.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
@@ -268,10 +268,22 @@ export async function pngWithGamma(): Promise<Buffer> {
   return insert(await bare(rgb(COLORANTS.srgb, gamma(461 / 256))), pngChunk("gAMA", gama));
 }
 
+/** Adds a profile that is not compressed as it should be to a PNG. */
+export function withDamagedProfile(png: Buffer): Buffer {
+  return insert(png, pngChunk("iCCP", Buffer.from("icc\0\0these bytes are not compressed", "latin1")));
+}
+
 /** A PNG in sRGB whose profile is not compressed as it should be. */
 export async function pngWithDamagedProfile(): Promise<Buffer> {
-  const body = Buffer.from("icc\0\0these bytes are not compressed", "latin1");
-  return insert(await bare(rgb(COLORANTS.srgb, SRGB_CURVE)), pngChunk("iCCP", body));
+  return withDamagedProfile(await bare(rgb(COLORANTS.srgb, SRGB_CURVE)));
+}
+
+/** A PNG in sRGB of one megabyte, whose text has one gigabyte. */
+export async function pngWithEndlessText(): Promise<Buffer> {
+  const png = await bare(rgb(COLORANTS.srgb, SRGB_CURVE));
+  const zeros = deflateRawSync(Buffer.alloc(1 << 20), { finishFlush: constants.Z_FULL_FLUSH });
+  const text = Buffer.concat([Buffer.from("Comment\0\0\x78\x9c", "latin1"), ...Array(1024).fill(zeros)]);
+  return insert(png, pngChunk("zTXt", text));
 }
 
 /** A second of an APNG with a profile. */

@@ -1,9 +1,11 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ImageOptions } from "../../src/media/options.ts";
 import { clip } from "../fixtures/clips.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { movingWebp } from "../fixtures/moving-webp.ts";
 import { ORIENTATIONS, orientedPhoto, quadrantPng } from "../judge/clips.ts";
+import { withDamagedProfile } from "../judge/color-profiles.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
@@ -19,11 +21,14 @@ beforeAll(async () => {
     ...["-f", "lavfi", "-i", "sine=f=440:sample_rate=48000:duration=2"],
     ..."-c:v libx264 -preset veryfast -crf 8 -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
-  // The left half of the logo is transparent.
-  logo = await makeClip("png", [
+  // The left half of the logo is transparent. ffmpeg fails at a damaged profile, which viewers ignore.
+  const intact = await makeClip("png", [
     ...["-f", "lavfi", "-i", "color=red:size=20x20,format=rgba,pad=40:20:20:0:color=0x00000000"],
     ...["-frames:v", "1"],
   ]);
+  logo = await keepClip("png", "logo with a damaged profile", async (path) =>
+    writeFile(path, withDamagedProfile(await readFile(intact))),
+  );
 });
 afterAll(() => rig?.close());
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findRepair } from "../../src/encoders/images/header-repair.ts";
+import { repairableOf } from "../../src/encoders/images/picture-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { joinPeaks, readPeaksHeader } from "../../src/encoders/waveform.ts";
 import { containerOf } from "../../src/media/containers.ts";
@@ -198,7 +198,7 @@ export function createRunBatch({ settings, installed, proxy }: JobContext, tools
     const failed = new AbortController();
     const { source, plan } = first.job;
     const fail = (error: unknown) => failed.abort(error);
-    const input = proxy.serve(first.job.input, fail, (head) => findRepair(head, source, plan));
+    const input = proxy.serve(first.job.input, fail, repairableOf(source, plan));
     const outputs = members.map(({ job: { plan, chunk, source } }, at) => {
       const output = join(String(at), "out", outputFile(plan, chunk).name);
       return { plan, chunk, source, output, lists: `${at}/` };

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { findRepair } from "../../src/encoders/images/header-repair.ts";
+import { repairableOf } from "../../src/encoders/images/picture-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform.ts";
 import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";
@@ -54,11 +54,13 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
   const { settings, installed, proxy } = context;
   const failed = new AbortController();
   const fail = (error: unknown) => failed.abort(error);
-  const serve = (file: NativeJob["input"]) => proxy.serve(file, fail);
   const filterFiles = await saveFilterFiles(job, folder, signal);
   const fonts = filterFiles.size > 0 ? join(folder, FONTS) : undefined;
-  const input = localFile(path) ?? proxy.serve(job.input, fail, (head) => findRepair(head, source, plan));
-  const extraInputs = (job.further ?? []).map((file, at) => localFile(filterFiles.get(at)) ?? serve(file));
+  const input = localFile(path) ?? proxy.serve(job.input, fail, repairableOf(source, plan));
+  const extraInputs = (job.further ?? []).map((file, at) => {
+    const { format = "" } = plan.further?.[at] ?? {};
+    return localFile(filterFiles.get(at)) ?? proxy.serve(file, fail, { format, passesProfile: false });
+  });
   const inputs = [input, ...extraInputs];
   const report = createReport(outputSeconds(plan, chunk), onProgress);
   const watched = {

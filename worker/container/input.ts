@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { applyRepair, type HeaderRepair } from "../../src/encoders/images/header-repair.ts";
+import { type Repair, type Repairable, startRepair } from "../../src/encoders/images/picture-repair.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import * as httpErrors from "../../src/storage/errors.ts";
@@ -103,14 +103,9 @@ export interface ServedInput {
 /** Serves the inputs of jobs on loopback, so that ffmpeg needs no network access and no retries. */
 export interface InputProxy {
   /**
-   * Serves an input at an unguessable URL; calls `fail` with the error that ends the job, and `repair` with the file's first block to
-   * learn which byte of it to replace.
+   * Serves an input at an unguessable URL, repaired by its facts if it is a picture; calls `fail` with the error that ends the job.
    */
-  serve(
-    input: RemoteFiles["input"],
-    fail: (error: MediaError) => void,
-    repair?: (head: Uint8Array) => HeaderRepair | null,
-  ): ServedInput;
+  serve(input: RemoteFiles["input"], fail: (error: MediaError) => void, repairable?: Repairable): ServedInput;
   close(): Promise<void>;
 }
 
@@ -140,15 +135,16 @@ export async function startInputProxy(): Promise<InputProxy> {
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    serve(input, fail, repair) {
+    serve(input, fail, repairable) {
       // ffmpeg would choose a demuxer by an extension.
       const path = `/${randomBytes(24).toString("hex")}`;
       const closed = new AbortController();
+      const readRange = (range: ByteRange) => readInput(input, range, closed.signal);
+      const repairing = repairable && repairInTurn(repairable, input.size, readRange);
       const read: ReadBlocks = async (first, count) => {
         const start = first * BLOCK_BYTES;
-        const end = Math.min(start + count * BLOCK_BYTES, input.size);
-        const own = await readInput(input, { start, end }, closed.signal);
-        const bytes = repair && first === 0 ? applyRepair(own, 0, repair(own)) : own;
+        const reading = readRange({ start, end: Math.min(start + count * BLOCK_BYTES, input.size) });
+        const bytes = await (repairing ? repairing(reading, start) : reading);
         const blockAt = (at: number) => bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
         return Array.from({ length: count }, (_, at) => blockAt(at));
       };
@@ -175,6 +171,30 @@ export async function startInputProxy(): Promise<InputProxy> {
       server.closeAllConnections();
     },
   };
+}
+
+type Starting = ReturnType<typeof startRepair>;
+type ReadRange = (range: ByteRange) => Promise<Uint8Array>;
+
+// A repair follows the file from its start, and parts that are read ahead may arrive first.
+function repairInTurn(repairable: Repairable, size: number, read: ReadRange) {
+  let repair: Promise<Repair | null> | undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  return async (reading: Promise<Uint8Array>, start: number): Promise<Uint8Array> => {
+    const arrival = Promise.allSettled([before, reading]).then(() => {});
+    before = arrival;
+    repair ??= openRepair(startRepair(repairable, size), read);
+    repair.catch(() => {});
+    await arrival;
+    const bytes = await reading;
+    return (await repair)?.apply(bytes, start) ?? bytes;
+  };
+}
+
+async function openRepair(starting: Starting, read: ReadRange): Promise<Repair | null> {
+  let step = starting.next();
+  while (!step.done) step = starting.next(await read(step.value));
+  return step.value;
 }
 
 async function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -13,7 +13,7 @@ import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import * as errors from "../errors.ts";
-import { applyRepair, findRepair, isRepairable, REPAIR_HEAD } from "../images/header-repair.ts";
+import { repairableOf, repairFile } from "../images/picture-repair.ts";
 import {
   createPagedFile,
   type Page,
@@ -240,16 +240,12 @@ export function mountInputs(
   file: SyncFile,
   extra: readonly SyncFile[],
 ): void {
-  core.mount(INPUT, repairFile(file, work));
-  for (const [at, each] of extra.entries()) core.mount(extraPath(at), each);
-}
-
-function repairFile(file: SyncFile, { plan, source }: Pick<ChunkOfPlan, "plan" | "source">): SyncFile {
-  if (!isRepairable(source)) return file;
-  const repair = findRepair(file.read(0, Math.min(file.size, REPAIR_HEAD)), source, plan);
-  if (!repair) return file;
-  const { size, loadedBytes } = file;
-  return { size, loadedBytes, read: (start, end) => applyRepair(file.read(start, end), start, repair) };
+  const { plan, source } = work;
+  core.mount(INPUT, repairFile(file, repairableOf(source, plan)));
+  for (const [at, each] of extra.entries()) {
+    const { format = "" } = plan.further?.[at] ?? {};
+    core.mount(extraPath(at), repairFile(each, { format, passesProfile: false }));
+  }
 }
 
 /**

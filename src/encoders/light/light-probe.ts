@@ -4,6 +4,7 @@ import type { HeaderFacts } from "../../probe/picture-header.ts";
 import { uint24, viewOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
 import { shownFor } from "../images/animation.ts";
+import { repairFile } from "../images/picture-repair.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 
@@ -41,7 +42,8 @@ export function runProbe(
     const motion = readMotion((start, end) => file.read(start, end), file.size);
     return withMotion(reportOf({ ...facts, frames: Math.max(2, motion.frames) }, file.size), motion);
   }
-  core.mount(INPUT, file);
+  const format = facts && /^a?png$/.test(facts.codec_name) ? "png" : "";
+  core.mount(INPUT, repairFile(file, { format, passesProfile: false }));
   const report = probe(core, depth === "frame" ? ffprobeArgs(INPUT) : headerArgs());
   if (facts?.format_name === "apng" && report.streams[0]) {
     report.streams[0].nb_frames ??= String(facts.frames);

@@ -1,0 +1,131 @@
+import { losesProfile } from "../../media/features/color-profile.ts";
+import type { Plan } from "../../media/plan.ts";
+import type { Source } from "../../media/source.ts";
+import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../../probe/gif.ts";
+import type { ByteRange } from "../../runs/ports.ts";
+import { latinText, viewOf } from "../../util/bytes.ts";
+import type { SyncFile } from "../wasm/core-files.ts";
+
+/** Replaces single bytes of a file while it is read from start to end. */
+export interface Repair {
+  /** Returns the repaired bytes of the part of the file that starts at `start`. */
+  apply(bytes: Uint8Array, start: number): Uint8Array;
+}
+
+/** A file to repair. */
+export interface Repairable {
+  format: string;
+  /** Whether ffmpeg passes the file's color profile on to the output. */
+  passesProfile: boolean;
+}
+
+/** Returns the repairable facts of a plan's source. */
+export function repairableOf(source: Source, plan: Plan): Repairable {
+  const { kind, color_profile: profile } = source;
+  const passesProfile = profile !== undefined && !profile.to_srgb && !losesProfile(plan.format, source);
+  return { format: kind === "image" ? source.format : "", passesProfile };
+}
+
+/**
+ * Returns the repair with which ffmpeg (5.1) reads a PNG or GIF as browsers do, and null for files without one. ffmpeg fails at a damaged
+ * color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers with the background color. Yields
+ * the ranges of the file that it needs.
+ */
+export function* startRepair(
+  { format, passesProfile }: Repairable,
+  size: number,
+): Generator<ByteRange, Repair | null, Uint8Array> {
+  if (format === "png") return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES);
+  if (format !== "gif" || size < GIF_HEAD) return null;
+  const head = viewOf(yield { start: 0, end: GIF_HEAD });
+  const flags = head.getUint8(GIF_FLAGS);
+  if (latinText(head, 0, 3) !== "GIF" || (flags & 0x80) === 0) return null;
+  // GIF89a, 18: ffmpeg takes a color beyond the end of the table for transparent.
+  if ((flags & 7) < 7) return replaceBytes([[GIF_BACKGROUND, 255]]);
+  if (size > MAX_GIF) return null;
+  return replaceBytes(clearBackground(viewOf(yield { start: 0, end: size })));
+}
+
+/** Returns a file whose bytes are repaired as they are read. */
+export function repairFile(file: SyncFile, repairable: Repairable): SyncFile {
+  const { size, loadedBytes } = file;
+  const starting = startRepair(repairable, size);
+  let step = starting.next();
+  while (!step.done) step = starting.next(file.read(step.value.start, step.value.end));
+  const repair = step.value;
+  if (!repair) return file;
+  return { size, loadedBytes, read: (start, end) => repair.apply(file.read(start, end), start) };
+}
+
+type Replacement = readonly [at: number, value: number];
+
+function replaceBytes(replacements: readonly Replacement[]): Repair {
+  return {
+    apply(bytes, start) {
+      const own = replacements.filter(([at]) => at >= start && at < start + bytes.length);
+      if (own.length === 0) return bytes;
+      const repaired = bytes.slice();
+      for (const [at, value] of own) repaired[at - start] = value;
+      return repaired;
+    },
+  };
+}
+
+const PNG_START = 8;
+const CHUNK_HEADER = 8;
+const TEXTS: ReadonlySet<string> = new Set(["zTXt"]);
+const TEXTS_AND_PROFILES: ReadonlySet<string> = new Set([...TEXTS, "iCCP"]);
+
+// Decoders skip a chunk whose name they do not know.
+function hideChunks(names: ReadonlySet<string>): Repair {
+  const replacements: Replacement[] = [];
+  const { apply } = replaceBytes(replacements);
+  const header = new DataView(new ArrayBuffer(CHUNK_HEADER));
+  let [chunk, filled] = [PNG_START, 0];
+  return {
+    apply(bytes, start) {
+      for (let at = chunk + filled; at >= start && at < start + bytes.length; at = chunk + filled) {
+        header.setUint8(filled++, bytes[at - start] as number);
+        if (filled < CHUNK_HEADER) continue;
+        if (names.has(latinText(header, 4, 4))) replacements.push([at, "x".charCodeAt(0)]);
+        chunk += 12 + header.getUint32(0);
+        filled = 0;
+      }
+      return apply(bytes, start);
+    },
+  };
+}
+
+const GIF_HEAD = 13;
+const GIF_FLAGS = 10;
+const GIF_BACKGROUND = 11;
+
+// ffmpeg clears to transparent where a frame has a transparent color: one that the frame does not use makes no other difference.
+function clearBackground(view: DataView): Replacement[] {
+  const [width, height] = [view.getUint16(6, true), view.getUint16(8, true)];
+  const replacements: Replacement[] = [];
+  let control: number | null = null;
+  let isFirst = true;
+  try {
+    for (let at = headerBytes(view); ; at += blockBytes(view, at)) {
+      const kind = view.getUint8(at);
+      if (kind === GIF.extension && view.getUint8(at + 1) === GIF.control) control = at;
+      if (kind !== GIF.extension && kind !== GIF.image) return replacements;
+      if (kind === GIF.extension) continue;
+      const covers = [0, 0, width, height].every(
+        (side, index) => view.getUint16(at + 1 + 2 * index, true) === side,
+      );
+      const flags = control === null ? 0 : view.getUint8(control + 3);
+      const isCleared = ((flags >> 2) & 7) === GIF.background || (isFirst && !covers);
+      if (control !== null && isCleared && (flags & GIF.transparent) === 0) {
+        const unused = usedColors(view, dataStart(view, at)).indexOf(0);
+        if (unused >= 0 && unused < 256)
+          replacements.push([control + 3, flags | GIF.transparent], [control + 6, unused]);
+      }
+      [control, isFirst] = [null, false];
+    }
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return replacements;
+    throw thrown;
+  }
+}
