@@ -189,6 +189,17 @@ describe.each(HOSTS)("on %s", (name) => {
     expect(worst).toBeLessThanOrEqual(kind === "16 bit" ? 1 : 0);
   });
 
+  test("a turned PNG of few colors keeps a palette", LIMIT, async () => {
+    const own = (await PNGS.palette?.()) ?? Buffer.alloc(0);
+    const input = join(folder, "turned.png");
+    await writeFile(input, own);
+    const { path, output } = await convert(name, "image", input, { format: "png", rotate: 90 });
+    expect((await readFacts(path)).picture?.pixel_format).toBe("pal8");
+    expect(output.filesize).toBeLessThan(1.2 * own.length);
+    const pixels = (picture: sharp.Sharp) => picture.ensureAlpha().raw().toBuffer();
+    expect(await pixels(sharp(path))).toEqual(await pixels(sharp(own).rotate(90)));
+  });
+
   test("a gain map that is lost is named", LIMIT, async () => {
     const path = join(folder, "gain-map.jpg");
     await writeFile(path, await jpegWithGainMap());

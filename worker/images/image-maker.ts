@@ -1,4 +1,5 @@
 import { endAnimation, endsLater } from "../../src/encoders/images/animation.ts";
+import { withPalette } from "../../src/encoders/images/png-palette.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
@@ -79,15 +80,20 @@ export async function encodeImage(
   return memory.hold(pictureBytes(plan), signal, async () => {
     if (native && encoder === "native") {
       const encoded = await native.encode({ plan, chunk, source, input, lane, signal });
-      return { bytes: await withEnd(encoded, plan), mime, dropped };
+      return { bytes: await finish(encoded, plan, input.size), mime, dropped };
     }
     const [file] = await light.encode({ plan: small, chunk, source, input, signal });
     if (!file) throw errors.noPictureWritten();
-    return { bytes: await withEnd(Uint8Array.from(file.bytes), plan), mime, dropped };
+    return { bytes: await finish(Uint8Array.from(file.bytes), plan, input.size), mime, dropped };
   });
 }
 
-async function withEnd(bytes: Uint8Array<ArrayBuffer>, plan: Plan): Promise<Uint8Array<ArrayBuffer>> {
+async function finish(
+  bytes: Uint8Array<ArrayBuffer>,
+  plan: Plan,
+  sourceBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (plan.format === "png" && bytes.length > sourceBytes) return (await withPalette(bytes)) ?? bytes;
   if (!endsLater(plan)) return bytes;
   const { stream } = endAnimation(plan.format, plan.duration ?? 0, plan.image?.motion?.loop);
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());

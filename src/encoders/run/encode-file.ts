@@ -16,10 +16,11 @@ import { readCover, readMetadata } from "../../mux/file-metadata.ts";
 import type { VideoPart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
 import { storageReader } from "../../storage/readers.ts";
-import { requireEncoded } from "../../storage/storage.ts";
+import { readAll, requireEncoded } from "../../storage/storage.ts";
 import * as errors from "../errors.ts";
 import { type AnimationEnd, endAnimation, endsLater } from "../images/animation.ts";
 import { isSamePng, pngEdits } from "../images/png.ts";
+import { withPalette } from "../images/png-palette.ts";
 import { writeWaveform } from "../waveform.ts";
 import { type Counted, checkOutput, encodeCounted } from "./encode-chunk.ts";
 import type { Encoding, OutputFiles } from "./encoding.ts";
@@ -61,18 +62,24 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   });
 }
 
-// A PNG that nothing changes may have better filters or fewer bits per pixel than ffmpeg writes.
+// A PNG that nothing changes may have better filters or fewer bits per pixel than ffmpeg writes, and any picture may have a palette.
 async function smallerOf(
   { plan, source, input, storage, out, tracker }: Encoding,
   placed: StoredFile,
   target: { name: string; mime: string },
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  if (!isSamePng(plan, source) || placed.size <= (source.filesize ?? 0)) return placed;
-  const reader = await input();
-  const edits = await pngEdits(reader, signal);
-  const body = edits && editFile(reader, edits, { signal, onWait: tracker.waits });
-  return body ? placeFile(storage, body, out, target) : placed;
+  const isPng = plan.image !== null && plan.still && plan.format === "png";
+  if (!isPng || source.kind !== "image" || placed.size <= (source.filesize ?? 0)) return placed;
+  if (isSamePng(plan, source)) {
+    const reader = await input();
+    const edits = await pngEdits(reader, signal);
+    if (edits)
+      return placeFile(storage, editFile(reader, edits, { signal, onWait: tracker.waits }), out, target);
+  }
+  const { body } = requireEncoded(await storage.read(placed.key));
+  const packed = await withPalette(await readAll(body));
+  return packed ? placeFile(storage, [{ ...target, bytes: packed }], out, target) : placed;
 }
 
 function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): Promise<Counted<StoredFile>> {
