@@ -330,6 +330,8 @@ export const imageMemoryTaken = () =>
   new MediaError("service_unavailable", "Other pictures take up all the memory; try again in a few seconds.");
 export const imageTimeout = ({ seconds }: { seconds: number }) =>
   new MediaError("timeout", `The picture was not finished within ${seconds} s.`);
+export const imageCutOff = ({ seconds }: { seconds: number }) =>
+  new MediaError("input_unsupported", `The picture is cut off after ${seconds} s.`);
 export const notAPicture = () => new MediaError("input_unsupported", "The source is not a picture.");
 export const noPicturePlanned = () => new MediaError("encode_failed", "There is no picture to encode.");
 export const noPictureWritten = () => new MediaError("encode_failed", "The encoder wrote no picture.");

@@ -299,10 +299,9 @@ export const Card = memo(function Card({
   const { source, size } = item;
   const isDone = state === "succeeded";
   const omissions = useMemo(() => describeDropped(item.wishes, source), [item.wishes, source]);
-  const isReady = stateOf(item) === "ready";
   const smallest = useMemo(
-    () => (isReady ? describeSmallest(item.wishes, source) : null),
-    [isReady, item.wishes, source],
+    () => (isDone ? null : describeSmallest(item.wishes, source)),
+    [isDone, item.wishes, source],
   );
   const shown = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
   const toggle = () => {
@@ -338,7 +337,7 @@ export const Card = memo(function Card({
           )}
           {omissions && <p class="soft small">{omissions}</p>}
           {source && item.wishes.lowered && <p class="soft small">{item.wishes.lowered}</p>}
-          {smallest && <p class="soft small">{smallest}</p>}
+          {(smallest || (shown && !isDone)) && <p class="soft small smallest">{smallest}</p>}
           {isDone && !shown && <SavedLine item={item} />}
           {source && (
             <p class="place soft small">

@@ -14,7 +14,6 @@ import { type Range, Trim } from "../trim/trim.tsx";
 import { Segments } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { describeSmallest } from "../words/item-words.ts";
 import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
@@ -178,7 +177,6 @@ function Outcome({ form: { settings, options, source, verdict } }: { form: Form 
   const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
   const size = sizeWords(forecast, settings.target_size, source.filesize);
-  const smallest = describeSmallest(settings, source);
   return (
     <>
       <div class="outcome" role="status">
@@ -193,7 +191,6 @@ function Outcome({ form: { settings, options, source, verdict } }: { form: Form 
         )}
       </div>
       {forecast.enlarged && <Notice tone="warn">{strings.enlarged}</Notice>}
-      {smallest && <Notice tone="warn">{smallest}</Notice>}
     </>
   );
 }

@@ -4,6 +4,7 @@ import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
+import { findCutFile } from "../../src/media/features/partial.ts";
 import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import { FORMATS, type ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
@@ -58,6 +59,8 @@ export async function encodeImage(
     signal,
   );
   if (source.kind !== "image") throw errors.notAPicture();
+  const cut = findCutFile(source, {}, []);
+  if (cut) throw errors.imageCutOff(cut);
   const { format: requested, quality, ...frame } = options;
   const preset = typeof quality === "string" ? { quality } : {};
   const format = requested === "auto" ? (auto ?? plainFormat(source)) : requested;
