@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import sharp from "sharp";
+import sharp, { type Sharp } from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Dropped, Source } from "../../src/media/source.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
@@ -196,7 +196,7 @@ describe.each(HOSTS)("on %s", (name) => {
     const { path, output } = await convert(name, "image", input, { format: "png", rotate: 90 });
     expect((await readFacts(path)).picture?.pixel_format).toBe("pal8");
     expect(output.filesize).toBeLessThan(1.2 * own.length);
-    const pixels = (picture: sharp.Sharp) => picture.ensureAlpha().raw().toBuffer();
+    const pixels = (picture: Sharp) => picture.ensureAlpha().raw().toBuffer();
     expect(await pixels(sharp(path))).toEqual(await pixels(sharp(own).rotate(90)));
   });
 

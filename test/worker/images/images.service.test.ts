@@ -140,7 +140,7 @@ test("enlarges a picture, but not with enlarge=false", async () => {
   }
   expect(await refusal(plain("w=640,enlarge=no", source))).toEqual([
     400,
-    "request_invalid",
+    "invalid_options",
     "options.enlarge",
   ]);
 });
