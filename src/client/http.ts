@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ErrorReason } from "../media/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../media/errors.ts";
-import { doubling, isTransient, limitTime, sleep } from "../util/async.ts";
+import { doubling, isTransient, limitTime, sleep, untilAborted } from "../util/async.ts";
 import { parseJson } from "../util/text.ts";
 import * as errors from "./errors.ts";
 
@@ -94,7 +94,7 @@ export function createHttp(service: HttpService): Http {
   return {
     async call(request, schema) {
       // Loaded before the request: a page that cannot parse the response must not have created anything.
-      const type = await loadSchema(schema);
+      const type = await untilAborted(loadSchema(schema), request.signal);
       const { text, headers } = await repeat(request, async (response) => ({
         text: await response.text(),
         headers: response.headers,

@@ -8,7 +8,7 @@ import { ApiKey, NewApiKey } from "../runs/key.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
 import type { Upload } from "../runs/upload.ts";
-import { sleep } from "../util/async.ts";
+import { sleep, untilAborted } from "../util/async.ts";
 import type { CreateOptions, NewSample, NewStep, NewTask, OutputEstimate, ReadOptions } from "./client.ts";
 import * as errors from "./errors.ts";
 import {
@@ -244,7 +244,8 @@ function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
   return {
     async call(request, schema) {
       closed.throwIfAborted();
-      return call(request, schema);
+      const either = request.signal ? AbortSignal.any([request.signal, closed]) : closed;
+      return call(request, await untilAborted(loadSchema(schema), either));
     },
     async open(request) {
       closed.throwIfAborted();
@@ -280,7 +281,7 @@ async function* followTask(
 ): AsyncGenerator<Update<TaskRecord>, void> {
   let last: Update<TaskRecord> | null = null;
   let lastId = "";
-  const type = await loadSchema(schemas.update);
+  const type = await untilAborted(loadSchema(schemas.update), signal);
   for (let failures = 1; ; failures++) {
     const headers = { Accept: "text/event-stream", ...(lastId !== "" && { "Last-Event-ID": lastId }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });

@@ -150,7 +150,7 @@ function videoPlan(source: Source, options: VideoOptions, hints: PlanHints): Pla
   const copy = hints.encodes ? null : planCopyWithin(target_size, source, options, hints);
   if (copy) return copy;
   const plan = planVideo(source, { ...options, bitrate: VIDEO_FLOOR }, { extra: hints.extra });
-  const text = subtitleBytes(options, hints.extra) + ownTextBytes(plan, source);
+  const text = subtitleBytes(options, hints.extra, plan.parts) + ownTextBytes(plan, source);
   const bitrate = videoBitsWithin(target_size - text - chapterBytes(plan, source), plan, source);
   return { ...planVideo(source, { ...options, bitrate }, hints), target_size };
 }

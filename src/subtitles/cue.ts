@@ -28,10 +28,12 @@ export interface ShownRange {
  */
 export function shiftCues(cues: readonly Cue[], { start, duration, speed, parts }: ShownRange): Cue[] {
   if (parts) {
+    const visible = createCueIndex(cues);
     return parts.flatMap((part) => {
       const range = { start: part.start, duration: (part.end - part.start) / speed, speed };
       const at = Math.round(part.at * 1000);
-      return shiftCues(cues, range).map((cue) => ({ ...cue, start: cue.start + at, end: cue.end + at }));
+      const shown = visible(part.start * 1000, part.end * 1000);
+      return shiftCues(shown, range).map((cue) => ({ ...cue, start: cue.start + at, end: cue.end + at }));
     });
   }
   const at = (time: number) => Math.round((time - start * 1000) / speed);
@@ -40,6 +42,32 @@ export function shiftCues(cues: readonly Cue[], { start, duration, speed, parts 
     .map((cue) => ({ ...cue, start: Math.max(0, at(cue.start)), end: Math.min(last, at(cue.end)) }))
     .filter((cue) => cue.end > cue.start && cue.text.trim() !== "")
     .sort((a, b) => a.start - b.start);
+}
+
+// Hundreds of parts may each show a few of very many cues.
+function createCueIndex(cues: readonly Cue[]): (from: number, until: number) => Cue[] {
+  const sorted = cues.toSorted((a, b) => a.start - b.start);
+  let last = Number.NEGATIVE_INFINITY;
+  const ends = sorted.map(({ end }) => {
+    last = Math.max(last, end);
+    return last;
+  });
+  return (from, until) =>
+    sorted.slice(
+      firstIndex(ends.length, (at) => (ends[at] ?? 0) > from),
+      firstIndex(sorted.length, (at) => (sorted[at]?.start ?? 0) >= until),
+    );
+}
+
+/** Returns the first index for which `holds`, which then holds for all later ones. */
+function firstIndex(length: number, holds: (at: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /**

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
+import { LIGHT_LIMITS, refuseLight } from "../../src/encoders/light/light-estimate.ts";
 import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { moveChapters } from "../../src/media/chapters.ts";
+import { waitingSeconds } from "../../src/media/features/parts-graph.ts";
+import { subtitleBytes } from "../../src/media/features/subtitles.ts";
+import { readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { forecast } from "../../src/media/forecast.ts";
+import type { Chunk } from "../../src/media/plan.ts";
 import { cutPlan } from "../../src/media/timeline.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { shiftCues } from "../../src/subtitles/cue.ts";
@@ -213,6 +218,85 @@ test("a container accepts only parts in seconds", () => {
     plan: { ...plan, parts: [{ start: "0;movie=x", end: 1, at: 0 }, plan.parts?.[0]] },
   };
   expect(() => parseJob(hostile, null)).toThrow(/parts/);
+});
+
+test("text that parts repeat is counted for a target size", () => {
+  const subtitles = [{ url: "https://a.example/a.srt" }];
+  const extra = [{ ...film, filesize: 40_000 }];
+  const bytes = (list: { start: number; end: number }[]) => subtitleBytes({ subtitles }, extra, list);
+  const whole = { start: 0, end: 10 };
+  expect(bytes([])).toBe(40_000);
+  expect(bytes([whole, { start: 2, end: 4 }, { start: 4, end: 8 }])).toBe(80_000 + 300);
+  expect(bytes([whole, whole, whole])).toBe(120_000 + 300);
+});
+
+test("500 parts of a film with very many subtitles are placed at once", () => {
+  const cues = Array.from({ length: 200_000 }, (_, at) => ({
+    ...{ start: at * 50, end: at * 50 + (at % 1000 === 0 ? 60_000 : 40), text: `${at}`, settings: "" },
+  }));
+  const many = Array.from({ length: 500 }, (_, at) => ({ start: at * 20, end: at * 20 + 0.2, at: at * 0.2 }));
+  const range = { start: 0, duration: 100, speed: 1, parts: many };
+  const began = performance.now();
+  const shown = shiftCues(cues, range);
+  expect(performance.now() - began).toBeLessThan(3000);
+  const expected = many.flatMap((part) =>
+    shiftCues(cues.slice(Math.max(0, part.start * 20 - 3000), part.start * 20 + 10), {
+      ...{ start: part.start, duration: 0.2, speed: 1 },
+    }),
+  );
+  expect(shown.map(({ text }) => text)).toEqual(expected.map(({ text }) => text));
+});
+
+test("sound that waits for earlier parts costs memory", () => {
+  const ranges = Array.from({ length: 40 }, (_, at) => ({
+    start: 3600 - at * 60,
+    end: 3630 - at * 60,
+    at: at * 30,
+  }));
+  const forward = ranges.toReversed().map((range, at) => ({ ...range, at: at * 30 }));
+  expect(waitingSeconds({ parts: forward })).toBe(0);
+  expect(waitingSeconds({ parts: ranges })).toBe(32 * 30);
+  const long = audioSource({ duration: 4000 });
+  const refusal = (list: typeof ranges) =>
+    refuseLight(
+      createPlan(long, "audio", { parts: list.map(({ at: _, ...range }) => range) }),
+      long,
+      LIGHT_LIMITS,
+    );
+  expect(refusal(forward)?.code).not.toBe("memory");
+  expect(refusal(ranges)).toMatchObject({ code: "memory" });
+});
+
+describe("packets are compared with each part", () => {
+  const source = audioSource({ duration: 200, format: "mp4", codecs: { video: null, audio: "aac" } });
+  const list = [
+    { start: 1, end: 1.1 },
+    { start: 150, end: 150.1 },
+  ];
+  const plan = createPlan(source, "audio", { format: "wav", parts: list });
+  const [chunk] = plan.chunks.slice(-1);
+  const lines = (from: number, until: number) =>
+    ["#tb 0: 1/1000", ...range(from, until).map((at) => `0, ${at}, ${at}, 20, 100, 0x0`)].join("\n");
+  const range = (from: number, until: number) =>
+    Array.from({ length: Math.ceil((until - from) / 20) }, (_, at) => from + at * 20);
+  const count = (lists: Record<string, string>, facts = source) =>
+    readLists(plan, chunk as Chunk, facts, (name) => lists[name] ?? "");
+  // Each input begins 0.1 s before its part, and the second at the whole second after its place.
+  const [first, second] = [lines(0, 200), lines(1000, 1220)];
+
+  test("sound that is not decoded counts in the shortest", () => {
+    const whole = { "sound.txt": first, "1-sound.txt": second, "heard.txt": first, "1-heard.txt": second };
+    expect(count(whole)).toEqual({ sound: 0.2 });
+    expect(count({ ...whole, "1-heard.txt": "" })).toEqual({ sound: 0.2, silenced: 0.1 });
+  });
+
+  test("a source that ends before a part is refused", () => {
+    const short = { "sound.txt": first, "heard.txt": first };
+    expect(() => count(short)).toThrow("The input ends earlier than its headers say");
+    expect(() => count(short, { ...source, duration_estimated: true })).toThrow(
+      "The part from 150 to 150.1 s goes beyond the end of the source.",
+    );
+  });
 });
 
 test("a form names the number of parts", () => {

@@ -147,10 +147,11 @@ export function canCompare(item: Item, output: Source): boolean {
 }
 
 /** Returns the time in the source of a time of its trimmed version, in seconds. */
-function sourceTime({ start = 0, parts }: AnyOptions, time: number): number {
+function sourceTime({ start = 0, parts }: AnyOptions, time: number, source: Source): number {
+  const { duration = Number.POSITIVE_INFINITY } = source;
   let rest = time;
   for (const part of parts ?? []) {
-    const length = (part.end ?? Number.POSITIVE_INFINITY) - (part.start ?? 0);
+    const length = Math.min(part.end ?? duration, duration) - (part.start ?? 0);
     if (rest < length) return (part.start ?? 0) + rest;
     rest -= length;
   }
@@ -173,7 +174,7 @@ export function SideBySide({ item, output, url }: { item: Item; output: Source; 
   return (
     <>
       <Compare
-        before={{ input, source, time: sourceTime(options, at * speed) }}
+        before={{ input, source, time: sourceTime(options, at * speed, source) }}
         after={{ input: url, source: output, time: at }}
         alt={item.name}
       />

@@ -24,6 +24,7 @@ import { MIB } from "../../util/bytes.ts";
 /** Creates the tools with which a page decodes and draws pictures for one preview; `close` frees what they hold. */
 export function createLocalPictures(): PictureTools & { close(): void } {
   const stills = new Map<ByteReader, Promise<DecodedStill>>();
+  const samples = new Set<VideoSample>();
 
   function decodeOnce(source: Source, reader: ByteReader, signal: AbortSignal): Promise<DecodedStill> {
     const still = stills.get(reader) ?? decodeStill(source, reader, signal);
@@ -53,11 +54,13 @@ export function createLocalPictures(): PictureTools & { close(): void } {
       });
     },
     async decode(source, reader, span, signal) {
-      return isPlain(source) ? orNull(signal, () => decodeSpan(source, reader, span, signal)) : null;
+      return isPlain(source) ? orNull(signal, () => decodeSpan(source, reader, span, samples, signal)) : null;
     },
     close() {
       for (const still of stills.values()) still.then(({ bitmap }) => bitmap.close()).catch(() => {});
       stills.clear();
+      for (const sample of samples) sample.close();
+      samples.clear();
     },
   };
 }
@@ -101,6 +104,7 @@ async function decodeSpan(
   source: Source,
   reader: ByteReader,
   { start, end, at }: { start: number; end: number; at: number },
+  samples: Set<VideoSample>,
   signal: AbortSignal,
 ): Promise<DecodedSpan | null> {
   const color = codePoints(source);
@@ -117,12 +121,12 @@ async function decodeSpan(
     for await (const sample of samplesBetween(track, origin + start, origin + end)) {
       const time = Math.max(0, sample.timestamp - origin - start);
       const duration = sample.duration;
-      signal.throwIfAborted();
       if (!shown || start + time <= at + EPSILON_SECONDS) {
         shown?.close();
         shown = sample.clone();
       }
       const picture = await copyPicture(sample).finally(() => sample.close());
+      signal.throwIfAborted();
       if (!picture || (shape && !isSameShape(shape, picture))) return null;
       shape ??= picture;
       bytes += picture.bytes.length;
@@ -133,10 +137,13 @@ async function decodeSpan(
     const blob = writeRawMatroska({ ...shape, fps: source.fps ?? DEFAULT_FPS, color, pictures });
     const drawn = shown;
     shown = null;
+    // A caller that fails before it draws does not close the sample.
+    samples.add(drawn);
     return {
       reader: createBlobReader(blob),
       source: rawSource(source, { length: end - start, bytes: blob.size }),
       draw: async (image: ImagePlan) => {
+        samples.delete(drawn);
         const { canvas } = await drawSample(image, source, drawn);
         return writeCanvas(canvas, "jpeg", ORIGINAL_QUALITY);
       },

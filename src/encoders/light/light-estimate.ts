@@ -1,6 +1,7 @@
 import { containerOf } from "../../media/containers.ts";
 import { estimateWork } from "../../media/estimate.ts";
 import { extraBytes } from "../../media/extra-files.ts";
+import { waitingBytes } from "../../media/features/parts-graph.ts";
 import { sourceForTrack } from "../../media/features/track.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
@@ -105,7 +106,7 @@ function memoryOf(plan: Plan, source: Source, level: X264Level, core: CoreName =
       plan.waveform && core === "fast"
         ? peakBytes(plan, plan.waveform)
         : outputBytes(plan, source, chunk, input);
-    return heap + input + output;
+    return heap + input + output + waitingBytes(plan, source, chunk);
   });
   return Math.max(...bytes) + MARGIN;
 }

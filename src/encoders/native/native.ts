@@ -1,9 +1,11 @@
 import { MediaError } from "../../media/errors.ts";
+import { waitingBytes } from "../../media/features/parts-graph.ts";
 import { refuseTools } from "../../media/ffmpeg/toolset.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { sleep } from "../../util/async.ts";
+import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
 import * as errors from "../errors.ts";
 import {
@@ -167,11 +169,18 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
 
   function refuse(plan: Plan, source: Source): RefusalReason | null {
     if (instances.length === 0) return { code: "not_configured" };
+    const waiting = Math.max(...plan.chunks.map((chunk) => waitingBytes(plan, source, chunk)));
+    if (waiting > MAX_WAITING) {
+      return { code: "memory", needed_bytes: Math.ceil(waiting), available_bytes: MAX_WAITING };
+    }
     return refuseTools(plan, source, features.tools(plan));
   }
 
   return { name: "native", prepare: features.prepare, refuse, encode };
 }
+
+/** Maximum bytes of sound that wait in an encoder's memory for earlier parts of an output. */
+const MAX_WAITING = 1024 * MIB;
 
 function unavailable(refusal: RefusalReason): MediaError {
   return errors.refused({ refusals: [{ encoder: "native", ...refusal }] });

@@ -1,3 +1,4 @@
+import { waitingBytes } from "../../media/features/parts-graph.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import { type Chunk, type Plan, sourceEnd, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
@@ -55,7 +56,7 @@ export function memoryOf(
   const isSound = chunk.track === "audio";
   const heap = isSound ? base + timeline : heapOf(plan, source, levelOf(plan, source, memory));
   const output = outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
-  return (heap + worker) * MIB + Math.min(maxOutput, output);
+  return (heap + worker) * MIB + Math.min(maxOutput, output) + waitingBytes(plan, source, chunk);
 }
 
 function inputBytes(plan: Plan, { filesize = 0, duration }: Source, chunk: Chunk): number {

@@ -3,6 +3,7 @@ import type { Toolset } from "../ffmpeg/toolset.ts";
 import { createTrim, formatSeconds, isMisnumbered } from "../ffmpeg/trim.ts";
 import type { Chunk, Plan, PlannedPart } from "../plan.ts";
 import type { Source } from "../source.ts";
+import { sourceForTrack } from "./track.ts";
 
 /** A part and its place among all. */
 interface NumberedPart extends PlannedPart {
@@ -46,6 +47,35 @@ export function soundRuns({ parts = [] }: Pick<Plan, "parts">): SoundRun[] {
     at: group[0]?.at ?? 0,
     parts: group.toSorted((a, b) => a.start - b.start),
   }));
+}
+
+/** Returns the seconds of decoded sound that wait in memory at once, because earlier parts of the output are read after them. */
+export function waitingSeconds(plan: Pick<Plan, "parts">): number {
+  return soundRuns(plan).reduce((total, { parts }) => {
+    const order = parts.map(({ index }) => index).sort((a, b) => a - b);
+    const decoded = new Map<number, number>();
+    let [next, waiting, most] = [0, 0, 0];
+    for (const { index, start, end } of parts) {
+      decoded.set(index, end - start);
+      waiting += end - start;
+      if (index !== order[next]) most = Math.max(most, waiting);
+      for (let seconds = decoded.get(order[next] ?? -1); seconds !== undefined; ) {
+        waiting -= seconds;
+        seconds = decoded.get(order[++next] ?? -1);
+      }
+    }
+    return total + most;
+  }, 0);
+}
+
+// ffmpeg decodes sound to 32 bits at most before it is mixed.
+const SAMPLE_BYTES = 4;
+
+/** Returns the bytes of a chunk's sound that wait in memory for earlier parts of the output. */
+export function waitingBytes(plan: Plan, source: Source, { track }: Pick<Chunk, "track">): number {
+  if (!plan.parts || !plan.audio || track === "video") return 0;
+  const { audio } = sourceForTrack(source, plan);
+  return audio ? waitingSeconds(plan) * audio.sample_rate * audio.channels * SAMPLE_BYTES : 0;
 }
 
 /** A run of parts as ffmpeg reads it. */

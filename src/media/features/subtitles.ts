@@ -208,9 +208,38 @@ function planFiles(options: SubtitleOptions): SubtitlePlan[] {
   });
 }
 
-/** Returns the total bytes of a request's subtitle files; `sources` are the extra inputs probed so far. */
-export function subtitleBytes(options: SubtitleOptions, sources: readonly SourceFacts[] = []): number {
-  return planFiles(options).reduce((sum, { file: at = 0 }) => sum + (sources[at]?.filesize ?? 0), 0);
+/**
+ * Returns the total bytes of a request's subtitle files in an output, where `parts` may repeat their text; `sources` are the extra inputs
+ * probed so far.
+ */
+export function subtitleBytes(
+  options: SubtitleOptions,
+  sources: readonly SourceFacts[] = [],
+  parts: readonly PartRange[] = [],
+): number {
+  const files = planFiles(options);
+  const size = files.reduce((sum, { file: at = 0 }) => sum + (sources[at]?.filesize ?? 0), 0);
+  return size * Math.max(1, repetitions(parts)) + files.length * parts.length * CUT_CUE_BYTES;
+}
+
+interface PartRange {
+  start: number;
+  end: number;
+}
+
+// A text that is visible where a part begins or ends belongs to both sides.
+const CUT_CUE_BYTES = 100;
+
+/** Returns how many parts show the moment that most of them show. */
+function repetitions(parts: readonly PartRange[]): number {
+  const edges = parts.flatMap(({ start, end }) => [[start, 1] as const, [end, -1] as const]);
+  edges.sort(([one, opens], [other, otherOpens]) => one - other || opens - otherOpens);
+  let [open, most] = [0, 0];
+  for (const [, step] of edges) {
+    open += step;
+    most = Math.max(most, open);
+  }
+  return most;
 }
 
 const DEFAULT_BITS = 400;
@@ -222,16 +251,18 @@ export function ownTextBytes(
     subtitles?: readonly SubtitlePlan[] | undefined;
     duration: number | null;
     speed?: number | undefined;
+    parts?: readonly PartRange[] | undefined;
   },
   source: SourceFacts,
 ): number {
-  const { subtitles = [], duration, speed = 1 } = plan;
+  const { subtitles = [], duration, speed = 1, parts } = plan;
   const seconds = (duration ?? 0) * speed;
   const bits = subtitles.reduce((sum, { stream }) => {
     if (stream === undefined) return sum;
     const track = source.streams?.find((each) => each.index === stream);
     const length = track?.duration ?? source.duration ?? seconds;
-    const share = Math.min(1, seconds / (source.duration ?? seconds));
+    const ratio = seconds / (source.duration ?? seconds);
+    const share = parts ? ratio : Math.min(1, ratio);
     return sum + (track?.bitrate ?? DEFAULT_BITS) * length * share;
   }, 0);
   return (bits / 8) * CONTAINER_SHARE;

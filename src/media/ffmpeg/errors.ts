@@ -28,6 +28,12 @@ export const inputEndsEarly = () =>
     "input_unsupported",
     "The input ends earlier than its headers say: they are wrong, or it is cut off.",
   );
+export const partBeyondEnd = ({ start, end }: { start: number; end: number }) =>
+  new MediaError(
+    "invalid_options",
+    `The part from ${start} to ${Number(end.toFixed(3))} s goes beyond the end of the source.`,
+    { param: "options.parts" },
+  );
 export const streamMissing = ({ log }: Log) =>
   new MediaError("input_unsupported", "The input lacks a stream that it claims to have.", { cause: log });
 export const inputUnreadable = ({ log }: Log) =>

@@ -2,7 +2,7 @@ import { containerOf } from "../containers.ts";
 import type { MediaError } from "../errors.ts";
 import { sourceForTrack } from "../features/track.ts";
 import { mainStream } from "../main-tracks.ts";
-import type { Chunk, Plan } from "../plan.ts";
+import type { Chunk, Plan, PlannedPart } from "../plan.ts";
 import type { Source } from "../source.ts";
 import * as errors from "./errors.ts";
 
@@ -94,6 +94,26 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   const sound = mainStream(sourceForTrack(source, plan), "audio")?.end ?? Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
   throw errors.inputEndsEarly();
+}
+
+/**
+ * Throws `input_unsupported` when the sound of a part of a plan ends, at `last` seconds of the source, so early that the source must be
+ * truncated, and `invalid_options` when the part exceeds a source of unknown length: the rest would be silent.
+ */
+export function checkPartEnd(
+  { start, end }: Pick<PlannedPart, "start" | "end">,
+  last: number,
+  plan: Plan,
+  source: Source,
+): void {
+  const { duration, duration_estimated, codecs, truncated } = source;
+  const stated = mainStream(sourceForTrack(source, plan), "audio")?.end ?? (codecs?.video ? 0 : duration);
+  const isEstimated = duration_estimated === true && !codecs?.video;
+  if (plan.partial || truncated || !(isEstimated || containerOf(source).exact_duration)) return;
+  const until = isEstimated ? end : Math.min(end, stated ?? 0);
+  const length = until - start;
+  if (until - Math.max(start, last) <= length * 0.2 + Math.min(0.1, length / 2)) return;
+  throw isEstimated ? errors.partBeyondEnd({ start, end }) : errors.inputEndsEarly();
 }
 
 /** Returns the {@link MediaError} for empty output. */
