@@ -138,6 +138,11 @@ export const soundTooLong = ({ excess }: { excess: number }) =>
     "encode_failed",
     `The output's sound is ${seconds(excess)} s too long: the input's sound may change its channels or sample rate midway, or have contradictory times.`,
   );
+export const soundChanged = ({ missing }: { missing: number }) =>
+  new MediaError(
+    "encode_failed",
+    `The output's sound is ${seconds(missing)} s too short, because the input's sound changes its channels or sample rate midway: convert the whole input, without start and end.`,
+  );
 export const tooManyPictures = ({ extra }: { extra: number }) =>
   new MediaError(
     "encode_failed",

@@ -275,7 +275,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
 
 const UNKNOWN = row({ mediabunny: "none" });
 
-// Only ffmpeg follows an edit list of several parts, from the beginning, and only when it decodes.
+// Only ffmpeg follows an edit list of several parts, or descriptions that change midway, from the beginning, and only when it decodes.
 const EDITED = {
   copies: "never",
   copies_sound: false,
@@ -331,6 +331,14 @@ export function containerOf({ format, edited, restarted }: ContainedSource): Con
   const container = Object.hasOwn(CONTAINERS, format) ? (CONTAINERS[format] ?? UNKNOWN) : UNKNOWN;
   if (restarted) return { ...container, ...RESTARTED };
   return edited ? { ...container, ...EDITED } : container;
+}
+
+/**
+ * Returns whether ffmpeg times all frames of bare sound, or all links of an Ogg, by the sample rate of the first. The probe measures
+ * each by its own.
+ */
+export function isTimedByFirst({ format, edited, restarted }: ContainedSource): boolean {
+  return edited === true && (restarted === true || containerOf({ format }).bare);
 }
 
 /** Returns whether ffmpeg reads part of a frame at a source's end as if it were whole; no decoder plays it. */

@@ -162,7 +162,9 @@ export const cutOff = ({ seconds, part }: { seconds: number; part?: number }) =>
     { reason: { code: "cut_off", seconds, ...(part !== undefined && { part }) } },
   );
 export const copyEdited = () =>
-  copy("the edit list of the source shows several parts, which only an encode can follow");
+  copy(
+    "the edit list of the source shows several parts, or its pictures or sound change midway, which only an encode can follow",
+  );
 export const copyHidden = ({ format }: { format: string }) =>
   copy(`the edit list of the source hides a part of it, and ${format} files have no edit list`);
 export const copyCutAtStart = ({ format }: { format: string }) =>

@@ -62,6 +62,8 @@ export interface PacketLength {
   restarted?: true;
   /** Whether the length is an estimate. */
   estimated?: true;
+  /** Whether the sample rate or the channels of the sound change midway. */
+  changes?: true;
   /** Whether the length is exact to the sample, so that even a small difference contradicts the headers. */
   exact?: true;
 }

@@ -41,6 +41,12 @@ export const editRate = () =>
   unsupported("The file's edit list plays a part faster or slower, or freezes it; that is not supported.");
 export const editGap = () =>
   unsupported("The file's edit list leaves a gap between two parts; that is not supported.");
+export const ticksUnknown = () =>
+  unsupported(
+    "The timescale of the file is 0, so its times have no length in seconds; that is not supported.",
+  );
+export const codecChanges = () =>
+  unsupported("A track of the file changes its codec midway; that is not supported.");
 export const streamsTakenOver = () =>
   unsupported(
     "The transport stream continues in other streams than it starts with, as when several recordings are joined; convert each recording separately.",

@@ -1,6 +1,6 @@
 import { roundTime } from "../media/clock.ts";
 import { matrixOrientation, type Orientation } from "../media/picture-geometry.ts";
-import { MIB } from "../util/bytes.ts";
+import { bytesOf, MIB } from "../util/bytes.ts";
 
 /** Maximum boxes to examine for the index of a file. */
 export const MAX_TOP_BOXES = 64;
@@ -142,6 +142,13 @@ export interface TrackIndex {
   postroll: number;
   /** Packets that start, and seconds that play, within its only edit if that hides any; otherwise all. */
   played: { packets: number; seconds: number };
+  /**
+   * How its pictures or sound are described: `several` when their size, channels or another setting changes midway, `codecs` when their
+   * codec does, and `unused` when the index also lists descriptions that no packet has.
+   */
+  descriptions: "one" | "unused" | "several" | "codecs";
+  /** Whether the index states how long a tick of its times and edits is. */
+  timed: boolean;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
 }
@@ -201,6 +208,8 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       hidden: plays ? (presentation?.hidden ?? 0) : 0,
       ...(edited ?? { preroll: false, postroll: 0, played: { packets: sizes.count, seconds } }),
       shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
+      descriptions: plays ? descriptionsOf(view, stbl) : "one",
+      timed: !plays || (timescale > 0 && (movie > 0 || !placesParts(view, trak))),
       consistent:
         times.count === sizes.count &&
         offsets.count <= sizes.count &&
@@ -235,6 +244,27 @@ function sumEdits(
     }
   }
   return { delay, parts, seconds };
+}
+
+// The ticks of the file place the parts of an edit list, and decide where each ends.
+function placesParts(view: DataView, trak: Box): boolean {
+  const elst = findBox(view, trak, "edts", "elst");
+  for (const { length, last } of elst ? readEdits(view, elst) : []) if (!last && length > 0) return true;
+  return false;
+}
+
+// Fragments name descriptions that the index does not.
+function descriptionsOf(view: DataView, stbl: Box): TrackIndex["descriptions"] {
+  const [stsd, stsc] = [findBox(view, stbl, "stsd"), findBox(view, stbl, "stsc")];
+  const listed = stsd ? listBoxes(view, stsd.start + 8, stsd.end) : [];
+  if (listed.length <= 1) return "one";
+  const numbers = new Set<number>();
+  for (let at = (stsc?.start ?? 0) + 8; stsc && at + 12 <= stsc.end; at += 12)
+    numbers.add(view.getUint32(at + 8));
+  const used = listed.filter((_, index) => numbers.size === 0 || numbers.has(index + 1));
+  const textOf = ({ start, end }: Box) => bytesOf(view).subarray(start, end).join();
+  if (new Set(used.map(({ kind }) => kind)).size > 1) return "codecs";
+  return new Set(used.map(textOf)).size > 1 ? "several" : "unused";
 }
 
 function editsOf(view: DataView, trak: Box): TrackIndex["edits"] {

@@ -32,6 +32,8 @@ export interface MovieIndex {
   start: number;
   /** Whether the file has fragments, so that the index is incomplete. */
   fragmented: boolean;
+  /** Whether an index of fragments that follows states how long a tick of its times is. */
+  timed: boolean;
   /** The index itself, including its header. */
   moov: DataView;
   /** The file, with its index in memory. */
@@ -78,10 +80,12 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
   const bytes = await reader.read({ start, end });
   const view = viewOf(bytes);
   const moov = { kind: "moov", start: 8, end: bytes.length };
+  const fragmented = findBox(view, moov, "mvex") !== null;
   return {
     moov: view,
     ...readTracks(view, moov),
-    fragmented: findBox(view, moov, "mvex") !== null,
+    fragmented,
+    timed: !fragmented || (await isSegmentIndexTimed(reader, end)),
     reader: {
       size: reader.size,
       read(range, signal) {
@@ -92,6 +96,18 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
       },
     },
   };
+}
+
+// ISO/IEC 14496-12, 8.16.3: its timescale follows the identifier of a track; ffmpeg reads no file in which that is 0.
+async function isSegmentIndexTimed(reader: ByteReader, from: number): Promise<boolean> {
+  for (let at = from, count = 0; count < MAX_TOP_BOXES && at + 20 <= reader.size; count++) {
+    const view = viewOf(await reader.read({ start: at, end: at + 20 }));
+    const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);
+    if (kind === "sidx" && header === 8) return view.getUint32(16) > 0;
+    if (kind === "moof" || size < header) return true;
+    at += size;
+  }
+  return true;
 }
 
 /**

@@ -278,8 +278,15 @@ function readOggPage(view: DataView): OggPage | null {
   return { opens, granule: granule < 0 ? null : granule, serial: view.getUint32(14, true), bytes };
 }
 
+interface OggSound {
+  rate: number;
+  channels: number;
+  /** Samples at the start that prime the decoder. */
+  skip: number;
+}
+
 interface OggLink {
-  rates: Map<number, { rate: number; skip: number }>;
+  rates: Map<number, OggSound>;
   ends: Map<number, number>;
   begun: boolean;
 }
@@ -320,15 +327,21 @@ async function measureOgg(
     Math.max(...[...rates].map(([serial, { rate, skip }]) => ((ends.get(serial) ?? 0) - skip) / rate)),
   );
   const seconds = lengths.reduce((sum, length) => sum + length, 0);
+  const layouts = links.map(({ rates }) =>
+    [...rates.values()].map(({ rate, channels }) => `${rate} ${channels}`).join(),
+  );
+  const changes = new Set(layouts).size > 1;
   if (links.length > 1 && Number.isFinite(seconds) && seconds > 0)
-    return { seconds, truncated, restarted: true };
+    return { seconds, truncated, restarted: true, ...(changes && { changes }) };
   return truncated ? { seconds: null, truncated } : null;
 }
 
-function oggRate(view: DataView, at: number): { rate: number; skip: number } | null {
+function oggRate(view: DataView, at: number): OggSound | null {
   const name = latinText(view, at, 8);
-  if (name === "OpusHead") return { rate: 48_000, skip: view.getUint16(at + 10, true) };
-  return name.startsWith("\u0001vorbis") ? { rate: view.getUint32(at + 12, true), skip: 0 } : null;
+  if (name === "OpusHead")
+    return { rate: 48_000, channels: view.getUint8(at + 9), skip: view.getUint16(at + 10, true) };
+  if (!name.startsWith("\u0001vorbis")) return null;
+  return { rate: view.getUint32(at + 12, true), channels: view.getUint8(at + 11), skip: 0 };
 }
 
 async function restartsOgg(file: Blocks): Promise<boolean> {

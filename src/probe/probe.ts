@@ -152,8 +152,9 @@ async function withExactDuration(
   const packets =
     left === null ? await measurePackets(reader, bounded, signal) : { seconds: left, truncated: true };
   if (packets?.truncated && packets.seconds === 0) throw errors.nothingLeft();
-  const source = packets ? withPackets(bounded, packets) : bounded;
-  const length = await measureFrames(reader, source.format, signal);
+  const length = await measureFrames(reader, bounded.format, signal);
+  const changes = (packets?.changes ?? length?.changes) && { edited: true as const };
+  const source = { ...(packets ? withPackets(bounded, packets) : bounded), ...changes };
   if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
   const estimated = ESTIMATED.has(source.format) || (length !== null && source.kind === "audio");
   return estimated ? { ...source, duration_estimated: true } : source;
@@ -298,8 +299,9 @@ function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
   const postroll = Math.max(0, ...all.map((track) => track.postroll));
   // A copy with hidden packets keeps all times, so it would also keep an empty edit before all tracks.
   const isLate = start > 0 && (preroll > 0 || postroll > 0);
+  const changes = all.some(({ descriptions }) => descriptions === "several");
   return {
-    ...((edits.includes("parts") || isLate) && { edited: true as const }),
+    ...((edits.includes("parts") || isLate || changes) && { edited: true as const }),
     ...(preroll > 0 && { preroll: roundTime(preroll) }),
     ...(postroll > 0 && { postroll: roundTime(postroll) }),
   };
@@ -323,6 +325,9 @@ async function tryDemux(
     if (!formats.includes(MP4)) return result(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
     if (!index || [...index.tracks.values()].some(({ consistent }) => !consistent)) return NOTHING;
+    const all = [...index.tracks.values()];
+    if (!index.timed || all.some(({ timed }) => !timed)) throw errors.ticksUnknown();
+    if (all.some(({ descriptions }) => descriptions === "codecs")) throw errors.codecChanges();
     const edits = editsOf(index);
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
@@ -336,6 +341,9 @@ async function tryDemux(
     const demuxed = await demux(indexed, formats, index, url);
     const facts = { edits, left: wholeSeconds(index, reader.size) };
     if (!demuxed) return { ...result(null), ...facts };
+    // mediabunny reads the last description, and ffprobe the first.
+    if (all.some(({ descriptions }) => descriptions !== "one"))
+      return { ...result(demuxed), demuxed: null, ...facts };
     return { ...result({ ...demuxed, source: { ...demuxed.source, ...edits } }), ...facts };
   } catch (thrown) {
     signal.throwIfAborted();

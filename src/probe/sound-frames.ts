@@ -8,6 +8,8 @@ import { id3Size } from "./mp3.ts";
 export interface SoundLength {
   /** Duration in seconds; null if there are too many frames to read. */
   seconds: number | null;
+  /** Whether the sample rate or the channels change midway. */
+  changes?: true;
 }
 
 const MAX_COUNTED = 32 * MIB;
@@ -117,19 +119,27 @@ async function countAll(
   signal: AbortSignal,
 ): Promise<SoundLength | null> {
   let [seconds, counted] = [0, 0];
+  const layouts = new Map<string, number>();
   for (let at = start; at < reader.size; ) {
     const end = Math.min(reader.size, at + BLOCK);
     const bytes = await reader.read({ start: at, end }, signal);
     const walked = walk(bytes, readFrame, end === reader.size);
     seconds += walked.seconds;
     counted += walked.counted;
+    for (const [layout, frames] of walked.layouts) layouts.set(layout, (layouts.get(layout) ?? 0) + frames);
     at += Math.max(1, walked.bytes);
   }
-  return counted > (reader.size - start) * MIN_SHARE ? { seconds } : null;
+  if (counted <= (reader.size - start) * MIN_SHARE) return null;
+  const changes = [...layouts.values()].filter((frames) => frames >= MIN_RUN).length > 1;
+  return { seconds, ...(changes && { changes }) };
 }
 
+// Other bytes may look like a frame or two of another layout.
+const MIN_RUN = 8;
+
 function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
-  const sum = { seconds: 0, bytes: 0, counted: 0 };
+  const layouts = new Map<string, number>();
+  const sum = { seconds: 0, bytes: 0, counted: 0, layouts };
   let at = 0;
   let synced = false;
   while (at + TAG_HEADER <= bytes.length) {
@@ -145,6 +155,7 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
     }
     sum.seconds += frame.seconds;
     sum.counted += frame.bytes;
+    if (frame.layout) layouts.set(frame.layout, (layouts.get(frame.layout) ?? 0) + 1);
     at = next;
   }
   sum.bytes = last ? bytes.length : at;
@@ -165,6 +176,8 @@ async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<numbe
 interface Frame {
   bytes: number;
   seconds: number;
+  /** Sample rate and channels; absent where they are not read. */
+  layout?: string;
 }
 
 // ISO/IEC 14496-3, table 1.18.
@@ -204,11 +217,12 @@ function readAdts(bytes: Uint8Array, at: number): Frame | null {
   const rate = ADTS_RATES[(b2 >> 2) & 15];
   const length = ((b3 & 3) << 11) | (b4 << 3) | (b5 >> 5);
   if (b0 !== 0xff || (b1 & 0xf6) !== 0xf0 || !rate || length < 7) return null;
-  return { bytes: length, seconds: (1024 * ((b6 & 3) + 1)) / rate };
+  const channels = ((b2 & 1) << 2) | (b3 >> 6);
+  return { bytes: length, seconds: (1024 * ((b6 & 3) + 1)) / rate, layout: `${rate} ${channels}` };
 }
 
 function readMpeg(bytes: Uint8Array, at: number): Frame | null {
-  const [b0 = 0, b1 = 0, b2 = 0] = bytes.subarray(at, at + 3);
+  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0] = bytes.subarray(at, at + 4);
   const version = (b1 >> 3) & 3;
   const layer = 4 - ((b1 >> 1) & 3);
   const first = version === 3;
@@ -221,11 +235,12 @@ function readMpeg(bytes: Uint8Array, at: number): Frame | null {
   const padding = (b2 >> 1) & 1;
   const slot = layer === 1 ? 4 : 1;
   const slots = Math.floor((samples / 8 / slot) * ((bitrate * 1000) / rate)) + padding;
-  return { bytes: slots * slot, seconds: samples / rate };
+  const channels = b3 >> 6 === 3 ? 1 : 2;
+  return { bytes: slots * slot, seconds: samples / rate, layout: `${rate} ${channels}` };
 }
 
 function readAc3(bytes: Uint8Array, at: number): Frame | null {
-  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0] = bytes.subarray(at, at + 6);
+  const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0] = bytes.subarray(at, at + 7);
   const version = b5 >> 3;
   if (b0 !== 0x0b || b1 !== 0x77 || version > 16) return null;
   const full = AC3_RATES[b4 >> 6];
@@ -233,7 +248,8 @@ function readAc3(bytes: Uint8Array, at: number): Frame | null {
     const kbit = AC3_BITRATES[(b4 & 63) >> 1];
     if (!full || !kbit) return null;
     const words = Math.floor((kbit * 96_000) / full) + (full === 44_100 ? b4 & 1 : 0);
-    return { bytes: words * 2, seconds: 1536 / (full / 2 ** Math.max(0, version - 8)) };
+    const own = full / 2 ** Math.max(0, version - 8);
+    return { bytes: words * 2, seconds: 1536 / own, layout: `${own} ${b6 >> 5}` };
   }
   const half = AC3_RATES[(b4 >> 4) & 3];
   const rate = full ?? (half && half / 2);

@@ -1,3 +1,4 @@
+import { mainStreamIds } from "../media/ffmpeg/ffprobe.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, KIB, MIB, viewOf } from "../util/bytes.ts";
 import type { PacketLength } from "./durations.ts";
@@ -22,12 +23,6 @@ const CYCLE = 2 ** 33;
 const MAX_BACK = 0.1 * HERTZ;
 const MAX_AHEAD = 3600 * HERTZ;
 
-/** The packet identifiers in ffprobe's report on a transport stream. */
-interface FfprobeReport {
-  format?: { format_name?: string };
-  streams?: readonly { codec_type?: string; id?: string }[];
-}
-
 /**
  * Checks that the main streams of an MPEG transport stream keep their identifiers and types to the end. When recordings with different
  * identifiers are joined, ffmpeg reads the later ones as extra streams, which an output would lack.
@@ -36,13 +31,9 @@ interface FfprobeReport {
  * @throws `input_unsupported` when other streams take over.
  */
 export async function checkProgram(report: unknown, reader: ByteReader, signal: AbortSignal): Promise<void> {
-  const { format, streams = [] } = report as FfprobeReport;
+  const { format } = report as { format?: { format_name?: string } };
   if (format?.format_name !== "mpegts") return;
-  const idsOf = (kind: string) =>
-    streams.filter(({ codec_type }) => codec_type === kind).map(({ id }) => Number(id));
-  const [pictures, sounds] = [idsOf("video"), idsOf("audio")];
-  const watched = [pictures[0], ...(pictures.length > 1 ? [] : [sounds[0]])].filter((id) => id !== undefined);
-  const table = createProgramTable(new Set(watched));
+  const table = createProgramTable(new Set(mainStreamIds(report).map(Number)));
   await readParts(reader, signal, (bytes) => {
     for (const packet of packetsIn(bytes)) {
       const fault = table.add(packet);

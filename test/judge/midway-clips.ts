@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
+import { boxes, boxOf } from "./odd-lengths.ts";
 
 /** A clip of 3 s of red pictures and 3 s of blue and larger ones, ten a second. */
 export async function resizedClip(extension: "webm" | "ts"): Promise<string> {
@@ -42,4 +43,90 @@ export async function relaidClip({ late = 0, quieter = 0 } = {}): Promise<string
     ...["-i", whole, "-itsoffset", String(late), "-i", joined],
     ...["-map", "0:v", "-map", "1:a", "-c", "copy"],
   ]);
+}
+
+const RED_BLUE = ["red:size=64x48", "blue:size=96x72"].map((color) =>
+  ["-f", "lavfi", "-i", `color=${color}:rate=10:duration=3`, "-pix_fmt", "yuv420p", "-g", "1"].concat(
+    "-c:v libx264 -preset ultrafast -video_track_timescale 10000".split(" "),
+  ),
+);
+const TONE = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=3"];
+const LAYOUTS = ["-ar 48000 -ac 2", "-ar 44100 -ac 1"].map((layout) => [...TONE, ...layout.split(" ")]);
+
+/** An MP4 of 6 s that has a description for each half: red pictures and larger blue ones, or stereo and mono of a lower rate. */
+export async function describedTwice(kind: "pictures" | "sound"): Promise<string> {
+  const args = kind === "pictures" ? RED_BLUE : LAYOUTS.map((layout) => [...layout, "-c:a", "aac"]);
+  const halves = await Promise.all(args.map((each) => makeClip("mp4", each)));
+  return keepClip("mp4", `described ${halves.join(" ")}`, async (path) => {
+    const files = await Promise.all(halves.map((half) => readFile(half)));
+    await writeFile(path, joinDescribed(files));
+  });
+}
+
+const BARE = {
+  aac: "-c:a aac",
+  mp3: "-c:a libmp3lame -write_xing 0 -id3v2_version 0",
+  ogg: "-c:a libvorbis",
+} as const;
+
+/** A file of bare frames or an Ogg of 6 s: stereo, then mono of a lower rate, or the other way around. */
+export async function relaidSound(extension: keyof typeof BARE, reversed = false): Promise<string> {
+  const layouts = reversed ? LAYOUTS.toReversed() : LAYOUTS;
+  const halves = await Promise.all(
+    layouts.map((layout) => makeClip(extension, [...layout, ...BARE[extension].split(" ")])),
+  );
+  return keepClip(extension, `relaid ${halves.join(" ")}`, async (path) =>
+    writeFile(path, Buffer.concat(await Promise.all(halves.map((half) => readFile(half))))),
+  );
+}
+
+const TABLES = /^(stsd|stts|stsc|stsz|stco|ctts|stss|sgpd|sbgp)$/;
+const DURATIONS: Readonly<Record<string, number>> = { mvhd: 24, tkhd: 28, mdhd: 24 };
+const NESTED = /^(moov|trak|mdia|minf|stbl)$/;
+
+// ISO/IEC 14496-12, 8.5 to 8.7: each file has one track without edits, whose samples follow each other.
+function joinDescribed(files: readonly Buffer[]): Buffer {
+  const find = (file: Buffer, kind: string) => file.subarray(file.indexOf(kind) - 4);
+  const contentOf = (file: Buffer, kind: string) => {
+    const box = find(file, kind);
+    return box.subarray(8, box.readUInt32BE(0));
+  };
+  const u32 = (...values: number[]) => {
+    const bytes = Buffer.alloc(4 * values.length);
+    for (const [index, value] of values.entries()) bytes.writeUInt32BE(Math.round(value), 4 * index);
+    return bytes;
+  };
+  const [first] = files as [Buffer];
+  const ticks = files.map((file) => contentOf(file, "mdhd").readUInt32BE(12));
+  const counts = files.map((file) => contentOf(file, "stsz").readUInt32BE(8));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const deltas = files.map(
+    (file, index) => (contentOf(file, "stts").readUInt32BE(12) * (ticks[0] ?? 1)) / (ticks[index] ?? 1),
+  );
+  const media = files.map((file) => contentOf(file, "mdat"));
+  const header = find(first, "ftyp").subarray(0, find(first, "ftyp").readUInt32BE(0));
+  const places = media.map((_, index) => {
+    const before = media.slice(0, index).reduce((sum, each) => sum + each.length, 0);
+    return header.length + 8 + before;
+  });
+  const descriptions = files.map((file) => contentOf(file, "stsd").subarray(8));
+  const tables = [
+    boxOf("stsd", u32(0, files.length), ...descriptions),
+    boxOf("stts", u32(0, files.length, ...counts.flatMap((count, index) => [count, deltas[index] ?? 0]))),
+    boxOf("stsc", u32(0, files.length, ...counts.flatMap((count, index) => [index + 1, count, index + 1]))),
+    boxOf("stsz", u32(0, 0, total), ...files.map((file) => contentOf(file, "stsz").subarray(12))),
+    boxOf("stco", u32(0, files.length, ...places)),
+  ];
+  const rebuild = (box: Buffer): Buffer => {
+    const kind = box.toString("latin1", 4, 8);
+    const duration = DURATIONS[kind];
+    if (duration) box.writeUInt32BE(box.readUInt32BE(duration) * files.length, duration);
+    if (!NESTED.test(kind)) return box;
+    const parts = boxes(box, 8, box.length).map(({ start, end }) => box.subarray(start, end));
+    const own = parts.filter((part) => !/^(edts|udta)$/.test(part.toString("latin1", 4, 8)));
+    const plain = own.filter((part) => !TABLES.test(part.toString("latin1", 4, 8))).map(rebuild);
+    return boxOf(kind, ...plain, ...(kind === "stbl" ? tables : []));
+  };
+  const moov = find(first, "moov");
+  return Buffer.concat([header, boxOf("mdat", ...media), rebuild(moov.subarray(0, moov.readUInt32BE(0)))]);
 }

@@ -28,6 +28,16 @@ export const faststart = async () =>
 export const fragmented = async () =>
   makeClip("mp4", ["-i", await film("mp4"), "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"]);
 
+export const indexedFragments = async () =>
+  makeClip("mp4", [
+    "-i",
+    await fragmented(),
+    "-c",
+    "copy",
+    "-movflags",
+    "+frag_keyframe+empty_moov+dash+global_sidx",
+  ]);
+
 /** The film from 0.5 s on, cut by a copy, which keeps the packets before it and hides them by an edit list. */
 export const copiedPart = async () => makeClip("mp4", ["-ss", "0.5", "-i", await film("mp4"), "-c", "copy"]);
 
@@ -108,6 +118,15 @@ export async function unknownDurations(): Promise<string> {
   return rewritten(await makeClip("mp4", fragmented), "mp4", "all-ones", (file) => {
     for (let at = file.indexOf("mdhd"); at >= 0; at = file.indexOf("mdhd", at + 4))
       file.fill(0xff, at + 20, at + 24);
+    return file;
+  });
+}
+
+/** An MP4 some of whose headers state a timescale of 0. */
+export async function timelessMovie(path: string, kind: "mvhd" | "mdhd" | "sidx"): Promise<string> {
+  return rewritten(path, "mp4", `timeless-${kind}`, (file) => {
+    for (let at = file.indexOf(kind); at >= 0; at = file.indexOf(kind, at + 4))
+      file.writeUInt32BE(0, at + (kind === "sidx" ? 12 : 16));
     return file;
   });
 }
@@ -216,7 +235,12 @@ function withTrackEdits(trak: Buffer, edits: readonly Shown[], ticks: number, to
   return boxOf("trak", ...parts);
 }
 
-function boxes(file: Buffer, from: number, to: number): { kind: string; start: number; end: number }[] {
+/** Lists the boxes of an MP4 within a range. */
+export function boxes(
+  file: Buffer,
+  from: number,
+  to: number,
+): { kind: string; start: number; end: number }[] {
   const found: { kind: string; start: number; end: number }[] = [];
   for (let at = from; at + 8 <= to; ) {
     const size = file.readUInt32BE(at);
@@ -226,7 +250,8 @@ function boxes(file: Buffer, from: number, to: number): { kind: string; start: n
   return found;
 }
 
-function boxOf(kind: string, ...parts: Buffer[]): Buffer {
+/** Makes a box of an MP4. */
+export function boxOf(kind: string, ...parts: Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   const head = Buffer.alloc(8);
   head.writeUInt32BE(body.length + 8, 0);

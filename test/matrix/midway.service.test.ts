@@ -6,7 +6,7 @@ import { type Container, numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readTone } from "../integrity/read-tone.ts";
 import { readFacts } from "../judge/facts.ts";
-import { RELAID, relaidClip, resizedClip } from "../judge/midway-clips.ts";
+import { describedTwice, RELAID, relaidClip, relaidSound, resizedClip } from "../judge/midway-clips.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
@@ -162,6 +162,38 @@ test.concurrent.for(RESIZED)(
     expect(await colorsOf(sheets[0] ?? "", "untile=3x2")).toEqual(HALVES(3));
     const stills = await filesOf(input, "image", { count: 4 });
     expect((await Promise.all(stills.map((path) => colorsOf(path)))).flat()).toEqual(HALVES(2));
+  },
+);
+
+test.concurrent(
+  "pictures of an MP4 with a description for each size are all kept",
+  LIMIT,
+  async ({ expect }) => {
+    const input = rig.serve(await describedTwice("pictures"));
+    const { path } = await rig.door.encode({ input, kind: "video" });
+    expect(await colorsOf(path)).toEqual(HALVES(30));
+    const { picture } = await readFacts(path);
+    expect([picture?.width, picture?.height, picture?.times.length]).toEqual([64, 48, 60]);
+  },
+);
+
+test.concurrent.for([
+  { name: "an MP4 with a description for each", make: () => describedTwice("sound"), channels: 2 },
+  { name: "AAC", make: () => relaidSound("aac"), channels: 2 },
+  { name: "AAC, from mono", make: () => relaidSound("aac", true), channels: 1 },
+  { name: "MP3", make: () => relaidSound("mp3"), channels: 2 },
+  { name: "an Ogg, from mono", make: () => relaidSound("ogg", true), channels: 1 },
+] as const)(
+  "sound that changes its channels and rate midway in $name keeps its length and the first layout",
+  LIMIT,
+  async ({ make, channels }, { expect }) => {
+    const input = rig.serve(await make());
+    for (const format of ["mp3", "flac"]) {
+      const { path } = await rig.door.encode({ input, kind: "audio", options: { format } });
+      const { duration, sound } = await readFacts(path);
+      expect(sound).toMatchObject({ channels, sample_rate: channels === 2 ? 48_000 : 44_100 });
+      expect(Math.abs(duration - 6)).toBeLessThan(0.15);
+    }
   },
 );
 

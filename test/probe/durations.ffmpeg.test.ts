@@ -7,9 +7,12 @@ import { makeClip, runFfprobeWith } from "../fixtures/make-clip.ts";
 import {
   changingPrograms,
   changingSound,
+  editedFilm,
   editedMovie,
   exchangedStreams,
   film,
+  fragmented,
+  indexedFragments,
   joined,
   lateFlv,
   lateMatroska,
@@ -17,6 +20,7 @@ import {
   noise,
   programStream,
   stream,
+  timelessMovie,
   truehd,
   unknownDurations,
   vorbis,
@@ -116,6 +120,11 @@ const FILES = [
   },
 ] as const;
 
+const LATE = [
+  { from: null, seconds: 1 },
+  { from: 0, seconds: 3 },
+];
+
 const JOINED = [
   { name: "transport stream", make: async () => joined("ts", [await stream(), await stream()]), seconds: 12 },
   {
@@ -141,6 +150,29 @@ test.for(JOINED)("a $name whose clock restarts lasts as long as its parts", asyn
   expect(Math.abs((source.duration ?? 0) - seconds)).toBeLessThan(0.15);
   expect(source.restarted).toBe(true);
 });
+
+test.for([
+  { name: "its tracks", make: async () => timelessMovie(await film("mp4"), "mdhd") },
+  { name: "the tracks of fragments", make: async () => timelessMovie(await fragmented(), "mdhd") },
+  { name: "the index of fragments", make: async () => timelessMovie(await indexedFragments(), "sidx") },
+  {
+    name: "the file, which delays its tracks",
+    make: async () => timelessMovie(await editedFilm(await film("mp4"), LATE), "mvhd"),
+  },
+])("an MP4 is refused for the timescale 0 of $name", async ({ make }) => {
+  await expect(make().then(probeFile)).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: "The timescale of the file is 0, so its times have no length in seconds; that is not supported.",
+  });
+});
+
+test.for([film, fragmented])(
+  "an MP4 whose file alone has a timescale of 0 lasts as long as its packets",
+  async (make) => {
+    const { source } = await probeFile(await timelessMovie(await make("mp4"), "mvhd"));
+    expect(source.duration).toBeCloseTo(6, 0);
+  },
+);
 
 test("a transport stream whose clock wraps counts as one clock", async () => {
   const { source } = await probeFile(await wrappedClock());

@@ -28,6 +28,19 @@ test.for(Object.entries(SOUND_SECOND))("describes the sound of %s", async ([, ma
   expect(lost({ track: 0 })).toEqual([{ kind: "audio", index: 2 }]);
 });
 
+test("describes the sound of the film's own program, not that of a radio program before it", async () => {
+  const path = await makeClip("ts", [
+    ...["-f", "lavfi", "-i", "sine=sample_rate=44100:duration=2"],
+    ...["-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=2"],
+    ...["-f", "lavfi", "-i", "sine=sample_rate=48000:duration=2", "-map", "0", "-map", "1", "-map", "2"],
+    ...["-c:v", "libx264", "-preset", "veryfast", "-c:a", "aac"],
+    ...["-program", "title=Radio:st=0", "-program", "title=Television:st=1:st=2"],
+  ]);
+  const { source } = await probeFile(path);
+  expect(source).toMatchObject({ sound_track: 1, audio: { sample_rate: 48_000 } });
+  expect(source.streams?.[0]).toMatchObject({ kind: "audio", sample_rate: 44_100 });
+});
+
 test("describes the only film, even a disabled or a still one", async () => {
   const lone = ["-f", "lavfi", "-i", "testsrc=size=64x64:rate=5:duration=1", "-c:v", "mjpeg"];
   for (const more of [

@@ -1,4 +1,4 @@
-import { containerOf } from "../../media/containers.ts";
+import { containerOf, isTimedByFirst } from "../../media/containers.ts";
 import { type MediaError, toMediaError } from "../../media/errors.ts";
 import { extraFilesOf } from "../../media/extra-files.ts";
 import { type PacketCounts, SOUND_TOLERANCE } from "../../media/ffmpeg/packet-count.ts";
@@ -65,6 +65,8 @@ export async function encodeCounted<T>(
     const shortfall = compare(encoding, chunk, sourceCounts, contents);
     if (!shortfall) return { stored, counts: countsOf(sourceCounts, contents) };
     const decode_from = shortfall.late_start ? earlier.shift() : undefined;
+    if (shortfall.pictures === 0 && isTimedByFirst(encoding.source))
+      throw errors.soundChanged({ missing: shortfall.sound });
     if (decode_from === undefined) throw incomplete(shortfall, sourceCounts);
     current = { ...current, decode_from };
   }

@@ -36,7 +36,7 @@ export function ffprobeArgs(input: string): string[] {
     "-read_intervals",
     "%+#1",
     "-show_entries",
-    "frame=media_type,stream_index,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation",
+    "frame=media_type,stream_index,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation:program_stream=index",
     input,
   ];
 }
@@ -51,11 +51,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
   const brand = asText(asRecord(format.tags).major_brand);
   const [pictures, sounds] = [ofKind(streams, "video"), ofKind(streams, "audio")];
   const image = nameFormat(demuxer, brand, [])?.image === true;
-  const video_track = mainPictures(pictures, demuxer, image);
-  const sound_track = mainTrack(
-    "audio",
-    sounds.map((stream) => trackFacts(stream, demuxer)),
-  );
+  const { video_track, sound_track } = mainTracks(report, pictures, sounds, image);
   const [video, audio] = [pictures[video_track], sounds[sound_track]];
   const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
   const name = nameFormat(demuxer, brand, codecs);
@@ -92,6 +88,36 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
 
 function ofKind(streams: readonly Report[], kind: string): Report[] {
   return streams.filter((stream) => stream.codec_type === kind);
+}
+
+function mainTracks(report: Report, pictures: readonly Report[], sounds: readonly Report[], image: boolean) {
+  const demuxer = asText(asRecord(report.format).format_name) ?? "";
+  const video_track = mainPictures(pictures, demuxer, image);
+  const program = programOf(report, pictures[video_track]);
+  const own = sounds.filter(({ index }) => program.has(index));
+  const candidates = own.length > 0 ? own : sounds;
+  const best = mainTrack(
+    "audio",
+    candidates.map((stream) => trackFacts(stream, demuxer)),
+  );
+  return { video_track, sound_track: Math.max(0, sounds.indexOf(candidates[best] ?? {})) };
+}
+
+// The programs of a transport stream are channels, each with pictures and sound of its own.
+function programOf(report: Report, video: Report | undefined): ReadonlySet<unknown> {
+  const programs = asList(report.programs).map(
+    (program) => new Set(asList(asRecord(program).streams).map((stream) => asRecord(stream).index)),
+  );
+  return programs.find((indexes) => indexes.has(video?.index)) ?? new Set();
+}
+
+/** Returns the identifiers of the streams of a transport stream that {@link parseFfprobe} describes, as ffprobe writes them. */
+export function mainStreamIds(json: unknown): unknown[] {
+  const report = asRecord(json);
+  const streams = asList(report.streams).map(asRecord);
+  const [pictures, sounds] = [ofKind(streams, "video"), ofKind(streams, "audio")];
+  const { video_track, sound_track } = mainTracks(report, pictures, sounds, false);
+  return [pictures[video_track], sounds[sound_track]].flatMap((stream) => stream?.id ?? []);
 }
 
 function mainPictures(pictures: readonly Report[], demuxer: string, image: boolean): number {

@@ -1,5 +1,5 @@
 import { EPSILON_SECONDS, roundTime } from "../clock.ts";
-import { endsInFrame } from "../containers.ts";
+import { endsInFrame, isTimedByFirst } from "../containers.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
 import { type RunInput, runInputs, soundRuns } from "../features/parts-graph.ts";
 import { videoStream } from "../main-tracks.ts";
@@ -242,9 +242,18 @@ export function readLists(
     const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
     counts.pictures = countPictures(listed, decoded, countRules(chunk, source));
   }
-  if (sound !== null)
-    Object.assign(counts, soundOf(packetsOf(sound), lead, playable(chunk, source), isMisnumbered(source)));
+  if (sound !== null) {
+    const listed = soundOf(packetsOf(sound), lead, playable(chunk, source), isMisnumbered(source));
+    Object.assign(counts, withRates(listed, chunk, source));
+  }
   return counts;
+}
+
+function withRates(listed: ListedSound, { start, end }: Chunk, source: Source): ListedSound {
+  const { duration } = source;
+  const isWhole = start === 0 && end === null;
+  if (!isTimedByFirst(source) || duration === undefined || !isWhole || !listed.heard) return listed;
+  return { sound: duration, heard: { ...listed.heard, until: listed.heard.from + duration } };
 }
 
 function playable(chunk: Chunk, source: Source): Chunk {
@@ -359,12 +368,14 @@ function parseDecoded(text: string): number[] {
   return Array.from(text.matchAll(/^frame:\d+\s+pts:(-?\d+)/gm), ([, pts]) => Number(pts) / 1e6);
 }
 
+type ListedSound = Pick<PacketCounts, "heard"> & { sound: number };
+
 function soundOf(
   packets: Iterable<Packet>,
   lead: number,
   { start, end }: Pick<Chunk, "start" | "end">,
   timeless = false,
-): Pick<PacketCounts, "heard"> & { sound: number } {
+): ListedSound {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
   let [seconds, from, until, clock] = [0, Number.POSITIVE_INFINITY, 0, 0];
   for (const { dts, pts, duration } of packets) {
