@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VP9_CORE_FILES } from "../../src/encoders/wasm/core-facts.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -116,6 +118,21 @@ test("a job stores its file once and reads its URL once, and goes with its last 
   }, silent);
   expect(left.left.map(({ id }) => id)).toEqual(left.ids.slice(1));
   expect(left.end.total).toBe(0);
+});
+
+// Another origin hides from a page that a body is compressed, and its length is that of the compressed bytes.
+test("a URL of another origin that answers with gzip is read", async () => {
+  const file = gzipSync(await readFile(await clip("wav", { seconds: 1 })));
+  const headers = { "Access-Control-Allow-Origin": "*", "Content-Encoding": "gzip" };
+  const url = origin.serve("/zipped.wav", { file, mime: "audio/wav", ranges: false, headers });
+  const { error, output } = await rig.lab.page.evaluate(async (input) => {
+    const { client } = kit;
+    return client.tasks.wait(
+      await client.tasks.create({ input, kind: "audio", options: { format: "flac" } }),
+    );
+  }, url);
+  expect(error).toBeNull();
+  expect(output).not.toBeNull();
 });
 
 test("deleting a task ends the watches of it and its steps, also in a tab that missed its end", async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createConnections } from "../../src/browser/connections.ts";
 import type { Run } from "../../src/browser/media-api.ts";
 import { createLocalUrls } from "../../src/browser/media-worker/local-files.ts";
@@ -12,13 +12,15 @@ const full = async (): Promise<never> => {
   throw new MediaError("storage_full", "There is no room.");
 };
 
-/** A host whose store has room for files but not for records, unless `put` stores them. */
+const none = async () => null;
+
+/** A host whose store has room for files but not for records, unless `put` stores them and `get` returns them. */
 function fullHost(
   name = "host",
   inputs = new Map<string, InputRecord>(),
   put: (record: Run) => Promise<void> = full,
+  get: (id: string) => Promise<Run | null> = none,
 ) {
-  const none = async () => null;
   const host = createMediaHost(
     {
       settings: {
@@ -27,7 +29,8 @@ function fullHost(
         ...{ connections: [], fallback: false },
       },
       stores: {
-        ...{ get: none, put, delete: async () => {}, all: async () => [] as Run[] },
+        ...{ put, delete: async () => {}, all: async () => [] as Run[] },
+        get: async (_, id) => (await get(id)) as never,
         list: async () => ({ records: [], more: false }),
         jobs: {
           ...{ get: none, all: async () => [], put: full, delete: async () => {}, create: full },
@@ -97,4 +100,31 @@ test("sweeps up the files of a job or run whose page was closed before its recor
   await expect.poll(() => [...inputs.keys()].sort()).toEqual([id, `${id}/0`]);
   stored.resolve();
   expect(await creating).toMatchObject({ id, status: "queued" });
+});
+
+test("a source that never answers is requested once, and its task fails after 20 s", async () => {
+  vi.useFakeTimers();
+  const requests: string[] = [];
+  vi.stubGlobal("fetch", (url: string, { signal }: RequestInit) => {
+    requests.push(url);
+    return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+  const records = new Map<string, Run>();
+  const put = async (record: Run) => void records.set(record.id, record);
+  const { host } = fullHost("silent", new Map(), put, async (id) => records.get(id) ?? null);
+  const request = { kind: "audio", input: "https://silent.example.com/a.wav" };
+  const { id } = await host.create("task", request, null, new Map());
+  await vi.advanceTimersByTimeAsync(21_000);
+  expect(records.get(id)).toMatchObject({
+    status: "failed",
+    error: {
+      kind: "input_unreachable",
+      message: "The source at silent.example.com did not answer within 20 s.",
+    },
+  });
+  expect(requests).toHaveLength(1);
 });

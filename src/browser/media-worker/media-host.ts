@@ -14,6 +14,7 @@ import { createStep, runErrorOf } from "../../runs/step.ts";
 import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
 import { createTask, requestOf, type Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../runs/transitions.ts";
+import { StalledBody } from "../../storage/http/request.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/async.ts";
 import * as errors from "../errors.ts";
@@ -374,7 +375,7 @@ const PAUSE_MS = 1000;
 
 /**
  * Creates the {@link Durably} of a run: it stores the result of each step and returns it again after a reload. Retryable errors are
- * retried; an aborted signal ends the run.
+ * retried, except that of a silent source; an aborted signal ends the run.
  */
 function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal): Durably {
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -391,7 +392,8 @@ function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal):
       } catch (thrown) {
         if (signal.aborted || thrown instanceof RunOver) throw new RunOver();
         const error = toRunError(thrown);
-        if (!error.retryable || attempt === ATTEMPTS) throw error;
+        // A source that sends nothing in time has been waited for long enough.
+        if (!error.retryable || error.cause instanceof StalledBody || attempt === ATTEMPTS) throw error;
         await sleep(PAUSE_MS * attempt, signal).catch(() => {});
       }
     }

@@ -242,7 +242,8 @@ export interface LocalInputTools {
 }
 
 const MAX_BYTES = 5e10;
-const TIMEOUTS = { totalMs: 6 * 3_600_000, headersMs: 20_000, idleMs: 30_000 };
+// A silent range is requested once more, so a source may be silent for 30 s.
+const TIMEOUTS = { totalMs: 6 * 3_600_000, headersMs: 20_000, idleMs: 15_000 };
 
 /**
  * Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this

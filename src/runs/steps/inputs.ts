@@ -127,12 +127,13 @@ export async function runIngest({ open, storage, key, mime, signal, progress }: 
   try {
     let received = 0;
     let reported = 0;
+    const total = file.size ?? file.sizeHint ?? null;
     const body = file.stream(async (bytes) => {
       signal?.throwIfAborted();
       received = bytes;
       if (received - reported < REPORT_BYTES) return;
       reported = received;
-      await progress?.(received, file.size);
+      await progress?.(received, total && Math.max(total, received));
     });
     const info = await storage.write(key, body, mime ?? file.mime ?? "application/octet-stream");
     if (info.size !== received || (file.size !== null && info.size !== file.size)) {

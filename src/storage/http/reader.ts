@@ -67,7 +67,15 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
 }
 
 async function requestStart(url: string, options: HttpOptions) {
-  const answer = await requestHttp(url, { Range: `bytes=0-${HEAD_BYTES - 1}` }, options, [416]);
+  const answer = await requestHttp(url, { Range: `bytes=0-${HEAD_BYTES - 1}` }, options, [416]).catch(
+    (thrown) => {
+      // A browser asks for a range uncompressed, and fails where a server compresses it all the same.
+      if (options.guard || !(thrown instanceof MediaError) || thrown.reason?.code !== "no_answer")
+        throw thrown;
+      return null;
+    },
+  );
+  if (!answer) return requestHttp(url, {}, options);
   const { status, headers } = answer.response;
   const range = parseContentRange(headers.get("content-range"));
   const plain = (headers.get("content-encoding") ?? "identity") === "identity";

@@ -115,6 +115,8 @@ export interface HttpFacts {
   url: string;
   /** Size of the whole file in bytes; null when unknown. */
   size: number | null;
+  /** Declared bytes that may count a compressed form; only for a report of progress, and absent where `size` is known. */
+  sizeHint?: number;
   /** The ETag as sent, including quotes; null when there is none. */
   etag: string | null;
   /** Content-Type in lower case without parameters; null when there is none. */
@@ -140,14 +142,25 @@ export function readFacts(response: Response, url: string): HttpFacts {
   };
   if (response.status === 416) return { ...facts, size: range?.total ?? null, ranges: false };
   if (partial) return { ...facts, size: range.total, ranges: range.total !== null };
-  return { ...facts, size: contentLength(response), ranges: false };
+  const [size, hint] = [contentLength(response), hidesCoding(response) ? declaredLength(response) : null];
+  return { ...facts, size, ...(hint !== null && { sizeHint: hint }), ranges: false };
 }
 
-/** Returns the declared bytes of a body; null when absent, or when they count the compressed form. */
+/** Returns the declared bytes of a body; null when absent, or when they count, or may count, the compressed form. */
 export function contentLength(response: Response): number | null {
   const coding = response.headers.get("content-encoding") ?? "identity";
-  const text = response.headers.get("content-length");
-  return coding === "identity" && text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
+  return coding === "identity" && !hidesCoding(response) ? declaredLength(response) : null;
+}
+
+// A page sees the length of a body from another origin, but not whether it is compressed; the browser checks the length.
+function hidesCoding({ type, status }: Response): boolean {
+  // Cloudflare's types lack the types of a browser's responses.
+  return (type as string) === "cors" && status !== 206;
+}
+
+function declaredLength({ headers }: Response): number | null {
+  const text = headers.get("content-length");
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 /** Parses a Content-Range in bytes; `end` is exclusive, and `total` is null when the header leaves it open. */
