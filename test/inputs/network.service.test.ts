@@ -126,11 +126,15 @@ test.concurrent("gives up on redirects in a loop or an endless chain", LIMIT, as
   expect(rig.origin.log.filter(({ path }) => path.startsWith("/chain-")).length).toBeLessThan(25);
 });
 
-test.concurrent("follows a few redirects", LIMIT, async ({ expect }) => {
+test.concurrent("follows a few redirects with every read", LIMIT, async ({ expect }) => {
   rig.origin.serve("/moved/clip.mp4", { file: await clip("mp4", { seconds: 1 }) });
   rig.origin.serve("/here", { redirect: "/there", status: 301 });
   rig.origin.serve("/there", { redirect: `${rig.origin.url}/moved/clip.mp4`, status: 307 });
   expect((await run(`${rig.origin.url}/here`)).status).toBe("succeeded");
+  const rangesOf = (place: string) =>
+    rig.origin.log.filter(({ path }) => path === place).map(({ range }) => range);
+  expect(rangesOf("/here").length).toBeGreaterThan(1);
+  expect([rangesOf("/there"), rangesOf("/moved/clip.mp4")]).toEqual([rangesOf("/here"), rangesOf("/here")]);
 });
 
 const MODIFIED = "Fri, 20 Nov 2026 12:00:00 GMT";

@@ -228,13 +228,3 @@ test("a standalone ingest copies its source whole", async () => {
   expect((await answer.arrayBuffer()).byteLength).toBe(bytes);
   expect(origin.log).toEqual([]);
 });
-
-test("a redirect is followed, and checked, for every read", async () => {
-  origin.serve("/behind.mp4", { file: film });
-  const task = await run(still(origin.serve("/front.mp4", { redirect: "/behind.mp4" })));
-  await save(task);
-  const rangesOf = (path: string) =>
-    origin.log.filter((request) => request.path === path).map(({ range }) => range);
-  expect(rangesOf("/front.mp4").length).toBeGreaterThan(3);
-  expect(rangesOf("/front.mp4")).toEqual(rangesOf("/behind.mp4"));
-});

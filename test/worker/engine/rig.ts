@@ -30,7 +30,8 @@ export interface Bindings {
 }
 
 /**
- * The whole service in one workerd, with short timeouts and real bindings to inspect; `between` is a Worker before the encoder,
+ * The whole service in one workerd, with short timeouts and real bindings to inspect. The harness follows the redirects of sources
+ * itself, so tests of those start the service otherwise; `between` is a Worker before the encoder,
  * `configPath` the configuration of one that wraps the service.
  */
 export function createRig(
