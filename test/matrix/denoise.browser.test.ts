@@ -1,21 +1,19 @@
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
+import { describe, expect, test } from "vitest";
 import { NOISY, noisyPicture, noisyVideo, PLAIN } from "../fixtures/noisy-clips.ts";
 import { readFacts } from "../judge/facts.ts";
-import { measureLikeness } from "../judge/likeness.ts";
+import { measureAll } from "../judge/likeness.ts";
 import { measureNoise } from "../judge/noise.ts";
 import { readPicture } from "../judge/picture.ts";
-import { openRig, type Rig } from "../judge/rig.ts";
-
-interface Output {
-  path: string;
-  encoder: string | undefined;
-}
-type Encode = (kind: "video" | "image", input: string, options: Record<string, unknown>) => Promise<Output>;
+import { type Encode, type Encoded, usePage, useService } from "./hosts.ts";
 
 const LIMIT = { timeout: 240_000 };
 const STRENGTHS = ["light", "medium", "strong"] as const;
+type Strength = (typeof STRENGTHS)[number];
+
+interface Measured extends Encoded {
+  noise: number;
+  likeness: number;
+}
 
 /** The most noise that may remain, as a share of that of an encode without the option, and the least SSIM to be gained. */
 const VIDEO_BOUNDS = {
@@ -29,21 +27,32 @@ const IMAGE_BOUNDS = {
   strong: { noise: 0.3, gain: 0.05 },
 } as const;
 
+/** Encodes without the option and with each strength, and measures the noise that is left and the SSIM with the clean source. */
+async function encodeAll(
+  run: (more: object) => Promise<Encoded>,
+  clean: string,
+  pixels: "yuv420p" | "gbrp",
+): Promise<{ plain: Measured; denoised: (strength: Strength) => Measured }> {
+  const outputs: Encoded[] = [];
+  for (const more of [{}, ...STRENGTHS.map((denoise) => ({ denoise }))]) outputs.push(await run(more));
+  const shown = outputs.map(({ path }) => ({ output: path }));
+  const likeness = await measureAll(shown, clean, { pixels });
+  const noise = await Promise.all(outputs.map(({ path }) => measureNoise(path, PLAIN)));
+  const [plain, ...denoised] = outputs.map((output, at) => ({
+    ...output,
+    noise: noise[at] ?? Number.NaN,
+    likeness: likeness[at]?.mean ?? Number.NaN,
+  })) as [Measured, ...Measured[]];
+  return { plain, denoised: (strength) => denoised[STRENGTHS.indexOf(strength)] as Measured };
+}
+
 async function judgeVideo(encode: Encode, encoder: string, codec: "h264" | "av1") {
   const [noisy, clean] = await Promise.all([noisyVideo(true, codec), noisyVideo(false, codec)]);
-  const run = async (more: object) => {
-    const output = await encode("video", noisy, {
-      format: "mp4",
-      codec: "h264",
-      quality: "very_high",
-      ...more,
-    });
-    const { mean } = await measureLikeness(output.path, clean);
-    return { ...output, noise: await measureNoise(output.path, PLAIN), likeness: mean };
-  };
-  const plain = await run({});
+  const options = { format: "mp4", codec: "h264", quality: "very_high" };
+  const run = (more: object) => encode("video", noisy, { ...options, ...more });
+  const { plain, denoised } = await encodeAll(run, clean, "yuv420p");
   for (const strength of STRENGTHS) {
-    const output = await run({ denoise: strength });
+    const output = denoised(strength);
     expect(output.encoder).toBe(encoder);
     const { noise, gain } = VIDEO_BOUNDS[strength];
     expect(output.noise / plain.noise, `noise left by ${strength}`).toBeLessThan(noise);
@@ -57,14 +66,10 @@ async function judgeVideo(encode: Encode, encoder: string, codec: "h264" | "av1"
 
 async function judgeImage(encode: Encode, encoder: string, format: "png" | "avif") {
   const [noisy, clean] = await Promise.all([noisyPicture(true, format), noisyPicture(false, format)]);
-  const run = async (more: object) => {
-    const output = await encode("image", noisy, { format: "png", ...more });
-    const { mean } = await measureLikeness(output.path, clean, { pixels: "gbrp" });
-    return { ...output, noise: await measureNoise(output.path, PLAIN), likeness: mean };
-  };
-  const plain = await run({});
+  const run = (more: object) => encode("image", noisy, { format: "png", ...more });
+  const { plain, denoised } = await encodeAll(run, clean, "gbrp");
   for (const strength of STRENGTHS) {
-    const output = await run({ denoise: strength });
+    const output = denoised(strength);
     expect(output.encoder).toBe(encoder);
     const { noise, gain } = IMAGE_BOUNDS[strength];
     expect(output.noise / plain.noise, `noise left by ${strength}`).toBeLessThan(noise);
@@ -78,16 +83,7 @@ async function judgeImage(encode: Encode, encoder: string, format: "png" | "avif
 
 // Only native ffmpeg decodes AV1.
 describe("by a service", () => {
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig();
-  });
-  afterAll(() => rig?.close());
-
-  const encode: Encode = async (kind, input, options) => {
-    const { path, task } = await rig.door.encode({ input: rig.serve(input), kind, options });
-    return { path, encoder: task.steps[2]?.output?.encoder };
-  };
+  const { encode } = useService();
 
   test("the light encoder denoises a video", LIMIT, () => judgeVideo(encode, "light", "h264"));
   test("the native encoder denoises a video", LIMIT, () => judgeVideo(encode, "native", "av1"));
@@ -96,18 +92,7 @@ describe("by a service", () => {
 });
 
 describe("by a page", () => {
-  let page: ClientLab;
-  beforeAll(async () => {
-    page = await openClientLab();
-    await openKit(page.lab.page, { name: "denoise" });
-  });
-  afterAll(() => page?.close());
-
-  let outputs = 0;
-  const encode: Encode = async (kind, input, options) => {
-    const path = join(page.folder, `output-${outputs++}.${kind === "video" ? "mp4" : options.format}`);
-    return { path, encoder: await encodeInPage(page, { input, kind, options }, path) };
-  };
+  const { encode } = usePage("denoise");
 
   test("the stock core denoises a video", LIMIT, () => judgeVideo(encode, "wasm", "h264"));
   test("the stock core denoises a picture", LIMIT, () => judgeImage(encode, "wasm", "png"));

@@ -1,21 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { describe, expect, test } from "vitest";
 import { readFacts } from "../judge/facts.ts";
 import { FILM_SECOND, loneDisabled, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
-import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
-
-type Kind = "image" | "video" | "audio";
-type Encode = (kind: Kind, input: string, options: object) => Promise<string>;
+import { type Encode, usePage, useService } from "./hosts.ts";
 
 const LIMIT = { timeout: 240_000 };
 const AS = { channels: 1, sample_rate: 8000 };
-
-const folder = await mkdtemp(join(tmpdir(), "framewright-main-tracks-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Asserts that a file sounds like the second sound track of a source, and not like the first. */
 async function expectSecond(output: string, source: string): Promise<void> {
@@ -32,14 +22,14 @@ async function expectSecond(output: string, source: string): Promise<void> {
 async function judgeFilm(encode: Encode, make: () => Promise<string>) {
   const input = await make();
   const film = await encode("video", input, { format: "mp4", width: 80 });
-  const { picture } = await readFacts(film);
+  const { picture } = await readFacts(film.path);
   expect(picture?.times).toHaveLength(75);
   expect(picture).toMatchObject({ width: 80, height: 60 });
-  const copied = (await readFacts(await encode("video", input, { format: "mp4" }))).picture;
+  const copied = (await readFacts((await encode("video", input, { format: "mp4" })).path)).picture;
   expect(copied?.times).toHaveLength(75);
   expect(copied).toMatchObject({ width: 160, height: 120 });
   const still = await encode("image", input, { format: "png", start: 1 });
-  expect((await readFacts(still)).picture).toMatchObject({ width: 160, height: 120 });
+  expect((await readFacts(still.path)).picture).toMatchObject({ width: 160, height: 120 });
 }
 
 async function judgeSound(encode: Encode, make: () => Promise<string>) {
@@ -49,25 +39,16 @@ async function judgeSound(encode: Encode, make: () => Promise<string>) {
     ["video", { width: 80 }],
     ["video", { format: "mov" }],
   ] as const)
-    await expectSecond(await encode(kind, input, options), input);
+    await expectSecond((await encode(kind, input, options)).path, input);
 }
 
 async function judgeIcon(encode: Encode) {
   const output = await encode("image", await twoSizes(), { format: "png" });
-  expect((await readFacts(output)).picture).toMatchObject({ width: 160, height: 120 });
+  expect((await readFacts(output.path)).picture).toMatchObject({ width: 160, height: 120 });
 }
 
 describe("by a service", () => {
-  let rig: Rig;
-  beforeAll(async () => {
-    rig = await openRig();
-  });
-  afterAll(() => rig?.close());
-
-  const encode: Encode = async (kind, input, options) => {
-    const request = { input: rig.serve(input), kind, options };
-    return (await rig.door.encode(request as Parameters<typeof rig.door.encode>[0])).path;
-  };
+  const { encode, rig } = useService();
 
   test.concurrent.for(Object.entries(FILM_SECOND))("takes the film behind %s", LIMIT, ([, make]) =>
     judgeFilm(encode, make),
@@ -79,8 +60,9 @@ describe("by a service", () => {
 
   test.concurrent("streams with the default sound as the default", LIMIT, async () => {
     const input = await SOUND_SECOND["the default second in Matroska"]();
-    const task = await rig.door.runTask({
-      input: rig.serve(input),
+    const { door, serve } = rig();
+    const task = await door.runTask({
+      input: serve(input),
       kind: "adaptive_video",
       options: { width: 80 },
     });
@@ -94,31 +76,7 @@ describe("by a service", () => {
 });
 
 describe("by a page", () => {
-  let page: ClientLab;
-  beforeAll(async () => {
-    page = await openClientLab();
-    await openKit(page.lab.page, { name: "main-tracks" });
-  });
-  afterAll(() => page?.close());
-
-  let outputs = 0;
-  const encode: Encode = async (kind, input, options) => {
-    const base64 = await page.lab.page.evaluate(
-      async (request) => {
-        const file = await kit.file(request.path);
-        const { blob } = await kit.client.run({
-          input: file,
-          kind: request.kind,
-          options: request.options,
-        } as Parameters<typeof kit.client.run>[0]);
-        return kit.base64(blob);
-      },
-      { path: await page.serve(input), kind, options },
-    );
-    const path = join(folder, `page-${outputs++}`);
-    await writeFile(path, Buffer.from(base64, "base64"));
-    return path;
-  };
+  const { encode } = usePage("main-tracks");
 
   test.for(Object.entries(FILM_SECOND))("takes the film behind %s", LIMIT, ([, make]) =>
     judgeFilm(encode, make),
@@ -130,7 +88,7 @@ describe("by a page", () => {
     const input = await loneDisabled();
     for (const options of [{ width: 80 }, { format: "mp4" }]) {
       const output = await encode("video", input, options);
-      expect((await readFacts(output)).picture?.times).toHaveLength(75);
+      expect((await readFacts(output.path)).picture?.times).toHaveLength(75);
     }
   });
   test("takes the largest picture of an icon", LIMIT, () => judgeIcon(encode));
