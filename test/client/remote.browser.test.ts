@@ -3,6 +3,7 @@ import { createRemoteClient } from "../../src/client/remote.ts";
 import type { RemoteClient } from "../../src/client/remote-client.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIENT_CONTRACT } from "./contract.ts";
+import { ONE_FILE } from "./kinds/contract-kinds.ts";
 import { type ClientRig, startClientRig } from "./rig.ts";
 
 let rig: ClientRig;
@@ -24,7 +25,11 @@ afterAll(async () => {
 
 test.for(CLIENT_CONTRACT)("in Node it $name", ({ check }) => check({ client, inputs: rig.inputs }));
 
-test.for(CLIENT_CONTRACT)("in a page it $name", ({ name }) => lab.run(page, name));
+// The service makes these alike for both, and a page reads one file in the clauses of a task's run.
+const MADE_ALIKE = new Set(ONE_FILE.map(({ name }) => name));
+test.for(CLIENT_CONTRACT.filter(({ name }) => !MADE_ALIKE.has(name)))("in a page it $name", ({ name }) =>
+  lab.run(page, name),
+);
 
 test("creates, updates, lists and deletes connections, and never returns a secret", async () => {
   const connection = await client.connections.create({
