@@ -45,14 +45,13 @@ export interface ChunkedHost {
 
 const STORED = "http://stored/";
 
-/** Starts a host with the light encoder in workerd and two native encoders in separate processes. */
-export async function openChunkedHost(): Promise<ChunkedHost> {
+/** Starts a host with the light encoder in workerd and native encoders in separate processes; two share the chunks of a run. */
+export async function openChunkedHost({ natives: count = 2 } = {}): Promise<ChunkedHost> {
   const storage = createMemoryStorage();
   const [media, workerd, ...natives] = await Promise.all([
     serveStorage(storage),
     startEncoder(),
-    startRig(),
-    startRig(),
+    ...Array.from({ length: count }, () => startRig()),
   ]);
   const native = createNativeEncoder({
     instances: natives.map(({ url }) => ({ name: url, fetch: (path, init) => fetch(url + path, init) })),

@@ -12,7 +12,7 @@ let source: string;
 beforeAll(async () => {
   // Moving pictures, darker than letters.
   source = await makeClip("mp4", [
-    ...["-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=2,format=yuv420p,lutyuv=y=val*0.6"],
+    ...["-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=1.2,format=yuv420p,lutyuv=y=val*0.6"],
     ..."-c:v libx264 -preset veryfast -crf 12".split(" "),
   ]);
 });

@@ -28,7 +28,7 @@ let page: ClientLab;
 beforeAll(async () => {
   [folder, host, page] = await Promise.all([
     mkdtemp(join(tmpdir(), "framewright-pictures-")),
-    openChunkedHost(),
+    openChunkedHost({ natives: 1 }),
     openClientLab(),
   ]);
   await openKit(page.lab.page, { name: "pictures" });
