@@ -1,4 +1,5 @@
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
@@ -41,7 +42,10 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
     lab,
     folder,
     async serve(path, name = basename(path)) {
-      await copyFile(path, join(folder, name));
+      // Renamed when it is whole, so that a page never reads half of a file that two tests share.
+      const copy = join(folder, `${randomUUID()}.copy`);
+      await copyFile(path, copy);
+      await rename(copy, join(folder, name));
       return `/files/${name}`;
     },
     async put(name, bytes) {
