@@ -1,15 +1,31 @@
+import sharp from "sharp";
 import { runNative } from "./native.ts";
 
 /** Red, green and blue, 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** Returns how far, of 255, the farthest pixel of a file's first picture is from a color, decoded with native ffmpeg. */
+/** Returns how far, of 255, the farthest pixel of a file's first picture is from a color. */
 export async function farthestFrom(path: string, color: Rgb): Promise<number> {
+  const pixels = (await decodeStill(path)) ?? (await decodeVideo(path));
+  if (pixels.length === 0) throw new Error("There is no picture.");
+  return pixels.reduce((worst, value, at) => Math.max(worst, Math.abs(value - (color[at % 3] ?? 0))), 0);
+}
+
+/** Decodes a still in RGB in this process, as a start of ffmpeg takes longer; null if it is a video. */
+async function decodeStill(path: string): Promise<Buffer | null> {
+  const still = sharp(path);
+  const isStill = await still.metadata().then(
+    () => true,
+    () => false,
+  );
+  return isStill ? still.removeAlpha().toColourspace("srgb").raw().toBuffer() : null;
+}
+
+async function decodeVideo(path: string): Promise<Buffer> {
   // Nearest-neighbor scaling gives each pixel the chroma that is stored for it.
   const filter = "scale=flags=neighbor+accurate_rnd+full_chroma_int,format=rgb24";
   const { output } = await runNative([
     ...["-i", path, "-an", "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"],
   ]);
-  if (output.length === 0) throw new Error("There is no picture.");
-  return output.reduce((worst, value, at) => Math.max(worst, Math.abs(value - (color[at % 3] ?? 0))), 0);
+  return output;
 }
