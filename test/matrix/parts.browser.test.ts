@@ -1,6 +1,9 @@
-import { join } from "node:path";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClientLab, encodeInPage, openClientLab, openKit } from "../browser/client-rig.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { recallOriginal } from "../integrity/judge.ts";
 import { type Container, numberedClip, PICTURE } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
@@ -34,11 +37,11 @@ interface Shown {
 const NUDGE = 0.0006;
 
 /** Returns the pictures of a file's parts; each part begins with the picture that is visible at its start. */
-async function picturesOf(path: string): Promise<Shown[]> {
+async function picturesOf(path: string, parts = PARTS): Promise<Shown[]> {
   const { frames, start: origin } = await recallOriginal(path);
   const own = frames.map(({ number, time }) => ({ number, time: time - origin }));
   let at = 0;
-  return PARTS.flatMap(({ start, end }) => {
+  return parts.flatMap(({ start, end }) => {
     const first = Math.max(
       0,
       own.findLastIndex(({ time }) => time < start + NUDGE),
@@ -166,6 +169,22 @@ describe("by a service", () => {
       await expectTones(video.path);
     },
   );
+
+  test("parts of a file that is cut off begin with the picture visible there", LIMIT, async () => {
+    const path = await clip();
+    const front = ["-i", path, "-map", "0", "-c", "copy", "-movflags", "+faststart"];
+    const bytes = await readFile(await makeClip("mp4", front));
+    const cut = join(await mkdtemp(join(tmpdir(), "cut-")), "cut.mp4");
+    await writeFile(cut, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
+    const parts = [
+      { start: 1.17, end: 2 },
+      { start: 0.39, end: 1 },
+    ];
+    const options = { ...SMALL, partial: true, parts };
+    const { path: output } = await encode("video", options, Promise.resolve(cut));
+    await rm(dirname(cut), { recursive: true });
+    await expectPictures(output, await picturesOf(path, parts));
+  });
 
   test("joined sound is normalized as a whole, and faster with its pictures", LIMIT, async () => {
     const options = { ...SMALL, parts: PARTS, speed: 2, normalize: true, target_lufs: -20 };

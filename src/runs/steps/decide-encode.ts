@@ -1,5 +1,5 @@
 import type { Encoder } from "../../encoders/encoder.ts";
-import { containerOf } from "../../media/containers.ts";
+import { containerOf, isIsobmff } from "../../media/containers.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
@@ -86,8 +86,9 @@ export async function placeCuts(
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
     const lookup = hasEntries(source) ? entries : estimateEntries(source);
-    // The index at the end is needed to look up the picture visible at a time.
-    const finder = source.truncated ? { entry: lookup.entry, shown: async () => null } : lookup;
+    // A file that is cut off may lack an index other than a movie's, which is read first; a lookup without one reads all of the file.
+    const seeks = !source.truncated || isIsobmff(source.format);
+    const finder = seeks ? lookup : { entry: lookup.entry, shown: estimateEntries(source).shown };
     const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, place);
