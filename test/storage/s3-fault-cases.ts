@@ -127,7 +127,7 @@ describe("slow storage", () => {
 
   test("fails after its attempts if it never answers", async () => {
     proxy.fail(() => "hold");
-    expect(await fault(faulty({ timeoutMs: 50, tries: 2 }).write("held", bytes(1), "text/plain"))).toEqual({
+    expect(await fault(faulty({ timeoutMs: 300, tries: 2 }).write("held", bytes(1), "text/plain"))).toEqual({
       kind: "upload_failed",
       message: `The storage at ${new URL(proxy.url).host} could not be reached.`,
       retryable: true,
