@@ -62,7 +62,8 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
     if (again) excerpts.push(again);
     else {
       const excerpt = await method.encode(span);
-      excerpts.push({ ...excerpt, weight: method.length === 0 ? 1 : measure.weight(span) });
+      const weight = method.length === 0 ? 1 : measure.weight(span);
+      excerpts.push({ ...excerpt, lead: measure.lead(span), weight });
     }
     spans.push(span);
     const { bytes, error } = sumUp(excerpts);
@@ -156,7 +157,8 @@ type ModelFacts = Pick<Sample, "plan" | "source" | "chunks" | "at_once">;
 
 function modelSeconds({ plan, source, chunks, at_once }: ModelFacts): number | null {
   const work = secondsOf(plan, source, X264_AMPLE, "fast");
-  return work && work.pictures / Math.min(at_once, chunks) + work.sound;
+  // Chunks are equally long, so the last round takes as long as the others.
+  return work && (work.pictures * Math.ceil(chunks / at_once)) / chunks + work.sound;
 }
 
 /** An encoded excerpt of the output. */
@@ -164,6 +166,8 @@ interface Excerpt {
   plan: Plan;
   /** Seconds that its encode took. */
   took: number;
+  /** Seconds of source that were decoded before it; null when unknown. */
+  lead: number | null;
   /** Bytes of the whole that do not depend on its content. */
   fixed: number;
   /** Bytes of a keyframe, and keyframes in the whole. */
@@ -174,6 +178,8 @@ interface Excerpt {
   /** The excerpt's share of the source's duration, divided by its share of the source's work. */
   weight: number;
 }
+
+type Sampled = Omit<Excerpt, "weight" | "lead">;
 
 /** A part of the source in seconds. */
 interface Span {
@@ -189,7 +195,7 @@ interface Method {
   least: number;
   /** Relative error that remains when all excerpts agree. */
   error: number;
-  encode(span: Span): Promise<Omit<Excerpt, "weight">>;
+  encode(span: Span): Promise<Sampled>;
 }
 
 function methodOf(sample: Sample): Method {
@@ -234,6 +240,8 @@ interface SourceMeasure {
   /** Returns a span of `length` seconds around a share of the source's work. */
   span(place: number, length: number): Span;
   weight(span: Span): number;
+  /** Returns the seconds between a span and the keyframe before it; null when unknown. */
+  lead(span: Span): number | null;
 }
 
 /**
@@ -280,6 +288,13 @@ async function measureSource(
       const share = shareUpTo(end + before) - shareUpTo(start + before);
       return share > 0 ? (end - start) / total / share : 1;
     },
+    lead({ start }) {
+      const key = pictures.reduce(
+        (last, { at, key }) => (key && at <= start + MICRO ? Math.max(last, at) : last),
+        -1,
+      );
+      return key < 0 ? null : start - key;
+    },
   };
 }
 
@@ -296,7 +311,7 @@ function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number
   });
 }
 
-async function encodeVideo(sample: Sample, span: Span): Promise<Omit<Excerpt, "weight">> {
+async function encodeVideo(sample: Sample, span: Span): Promise<Sampled> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { pictures, sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -331,7 +346,7 @@ function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
 
 const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
 
-async function encodeSound(sample: Sample, span: Span): Promise<Omit<Excerpt, "weight">> {
+async function encodeSound(sample: Sample, span: Span): Promise<Sampled> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -349,7 +364,7 @@ async function encodeSound(sample: Sample, span: Span): Promise<Omit<Excerpt, "w
 // Ogg's overhead per packet.
 const PACKET_BYTES = 2;
 
-async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Excerpt, "weight">> {
+async function encodeGroup(sample: Sample, span: Span): Promise<Sampled> {
   const { plan, request } = sample;
   const part = await sample.encode(requestOfPart(request, plan, span));
   const fixed = STREAM_BYTES * (plan.renditions.length + soundsOf(plan).length);
@@ -366,7 +381,7 @@ async function encodeGroup(sample: Sample, span: Span): Promise<Omit<Excerpt, "w
 /** Playlists and initialization segments per rendition. */
 const STREAM_BYTES = 1800;
 
-async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<Excerpt, "weight">> {
+async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Sampled> {
   const { plan, source, request } = sample;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   const one = await sample.encode(requestOfPart(request, plan, { start, end: roundTime(start + 1 / fps) }));
@@ -377,7 +392,7 @@ async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<
   const frames = plan.frames ?? Math.round((plan.duration ?? 0) * fps);
   return {
     plan: part.plan,
-    took: one.seconds + part.seconds,
+    took: part.seconds,
     fixed: 0,
     first,
     groups: 1,
@@ -385,7 +400,7 @@ async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Omit<
   };
 }
 
-async function encodeTile(sample: Sample, { start }: Span): Promise<Omit<Excerpt, "weight">> {
+async function encodeTile(sample: Sample, { start }: Span): Promise<Sampled> {
   const { plan, request, signal } = sample;
   const { tiles = 1, sheets = 1 } = plan.image?.sheet ?? {};
   const part = await sample.encode(tileRequest(request, plan, start));
@@ -430,7 +445,10 @@ function tileRequest({ kind, options }: EncodeRequest, plan: Plan, start: number
 function scaledSeconds(sample: Sample, excerpts: readonly Excerpt[]): number | null {
   const whole = modelSeconds(sample);
   if (whole === null) return null;
-  const model = excerpts.map(({ plan }) => modelSeconds({ ...sample, plan, chunks: 1 }) ?? 0);
+  const model = excerpts.map(({ plan, lead }) => {
+    const own = { ...plan, start: lead ?? plan.start };
+    return modelSeconds({ ...sample, plan: own, chunks: 1 }) ?? 0;
+  });
   const took = excerpts.reduce((sum, each) => sum + each.took, 0);
   const expected = model.reduce((sum, each) => sum + each, 0);
   return expected > 0 ? (whole * took) / expected : whole;
