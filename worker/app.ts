@@ -7,6 +7,7 @@ import { addImageRoutes } from "./api/images.ts";
 import { addJobRoutes } from "./api/jobs.ts";
 import { addKeyRoutes } from "./api/keys.ts";
 import { addMediaRoutes } from "./api/media.ts";
+import { addPreviewRoutes } from "./api/previews.ts";
 import { addServiceRoutes } from "./api/service.ts";
 import { addStepRoutes } from "./api/steps.ts";
 import { addTaskRoutes } from "./api/tasks.ts";
@@ -48,6 +49,7 @@ export function createApp(services: Services): Api {
   app.notFound((c) => answerNoRoute(c));
   addTaskRoutes(app, services);
   addEstimateRoutes(app, services);
+  addPreviewRoutes(app, services);
   addJobRoutes(app, services);
   addStepRoutes(app, services);
   addConnectionRoutes(app, services);

@@ -150,18 +150,23 @@ export const quotaExceeded = ({ of }: { of: "fetched" | "stored" }) =>
 
 export const inputRefused = ({ param, message }: { param: string; message: string }) =>
   new MediaError("invalid_input", `${param}: ${message}`, { param });
-export const estimateOverHttp = ({ param }: { param: string }) =>
+export const sampleOverHttp = ({ param }: { param: string }) =>
   new MediaError(
     "invalid_input",
-    `${param}: An estimate reads http and https URLs and files of the service, not S3 storage.`,
+    `${param}: An estimate or a preview reads http and https URLs and files of the service, not S3 storage.`,
     { param },
   );
-export const estimateTimeout = ({ seconds }: { seconds: number }) =>
+export const sampleTimeout = ({ seconds }: { seconds: number }) =>
   new MediaError("timeout", `The input could not be sampled within ${seconds} seconds.`);
-export const estimateNeedsRanges = ({ max_bytes }: { max_bytes: number }) =>
+export const sampleNeedsRanges = ({ max_bytes }: { max_bytes: number }) =>
   new MediaError(
     "input_too_large",
-    `The server of the input supports no ranges, so an estimate reads at most ${max_bytes} bytes from it.`,
+    `The server of the input supports no ranges, so an estimate or a preview reads at most ${max_bytes} bytes from it.`,
+  );
+export const previewTooLarge = ({ bytes, max_bytes }: { bytes: number; max_bytes: number }) =>
+  new MediaError(
+    "input_too_large",
+    `The files of this preview have ${bytes} bytes, more than the ${max_bytes} of a response; choose a smaller size or a lower quality.`,
   );
 export const uploadIncomplete = ({ param }: { param: string }) =>
   new MediaError("invalid_input", `${param}: The upload is not complete.`, { param });

@@ -21,8 +21,8 @@ import { createImageSigner, createSigner } from "./media/signed-urls.ts";
 import { createPageUploadsOf } from "./media/upload-object.ts";
 import { patiently } from "./network/durable-objects.ts";
 import { SERVICE_IN_CONTAINER } from "./run/encoders.ts";
-import { createEstimates } from "./run/estimates.ts";
 import { createFindStep, createRuns } from "./run/run-access.ts";
+import { createEstimates, createPreviews } from "./run/samples.ts";
 import { createPinnedMedia } from "./run/storage.ts";
 import { type ServiceSettings, SettingsError } from "./settings.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
@@ -98,6 +98,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
     image_signer: createImageSigner(settings.MEDIA_SIGNING_KEY, now),
     images: createImages(env, now),
     estimates: createEstimates(env),
+    previews: createPreviews(env),
     assets: env.ASSETS,
     settings: {
       base_url: settings.PUBLIC_URL,

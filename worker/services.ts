@@ -1,6 +1,7 @@
 import type { OutputEstimate } from "../src/runs/estimate.ts";
 import type { CreateId } from "../src/runs/ids.ts";
-import type { EstimateRequest } from "../src/runs/requests.ts";
+import type { PreviewResponse } from "../src/runs/preview-response.ts";
+import type { EstimateRequest, PreviewRequest } from "../src/runs/requests.ts";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
@@ -22,18 +23,25 @@ import type { Outside } from "./network/outside.ts";
 import type { FindStep, Runs } from "./run/runs.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
-/** The project that requests an estimate, and the base of the service's URLs. */
-export interface EstimateOwner {
+/** The project that requests an estimate or a preview, and the base of the service's URLs. */
+export interface SampleOwner {
   project: string;
   base: string;
 }
 
 /** Returns the estimate of an output; rejects with the errors of its task, and with the signal's reason. */
 export type Estimates = (
-  owner: EstimateOwner,
+  owner: SampleOwner,
   request: EstimateRequest,
   signal: AbortSignal,
 ) => Promise<OutputEstimate>;
+
+/** Returns the preview of an output; rejects with the errors of its task, and with the signal's reason. */
+export type Previews = (
+  owner: SampleOwner,
+  request: PreviewRequest,
+  signal: AbortSignal,
+) => Promise<PreviewResponse>;
 
 /** The dependencies of the API, which the composition root provides. */
 export interface Services {
@@ -72,6 +80,8 @@ export interface Services {
   images: Images;
   /** Estimates outputs. */
   estimates: Estimates;
+  /** Encodes previews. */
+  previews: Previews;
   /** The files of the reference page, which `worker/local/build/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };
   settings: ApiSettings;

@@ -76,8 +76,9 @@ export const fileMissing = () => new MediaError("input_not_found", "The file no 
 export const storageFull = ({ cause }: { cause: unknown }) =>
   new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause });
 export const sampleEnded = () =>
-  new MediaError("service_unavailable", "The estimate or preview was ended.", { retryable: false });
-export const previewReplaced = () => new DOMException("A newer preview replaced this one.", "AbortError");
+  new MediaError("service_unavailable", "The estimate, preview or filmstrip was ended.", {
+    retryable: false,
+  });
 export const objectMissing = ({ key }: { key: string }) =>
   new MediaError("media_not_found", `Nothing is stored as ${key}.`);
 

@@ -1,6 +1,8 @@
 import type {
   Client,
   CreateOptions,
+  FilmstripOptions,
+  FilmstripPicture,
   ListOptions,
   NewPreview,
   NewSample,
@@ -186,7 +188,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     { signal, onPart }: PreviewOptions = {},
   ): Promise<Preview> {
     const own = new AbortController();
-    previewing?.abort(errors.previewReplaced());
+    previewing?.abort(clientErrors.previewReplaced());
     previewing = own;
     const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
     const id = crypto.randomUUID();
@@ -204,6 +206,25 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     } finally {
       api.endSample(id).catch(() => {});
       if (previewing === own) previewing = null;
+    }
+  }
+
+  async function* filmstrip(
+    input: NewSample["input"],
+    { signal, ...options }: FilmstripOptions = {},
+  ): AsyncGenerator<FilmstripPicture, void> {
+    const { filmstripRequest } = await import("../client/filmstrip.ts");
+    const { request, file } = await prepareSample(filmstripRequest(input, options), signal);
+    const id = crypto.randomUUID();
+    try {
+      await untilAborted(api.filmstrip(id, request, file), signal);
+      for (;;) {
+        const next = await untilAborted(api.nextPicture(id), signal);
+        if (next === null) return;
+        yield next;
+      }
+    } finally {
+      api.endSample(id).catch(() => {});
     }
   }
 
@@ -263,6 +284,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     entries: (input, options) => probeEntries(client, input, options),
     estimate: (request, options) => estimate(request as NewSample, options),
     preview: (request, options) => preview(request as NewPreview, options),
+    filmstrip,
     on,
     watch: watchRun,
     async output(run) {

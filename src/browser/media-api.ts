@@ -5,6 +5,7 @@ import type { Size } from "../media/picture-geometry.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Source } from "../media/source.ts";
 import type { OutputEstimate } from "../runs/estimate.ts";
+import type { FilmstripPicture } from "../runs/filmstrip.ts";
 import type { Job } from "../runs/job.ts";
 import type { Preview, PreviewPart, PreviewView } from "../runs/preview.ts";
 import type { RunError, Step } from "../runs/step.ts";
@@ -191,7 +192,11 @@ export interface MediaApi {
   ): Promise<void>;
   /** Returns the visible part of a preview, if there is one, and then the whole. */
   show(id: string): Promise<{ part: PreviewPart } | { whole: Preview }>;
-  /** Stops the work on an estimate or a preview. */
+  /** Begins a filmstrip under an id; {@link MediaApi.nextPicture} reports its errors. */
+  filmstrip(id: string, request: unknown, file: LocalFile | null): Promise<void>;
+  /** Returns the next picture of a filmstrip; null after the last. */
+  nextPicture(id: string): Promise<FilmstripPicture | null>;
+  /** Stops the work on an estimate, a preview or a filmstrip. */
   endSample(id: string): Promise<void>;
   /** Answers a `sign` event. */
   signed(requestId: number, answer: PageResponse<SignedRequest>): Promise<void>;

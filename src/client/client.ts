@@ -3,6 +3,7 @@ import type { EncodeKind, StepKind } from "../media/formats.ts";
 import type { ProbeOptions } from "../media/option-types.ts";
 import type { Source } from "../media/source.ts";
 import type { OutputEstimate } from "../runs/estimate.ts";
+import type { FilmstripPicture } from "../runs/filmstrip.ts";
 import type { Preview, PreviewPart, PreviewView } from "../runs/preview.ts";
 import type { StepStatus } from "../runs/step.ts";
 import type { TaskStatus } from "../runs/task.ts";
@@ -12,6 +13,7 @@ import type {
   AnyRun,
   CreateOptions,
   EachOptions,
+  FilmstripOptions,
   ListOptions,
   NewPreview,
   NewSample,
@@ -34,6 +36,8 @@ export type {
   AnyRun,
   CreateOptions,
   EachOptions,
+  FilmstripOptions,
+  FilmstripPicture,
   ListOptions,
   MediaInput,
   NewPreview,
@@ -200,11 +204,22 @@ export interface Client {
    * image is encoded completely, and with `view` and `onPart`, its visible part first. A video is encoded for a few pictures around the
    * frame, sound for a few seconds. With `concat`, the preview shows the first video. The next call on the same client aborts the
    * previous one, which rejects with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a waveform, and the
-   * signal's reason on abort. The client of a service rejects with `encoder_unavailable`.
+   * signal's reason on abort. A service encodes previews on its light encoder, which shows only whole pictures and rejects with
+   * `encoder_unavailable` for work of the native one.
    *
    * @example const { original, output, bytes } = await client.preview({ input: file, kind: "image", options: { format: "webp" } });
    */
   preview<K extends EncodeKind>(request: NewPreview<K>, options?: PreviewOptions): Promise<Preview>;
+  /**
+   * Draws evenly spaced pictures of a video, such as those of an editor's timeline, and yields them in order. The first is at the start;
+   * each shows what a viewer sees at its time, upright and in the colors of a still. A page decodes with WebCodecs where the browser can,
+   * and otherwise with its core, and stores nothing. A service draws all in a task, which the client deletes afterwards. Ending the
+   * iteration stops the work. Rejects with the errors of a task of kind `image`, such as `input_no_video` for sound and
+   * `invalid_options` for a still image, and with the signal's reason on abort.
+   *
+   * @example for await (const { at, blob } of client.filmstrip(file, { count: 12, height: 72 })) show(at, URL.createObjectURL(blob));
+   */
+  filmstrip(input: NewTask["input"], options?: FilmstripOptions): AsyncGenerator<FilmstripPicture, void>;
   /**
    * Yields the current state of a task or step, then its changes, at most about one a second, ending with the finished run.
    * Rejects for an unknown run, and with the signal's reason on abort.

@@ -30,8 +30,7 @@ export const viewInvalid = () =>
     "view needs x and y of 0 or more, a width and a height above 0, and a scale above 0 up to 1.",
     { param: "view" },
   );
-export const previewLocalOnly = () =>
-  new MediaError("encoder_unavailable", "A service has no previews; use the local client.");
+export const previewReplaced = () => new DOMException("A newer preview replaced this one.", "AbortError");
 /** `type` is the name of a class, or what `typeof` returns for the value. */
 export const notMedia = ({ type }: { type: string }) =>
   new MediaError(

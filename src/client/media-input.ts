@@ -106,8 +106,12 @@ async function readUrl(text: string): Promise<MediaParts> {
   return { input: absolute?.href ?? text, file: null };
 }
 
-// Parsed by hand, because a page's content security policy may block fetch.
-function readDataUrl(text: string): Blob {
+/**
+ * Reads a `data:` URL by hand, because a page's content security policy may block fetch.
+ *
+ * @throws `invalid_input` for a malformed one.
+ */
+export function readDataUrl(text: string): Blob {
   const [, type = "", base64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(text) ?? [];
   if (data === undefined) throw errors.dataUrlMalformed();
   try {

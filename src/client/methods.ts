@@ -60,7 +60,7 @@ export async function probeInput(
     const finished = await steps.wait(step, signal && { signal });
     return finished.status === "succeeded" ? finished.output : outputSource(finished);
   } finally {
-    await deleteStep(steps, step.id);
+    await discard(steps, step.id);
   }
 }
 
@@ -74,15 +74,21 @@ export async function probeEntries(
   return entries;
 }
 
-async function deleteStep(steps: Client["steps"], id: string): Promise<void> {
+/** Deletes a task or step, which it cancels first if it still runs; never rejects because it runs. */
+export async function discard(
+  records: { delete(id: string): Promise<void>; cancel(id: string): Promise<unknown> },
+  id: string,
+): Promise<void> {
   try {
-    await steps.delete(id);
+    await records.delete(id);
   } catch (thrown) {
-    if (toMediaError(thrown).kind !== "step_running") return;
-    await steps.cancel(id).catch(() => {});
-    await steps.delete(id).catch(() => {});
+    if (!RUNNING.has(toMediaError(thrown).kind)) return;
+    await records.cancel(id).catch(() => {});
+    await records.delete(id).catch(() => {});
   }
 }
+
+const RUNNING: ReadonlySet<string> = new Set(["task_running", "step_running"]);
 
 const LIMIT = 100;
 

@@ -139,6 +139,22 @@ export interface PreviewOptions extends ReadOptions {
   onPart?(part: PreviewPart): void;
 }
 
+/** Options of a filmstrip. */
+export interface FilmstripOptions extends ReadOptions {
+  /**
+   * Number of pictures, from 1 to 500.
+   *
+   * @default 10
+   */
+  count?: number;
+  /**
+   * Height of a picture in pixels; the width follows from the shape of the source.
+   *
+   * @default 90
+   */
+  height?: number;
+}
+
 /** Options of a list. */
 export interface ListOptions<Status extends string = string, Kind extends string = string>
   extends ReadOptions {

@@ -9,7 +9,18 @@ import type { Task as TaskRecord } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
 import type { Upload } from "../runs/upload.ts";
 import { sleep, untilAborted } from "../util/async.ts";
-import type { CreateOptions, NewSample, NewStep, NewTask, OutputEstimate, ReadOptions } from "./client.ts";
+import type {
+  CreateOptions,
+  FilmstripOptions,
+  FilmstripPicture,
+  NewPreview,
+  NewSample,
+  NewStep,
+  NewTask,
+  OutputEstimate,
+  Preview,
+  ReadOptions,
+} from "./client.ts";
 import * as errors from "./errors.ts";
 import {
   createHttp,
@@ -22,8 +33,16 @@ import {
   readError,
 } from "./http.ts";
 import { type Job, type NewJob, waitForJob, watchJob } from "./jobs.ts";
-import { readInput } from "./media-input.ts";
-import { createWatchMethods, outputSource, probeEntries, probeInput, runTask, updatesOf } from "./methods.ts";
+import { readDataUrl, readInput } from "./media-input.ts";
+import {
+  createWatchMethods,
+  isView,
+  outputSource,
+  probeEntries,
+  probeInput,
+  runTask,
+  updatesOf,
+} from "./methods.ts";
 import { createRemoteOutput } from "./output.ts";
 import { updateOf } from "./progress.ts";
 import { readEvents } from "./read-events.ts";
@@ -56,6 +75,7 @@ const schemas = {
   job: async () => (await import("../runs/job.ts")).Job,
   update: async () => (await import("./update.ts")).TaskUpdate,
   estimate: async () => (await import("../runs/estimate.ts")).OutputEstimate,
+  preview: async () => (await import("../runs/preview-response.ts")).PreviewResponse,
 };
 
 const Health = z.object({ status: z.literal("ok") });
@@ -144,6 +164,42 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     yield await create("task", request, signal && { signal }, post, false);
   }
 
+  async function* filmstrip(
+    input: NewTask["input"],
+    options: FilmstripOptions = {},
+  ): AsyncGenerator<FilmstripPicture, void> {
+    const { taskFilmstrip } = await import("./filmstrip.ts");
+    const { signal } = options;
+    yield* taskFilmstrip(client, input, options, (url, source) =>
+      createRemoteOutput({ ...source, url }, fetch, readError).blob(signal && { signal }),
+    );
+  }
+
+  let previewing: AbortController | null = null;
+
+  async function preview(
+    { input, kind, options, at, view }: NewPreview,
+    { signal }: ReadOptions = {},
+  ): Promise<Preview> {
+    const own = new AbortController();
+    previewing?.abort(errors.previewReplaced());
+    previewing = own;
+    const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+    either.throwIfAborted();
+    if (at !== undefined && !(at >= 0)) throw errors.momentInvalid();
+    if (view && !isView(view)) throw errors.viewInvalid();
+    const request = { input, kind, ...(options && { options }), ...(at !== undefined && { at }) } as NewTask;
+    const post = async (body: unknown) =>
+      (
+        await call(
+          { method: "POST", path: "/previews", body, signal: either, repeats: true },
+          schemas.preview,
+        )
+      ).value;
+    const { original, output, ...facts } = await create("task", request, { signal: either }, post, false);
+    return { original: readDataUrl(original), output: readDataUrl(output), ...facts };
+  }
+
   const { on, watch: watchRun, wait } = createWatchMethods(watch, updates);
   const client: RemoteClient = {
     tasks: {
@@ -213,9 +269,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     probe: (input, options) => probeInput(client, input, options),
     entries: (input, options) => probeEntries(client, input, options),
     estimate: (request, options) => estimate(request as NewSample, options),
-    preview: async () => {
-      throw errors.previewLocalOnly();
-    },
+    preview: (request, options) => preview(request as NewPreview, options),
+    filmstrip: (input, options) => filmstrip(input, options),
     on,
     watch: watchRun,
     output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch, readError),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { closed, inputUrl, kindFrom, nullable, s3Url, webhookUrl } from "../media/fields.ts";
+import { closed, inputUrl, kindFrom, nullable, s3Url, seconds, webhookUrl } from "../media/fields.ts";
 import { BOUNDS, ENCODE_KINDS, type EncodeKind, STEP_KINDS, type StepKind } from "../media/formats.ts";
 import { OPTIONS } from "../media/options.ts";
 import { parseBody } from "../media/parse-body.ts";
@@ -75,15 +75,19 @@ export const TaskRequest = z
 /** A valid request for a task. */
 export type TaskRequest = z.output<typeof TaskRequest>;
 
-function estimateRequest<const K extends EncodeKind, O extends z.ZodType>(kind: K, options: O, id: string) {
-  return closed({
+function sampleShape<const K extends EncodeKind, O extends z.ZodType>(kind: K, options: O) {
+  return {
     input: inputUrl.meta({
       description: "Source URL: http:// or https://.",
       example: "https://example.com/clip.mov",
     }),
     kind: kindFrom([kind], ENCODE_KINDS),
     options: nullable(options),
-  }).meta({ id });
+  };
+}
+
+function estimateRequest<const K extends EncodeKind, O extends z.ZodType>(kind: K, options: O, id: string) {
+  return closed(sampleShape(kind, options)).meta({ id });
 }
 
 /** Body of `POST /estimates`. */
@@ -104,6 +108,34 @@ export const EstimateRequest = z
   .meta({ id: "EstimateRequest" });
 /** A valid request for an estimate. */
 export type EstimateRequest = z.output<typeof EstimateRequest>;
+
+function previewRequest<const K extends EncodeKind, O extends z.ZodType>(kind: K, options: O, id: string) {
+  const at = seconds.optional().meta({
+    description:
+      "The moment to show, in seconds of the source, moved into the part that the output shows; by default the middle of the output, and for kind image the option start.",
+    example: 12.5,
+  });
+  return closed({ ...sampleShape(kind, options), at: nullable(at) }).meta({ id });
+}
+
+/** Body of `POST /previews`. */
+export const PreviewRequest = z
+  .discriminatedUnion(
+    "kind",
+    [
+      previewRequest("video", OPTIONS.video.prefault({}), "VideoPreviewRequest"),
+      previewRequest("audio", OPTIONS.audio.prefault({}), "AudioPreviewRequest"),
+      previewRequest("image", OPTIONS.image.prefault({}), "ImagePreviewRequest"),
+      previewRequest("animation", OPTIONS.animation.prefault({}), "AnimationPreviewRequest"),
+      previewRequest("storyboard", OPTIONS.storyboard.prefault({}), "StoryboardPreviewRequest"),
+      previewRequest("waveform", OPTIONS.waveform.prefault({}), "WaveformPreviewRequest"),
+      previewRequest("adaptive_video", OPTIONS.adaptive_video.prefault({}), "AdaptiveVideoPreviewRequest"),
+    ],
+    FALLBACK,
+  )
+  .meta({ id: "PreviewRequest" });
+/** A valid request for a preview. */
+export type PreviewRequest = z.output<typeof PreviewRequest>;
 
 const inputFault = {
   error: ({ input }: z.core.$ZodRawIssue) => (input == null ? "is required." : "must be an object."),
@@ -180,6 +212,11 @@ export function parseTaskRequest(body: unknown): TaskRequest {
 /** Parses the body of `POST /estimates`; throws a {@link MediaError} whose kind and `param` name the first fault. */
 export function parseEstimateRequest(body: unknown): EstimateRequest {
   return parseBody(EstimateRequest, body);
+}
+
+/** Parses the body of `POST /previews`; throws a {@link MediaError} whose kind and `param` name the first fault. */
+export function parsePreviewRequest(body: unknown): PreviewRequest {
+  return parseBody(PreviewRequest, body);
 }
 
 /** Parses the body of `POST /steps`; throws a {@link MediaError} whose kind and `param` name the first fault. */

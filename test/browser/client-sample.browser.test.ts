@@ -2,7 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { makeClip, runFfmpeg } from "../fixtures/make-clip.ts";
+import { numberedClip, PICTURE } from "../integrity/numbered.ts";
+import { readFrames } from "../integrity/read-frames.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -16,6 +18,9 @@ const H264 = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p -c:a aac -b
 
 const film = (pictures: string) =>
   makeClip("mp4", ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", SOUND, "-t", "24", ...H264]);
+
+const VP8 = "-c:v libvpx -b:v 300k -auto-alt-ref 1 -lag-in-frames 16 -g 100";
+const TURNED = "-c:v libx264 -g 40 -pix_fmt yuv420p -metadata:s:v:0 rotate=90";
 
 let rig: ClientLab;
 beforeAll(async () => {
@@ -257,6 +262,12 @@ function writeFrames(name: string, frames: readonly string[]): Promise<string[]>
   );
 }
 
+/** Turns a picture back by a quarter; returns the path of the result. */
+async function turnBack(path: string): Promise<string> {
+  await runFfmpeg(["-y", "-i", path, "-vf", "transpose=cclock", `${path}.png`]);
+  return `${path}.png`;
+}
+
 test("a sound preview has a few seconds of output and original", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
@@ -310,3 +321,52 @@ test("a new preview aborts the previous one, a signal aborts its own, and none i
   ]);
   expect(seen.stored).toEqual([[], [], []]);
 });
+
+test.each([
+  { name: "an H.264 file", codec: "-c:v libx264 -g 40 -pix_fmt yuv420p", container: "mp4", count: 7 },
+  { name: "a VP8 file with hidden pictures", codec: VP8, container: "webm", two_passes: true, count: 7 },
+  { name: "a file that the core decodes", codec: "-c:v mpeg4 -g 40 -q:v 3", container: "mp4", count: 7 },
+  { name: "a long file that the core decodes", codec: "-c:v mpeg4 -g 40 -q:v 3", container: "mp4", count: 2 },
+  { name: "a turned file", codec: TURNED, container: "mp4", count: 3, turned: true },
+] as const)(
+  "a filmstrip of $name shows the picture of each time, as a still does",
+  async ({ count, ...of }) => {
+    const frames = 290;
+    const path = await rig.serve(await numberedClip({ frames, ...of }), `strip.${of.container}`);
+    const turned = "turned" in of;
+    const seen = await rig.lab.page.evaluate(
+      async ({ path, options }) => {
+        const { client, base64 } = kit;
+        const input = await kit.file(path);
+        const pictures = await Array.fromAsync(client.filmstrip(input, options));
+        const { core: _, total: __, ...stored } = await client.usage();
+        const { at = 0, blob = new Blob() } = pictures[1] ?? {};
+        const still = { format: "png", height: options.height, start: at } as const;
+        const same = await client.run({ input, kind: "image", options: still });
+        const pair = await Promise.all([blob, same.blob].map(base64));
+        await client.clear();
+        return {
+          stored,
+          times: pictures.map(({ at }) => at),
+          sizes: pictures.map(({ width, height }) => [width, height]),
+          pictures: await Promise.all(pictures.map(({ blob }) => base64(blob))),
+          pair,
+        };
+      },
+      { path, options: { count, height: turned ? 320 : 96 } },
+    );
+    expect(seen.stored).toEqual({ inputs: 0, work: 0, outputs: 0, records: 0 });
+    const names = await writeFrames("strip", seen.pictures);
+    const numbers = await Promise.all(
+      names.map(async (name) => {
+        const upright = turned ? await turnBack(name) : name;
+        return (await readFrames(upright))[0]?.number;
+      }),
+    );
+    expect(numbers).toEqual(seen.times.map((at) => Math.floor(at * PICTURE.fps + 0.05)));
+    expect(new Set(numbers).size).toBe(count);
+    expect(seen.sizes).toEqual(seen.times.map(() => (turned ? [192, 320] : [160, 96])));
+    const [drawn = "", still = ""] = await writeFrames("pair", seen.pair);
+    expect((await measureLikeness(drawn, still)).worst).toBeGreaterThan(0.9);
+  },
+);

@@ -5,6 +5,7 @@ import { pixelOf } from "./kinds/pixel.ts";
 
 const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
 
+const JPEG = "image/jpeg";
 const RED =
   "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACXBIWXMAAAABAAAAAQBPJcTWAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
 
@@ -215,6 +216,71 @@ export const CALLS: ClientClauses = [
       const { blob } = await client.run(request);
       deepEqual([last?.bytes, last?.score], [{ low: blob.size, high: blob.size }, null]);
       ok((last?.seconds ?? 0) > 0);
+    },
+  },
+  {
+    name: "previews a frame, a picture and sound, and leaves no record behind",
+    async check({ client, inputs }) {
+      const count = async () => [
+        (await client.tasks.list({ limit: 100 })).records.length,
+        (await client.steps.list({ limit: 100 })).records.length,
+      ];
+      const before = await count();
+      const request = { input: inputs.video, kind: "video", options: { width: 32 } } as const;
+      const frame = await client.preview({ ...request, at: 0.5 });
+      deepEqual([frame.at, frame.width, frame.original.type, frame.output.type], [0.5, 32, JPEG, JPEG]);
+      ok(frame.bytes > 0 && (frame.seconds ?? 0) > 0);
+      for (const each of [frame.original, frame.output]) equal((await client.probe(each)).width, 32);
+      const picture = await client.preview({ input: inputs.video, ...PNG });
+      deepEqual([picture.bytes, picture.output.type], [picture.output.size, "image/png"]);
+      const { output, width } = await client.preview({ input: inputs.video, kind: "audio" });
+      deepEqual([(await client.probe(output)).kind, width], ["audio", null]);
+      await rejects(client.preview({ ...request, at: -1 }), { kind: "invalid_options", param: "at" });
+      await rejects(client.preview({ ...request, kind: "waveform", options: {} }), { kind: "invalid_kind" });
+      await rejects(client.preview({ ...request, input: inputs.text }), { kind: "input_unsupported" });
+      const reason = new Error("the visitor left");
+      const signal = AbortSignal.abort(reason);
+      equal(await client.preview(request, { signal }).catch((error) => error), reason);
+      const replaced = client.preview(request).catch((error) => error.name);
+      await client.preview({ input: inputs.video, ...PNG });
+      equal(await replaced, "AbortError");
+      deepEqual(await count(), before);
+    },
+  },
+  {
+    name: "draws a filmstrip and leaves no record behind",
+    async check({ client, inputs }) {
+      const count = async () => [
+        (await client.tasks.list({ limit: 100 })).records.length,
+        (await client.steps.list({ limit: 100 })).records.length,
+      ];
+      const before = await count();
+      const pictures = await Array.fromAsync(client.filmstrip(inputs.video, { count: 3, height: 18 }));
+      deepEqual(
+        pictures.map(({ blob, width, height }) => [blob.type, width, height]),
+        pictures.map(() => ["image/jpeg", 32, 18]),
+      );
+      const { duration = 0 } = await client.probe(inputs.video);
+      const interval = Math.floor((duration / 3) * 1000) / 1000;
+      deepEqual(
+        pictures.map(({ at }) => at.toFixed(3)),
+        [0, 1, 2].map((place) => (place * interval).toFixed(3)),
+      );
+      const { width, height } = await client.probe(pictures[1]?.blob ?? "");
+      deepEqual([width, height], [32, 18]);
+      for await (const _ of client.filmstrip(inputs.video, { count: 2 })) break;
+      const refused = { name: "MediaError", kind: "invalid_options" };
+      await rejects(Array.fromAsync(client.filmstrip(inputs.video, { count: 0 })), refused);
+      await rejects(Array.fromAsync(client.filmstrip(inputs.video, { height: -1 })), refused);
+      await rejects(Array.fromAsync(client.filmstrip(redPicture())), refused);
+      await rejects(Array.fromAsync(client.filmstrip(inputs.text)), { kind: "input_unsupported" });
+      const reason = new Error("the visitor left");
+      const signal = AbortSignal.abort(reason);
+      equal(
+        await Array.fromAsync(client.filmstrip(inputs.video, { signal })).catch((error) => error),
+        reason,
+      );
+      deepEqual(await count(), before);
     },
   },
   {

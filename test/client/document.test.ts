@@ -107,6 +107,14 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
       return estimate;
     },
   ],
+  preview: [
+    "preview",
+    async (client, _, body) => {
+      const { original, output, ...facts } = await client.preview(body);
+      const [before, after] = await Promise.all([dataUrl(original), dataUrl(output)]);
+      return { original: before, output: after, ...facts };
+    },
+  ],
   "steps.create": ["createStep", (client, _, body) => client.steps.create(body)],
   "steps.get": ["getStep", (client, operation) => client.steps.get(id(operation))],
   "steps.list": ["listSteps", list(({ steps }) => steps)],
@@ -206,6 +214,10 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
   ],
   output: ["getMedia", async (client) => (await client.output(SUCCEEDED_TASK)).blob()],
 };
+async function dataUrl(file: Blob): Promise<string> {
+  return `data:${file.type};base64,${Buffer.from(await file.arrayBuffer()).toString("base64")}`;
+}
+
 function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
   return client.tasks
     .get(id(operation))
@@ -213,7 +225,7 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
 }
 
 // Built from other methods, or, as close, without a request.
-const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "entries", "preview", "close"];
+const OTHERS = ["uploads.send", "jobs.wait", "jobs.watch", "run", "probe", "entries", "filmstrip", "close"];
 // A page for people, what an `<img>` shows, and a stream for clients that do not follow the tasks of a job.
 const NOT_CALLED = ["getDocs", "getImage", "jobEvents"];
 

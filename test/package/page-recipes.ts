@@ -100,6 +100,19 @@ export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
     value: ["string", "string"],
   },
   "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
+  "See an encode before it is made": {
+    leaves: "[width, height, original.type, output.type, bytes.low <= bytes.high, seconds > 0]",
+    value: [160, 90, "image/jpeg", "image/jpeg", true, true],
+  },
+  "Draw the pictures of a timeline": {
+    leaves: "pictures.map(({ at, width }) => [at, width])",
+    value: [
+      [0, 80],
+      [0.5, 80],
+      [1, 80],
+      [1.5, 80],
+    ],
+  },
   "Find the tasks of an earlier visit": { leaves: "running", value: [] },
   "Free storage space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },
 };

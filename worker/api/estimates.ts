@@ -6,7 +6,7 @@ import { type Api, baseUrl, serve } from "../http/context.ts";
 import { answerWorkError } from "../http/errors.ts";
 import { countCreation } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
-import { operation, RUN_REQUEST_ERRORS } from "./openapi.ts";
+import { operation, SAMPLE_REQUEST_ERRORS } from "./openapi.ts";
 import { checkTaskAccess } from "./run-creation.ts";
 
 const INPUT = "https://example.com/clip.mov";
@@ -45,18 +45,14 @@ export function addEstimateRoutes(app: Api, services: Services): void {
           examples: { sampled: SAMPLED, exact: EXACT },
         },
       },
-      errors: [
-        ...RUN_REQUEST_ERRORS.filter((kind) => kind !== "invalid_output" && kind !== "connection_required"),
-        "payload_too_large",
-        "quota_exceeded",
-      ],
+      errors: SAMPLE_REQUEST_ERRORS,
       works: true,
     }),
     async (c) => {
       const request = parseEstimateRequest(await readJson(c.req.raw));
       const project = c.get("project");
       const need = await checkTaskAccess({ ...request, metadata: {} }, project, services);
-      if (need) throw errors.estimateOverHttp({ param: need.param });
+      if (need) throw errors.sampleOverHttp({ param: need.param });
       countCreation(c, limits);
       try {
         return c.json(await estimates({ project, base: baseUrl(c, settings) }, request, c.req.raw.signal));

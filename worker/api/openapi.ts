@@ -59,6 +59,13 @@ export const RUN_REQUEST_ERRORS = [
   "connection_required",
 ] satisfies RequestErrorKind[];
 
+/** The errors of a request for an estimate or a preview. */
+export const SAMPLE_REQUEST_ERRORS = [
+  ...RUN_REQUEST_ERRORS.filter((kind) => kind !== "invalid_output" && kind !== "connection_required"),
+  "payload_too_large",
+  "quota_exceeded",
+] satisfies RequestErrorKind[];
+
 /** An answer of an operation. `schema` names a component of the document; `many` makes the answer an array of it. */
 export interface Answer {
   description: string;
@@ -265,7 +272,7 @@ const ERROR_EXAMPLES = {
   upload_failed: example(errors.storageUnwritable({ cause: null })),
   storage_full: example(errors.storageFull({ cause: null })),
   worker_lost: example(encoderErrors.lightLost()),
-  timeout: example(errors.estimateTimeout({ seconds: 60 })),
+  timeout: example(errors.sampleTimeout({ seconds: 60 })),
 } as const satisfies Record<RequestErrorKind | WorkErrorKind, { message: string; param?: string }>;
 
 const SCOPE_MISSING = example(errors.scopeMissing({ scope: "write" }));

@@ -84,7 +84,7 @@ export const ErrorBody = z
   .object({
     kind: z.enum([...REQUEST_ERROR_KINDS, ...WORK_ERROR_KINDS]).meta({
       description:
-        "The kind of the error, from a closed set. The kinds from `input_forbidden` on occur only where the response waits for the work: at `/estimates` and `/image`.",
+        "The kind of the error, from a closed set. The kinds from `input_forbidden` on occur only where the response waits for the work: at `/estimates`, `/previews` and `/image`.",
     }),
     message: z.string().meta({ description: "What is wrong and how to correct it." }),
     param: z.string().optional().meta({

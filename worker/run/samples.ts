@@ -4,15 +4,16 @@ import type { EncodeRequest } from "../../src/media/options.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import type { OutputEstimate } from "../../src/runs/estimate.ts";
 import { estimateOutput } from "../../src/runs/steps/estimate.ts";
+import { previewOutput } from "../../src/runs/steps/preview.ts";
 import { openSample, SAMPLE } from "../../src/runs/steps/sample.ts";
 import type { StepTools } from "../../src/runs/steps/step-tools.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { storageReader } from "../../src/storage/readers.ts";
-import { MIB } from "../../src/util/bytes.ts";
+import { MIB, toBase64 } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
 import * as errors from "../errors.ts";
 import { createSigner } from "../media/signed-urls.ts";
-import type { EstimateOwner, Estimates } from "../services.ts";
+import type { Estimates, Previews, SampleOwner } from "../services.ts";
 import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
 import { createInputs, createPinnedMedia } from "./storage.ts";
 
@@ -43,11 +44,45 @@ export function createEstimates(env: Env): Estimates {
       ended.abort();
     }
     if (last) return last;
-    throw errors.estimateTimeout({ seconds: LIMIT_MS / 1000 });
+    throw errors.sampleTimeout({ seconds: LIMIT_MS / 1000 });
   };
 }
 
-function createTools(env: Env, { project, base }: EstimateOwner): StepTools {
+/** Creates {@link Previews}, which encode on the light encoder during the request and store nothing. */
+export function createPreviews(env: Env): Previews {
+  return async (owner, { input, kind, options, at }, signal) => {
+    const late = AbortSignal.timeout(LIMIT_MS);
+    const ended = new AbortController();
+    try {
+      const request = { kind, options } as EncodeRequest;
+      const parts = previewOutput(
+        { createTools: () => createTools(env, owner) },
+        { url: input, request, at: at ?? undefined },
+        AbortSignal.any([signal, late, ended.signal]),
+      );
+      let next = await parts.next();
+      while (!next.done) next = await parts.next();
+      const { original, output, ...facts } = next.value;
+      const bytes = original.size + output.size;
+      if (bytes > MAX_PREVIEW) throw errors.previewTooLarge({ bytes, max_bytes: MAX_PREVIEW });
+      return { original: await dataUrl(original), output: await dataUrl(output), ...facts };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      throw late.aborted ? errors.sampleTimeout({ seconds: LIMIT_MS / 1000 }) : thrown;
+    } finally {
+      ended.abort();
+    }
+  };
+}
+
+// An isolate has 128 MB, and a response holds its files several times.
+const MAX_PREVIEW = 12 * MIB;
+
+async function dataUrl(file: Blob): Promise<string> {
+  return `data:${file.type};base64,${toBase64(new Uint8Array(await file.arrayBuffer()))}`;
+}
+
+function createTools(env: Env, { project, base }: SampleOwner): StepTools {
   const { settings } = env;
   const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
   const media = createPinnedMedia(env, signer);
@@ -65,7 +100,7 @@ function createTools(env: Env, { project, base }: EstimateOwner): StepTools {
     offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
     inFlight: () => 1,
     async ensureRoom(bytes) {
-      if (bytes === 0 || bytes > MAX_COPY) throw errors.estimateNeedsRanges({ max_bytes: MAX_COPY });
+      if (bytes === 0 || bytes > MAX_COPY) throw errors.sampleNeedsRanges({ max_bytes: MAX_COPY });
     },
     open: (key) => storageReader(memory, key),
     remote: null,

@@ -7,7 +7,7 @@ import {
   drawImage,
   drawSample,
 } from "../../encoders/images/draw-image.ts";
-import { samplesBetween } from "../../encoders/webcodecs/frames.ts";
+import { samplesAt, samplesBetween } from "../../encoders/webcodecs/frames.ts";
 import { openInput, openPicturesOf } from "../../encoders/webcodecs/input.ts";
 import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
@@ -53,6 +53,29 @@ export function createLocalPictures(): PictureTools & { close(): void } {
         return writeCanvas(canvas, "jpeg", ORIGINAL_QUALITY);
       });
     },
+    async *drawEach({ image, source }, times, reader, signal) {
+      if (!hasPlainColors(source) || image.alpha) return;
+      const input = openInput(reader, signal);
+      const stop = () => input.dispose();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        const { track, origin } = await openPicturesOf(input, source);
+        for await (const sample of samplesAt(
+          track,
+          times.map((at) => origin + at + STILL_EPSILON),
+        )) {
+          signal.throwIfAborted();
+          const { canvas } = await drawSample(image, source, sample);
+          yield await writeCanvas(canvas, "jpeg", image.quality ?? ORIGINAL_QUALITY);
+        }
+      } catch {
+        // An encoder draws the rest, or reports a damaged file better.
+        signal.throwIfAborted();
+      } finally {
+        signal.removeEventListener("abort", stop);
+        stop();
+      }
+    },
     async decode(source, reader, span, signal) {
       return isPlain(source) ? orNull(signal, () => decodeSpan(source, reader, span, samples, signal)) : null;
     },
@@ -67,6 +90,9 @@ export function createLocalPictures(): PictureTools & { close(): void } {
 
 const ORIGINAL_QUALITY = 95;
 
+// Stills allow for this much rounding of times.
+const STILL_EPSILON = 0.001;
+
 // An encoder or a slower decoder reports a damaged file better.
 async function orNull<T>(signal: AbortSignal, work: () => Promise<T | null>): Promise<T | null> {
   try {
@@ -78,16 +104,13 @@ async function orNull<T>(signal: AbortSignal, work: () => Promise<T | null>): Pr
 }
 
 /** Returns whether a browser shows a source's pictures as they are: eight bits in limited range, upright and progressive. */
-function isPlain({
-  kind,
-  pixel_format,
-  color,
-  rotation = 0,
-  mirrored,
-  interlaced,
-  has_alpha,
-}: Source): boolean {
-  if (kind !== "video" || rotation !== 0 || mirrored || interlaced || has_alpha) return false;
+function isPlain(source: Source): boolean {
+  const { rotation = 0, mirrored } = source;
+  return rotation === 0 && !mirrored && hasPlainColors(source);
+}
+
+function hasPlainColors({ kind, pixel_format, color, interlaced, has_alpha }: Source): boolean {
+  if (kind !== "video" || interlaced || has_alpha) return false;
   return pixel_format === "yuv420p" && !color?.hdr && color?.range !== "full";
 }
 

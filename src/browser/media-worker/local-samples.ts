@@ -3,8 +3,10 @@ import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { OutputEstimate } from "../../runs/estimate.ts";
+import type { FilmstripPicture } from "../../runs/filmstrip.ts";
 import type { Preview, PreviewPart } from "../../runs/preview.ts";
 import { estimateOutput } from "../../runs/steps/estimate.ts";
+import { drawFilmstrip } from "../../runs/steps/filmstrip.ts";
 import { extraInputKey } from "../../runs/steps/media-keys.ts";
 import { previewOutput } from "../../runs/steps/preview.ts";
 import { openSample, SAMPLE } from "../../runs/steps/sample.ts";
@@ -19,10 +21,14 @@ interface OpenSampling {
   stop: AbortController;
   estimates?: AsyncGenerator<OutputEstimate, void>;
   previews?: AsyncGenerator<PreviewPart, Preview>;
+  pictures?: AsyncGenerator<FilmstripPicture, void>;
 }
 
 /** The methods of the media worker that encode parts of an input without a record. */
-export type LocalSamples = Pick<MediaApi, "estimate" | "refine" | "preview" | "show" | "endSample">;
+export type LocalSamples = Pick<
+  MediaApi,
+  "estimate" | "refine" | "preview" | "show" | "filmstrip" | "nextPicture" | "endSample"
+>;
 
 /** Creates the {@link LocalSamples}; nothing that they encode is stored. */
 export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): LocalSamples {
@@ -67,6 +73,11 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
     return yield* previewOutput({ createTools, pictures }, { ...request, ...moment }, signal);
   }
 
+  async function* filmstrip(read: () => ReturnType<typeof readRequest>, signal: AbortSignal) {
+    const { createTools, ...request } = await read();
+    yield* drawFilmstrip({ createTools, pictures: createLocalPictures() }, request, signal);
+  }
+
   return {
     async estimate(id, body, file, extra) {
       const stop = new AbortController();
@@ -84,6 +95,14 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       const next = await open.get(id)?.previews?.next();
       if (!next?.value) throw errors.sampleEnded();
       return next.done ? { whole: next.value } : { part: next.value };
+    },
+    async filmstrip(id, body, file) {
+      const stop = new AbortController();
+      open.set(id, { stop, pictures: filmstrip(() => readRequest(body, file, new Map()), stop.signal) });
+    },
+    async nextPicture(id) {
+      const { value } = (await open.get(id)?.pictures?.next()) ?? {};
+      return value ?? null;
     },
     async endSample(id) {
       open.get(id)?.stop.abort(errors.sampleEnded());

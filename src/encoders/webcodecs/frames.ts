@@ -159,6 +159,22 @@ export async function sampleAt(track: InputVideoTrack, at: number): Promise<Vide
   return sample;
 }
 
+/** Decodes the pictures visible at ascending times, each packet at most once, like {@link sampleAt}; the caller closes each. */
+export async function* samplesAt(
+  track: InputVideoTrack,
+  times: readonly number[],
+): AsyncGenerator<VideoSample, void> {
+  if (await hasHidden(track)) {
+    for (const at of times) yield await sampleAt(track, at);
+    return;
+  }
+  let index = 0;
+  for await (const sample of new VideoSampleSink(track).samplesAtTimestamps(times)) {
+    const at = times[index++] ?? 0;
+    yield sample ?? (await sampleAt(track, at));
+  }
+}
+
 async function hasHidden(track: InputVideoTrack): Promise<boolean> {
   return (await track.getCodec()) === "vp8" && !(await track.canBeTransparent());
 }

@@ -53,7 +53,7 @@ export interface DecodedSpan extends OpenedInput {
   draw(image: ImagePlan): Promise<Blob>;
 }
 
-/** The tools of a host that decodes and draws pictures faster than its encoders. Each returns null where it cannot. */
+/** The tools of a host that decodes and draws pictures faster than its encoders. Those that return one result return null if they cannot. */
 export interface PictureTools {
   /** Encodes a still exactly as its encoder does, and its original from the same decoded picture. */
   encodeStill(
@@ -63,6 +63,16 @@ export interface PictureTools {
   ): Promise<Pick<Preview, "original" | "output">> | null;
   /** Draws a frame of a video as a JPEG. */
   draw(still: StillPlan, reader: ByteReader, signal: AbortSignal): Promise<Blob | null>;
+  /**
+   * Draws the pictures visible at ascending times of a video, in seconds of the source, as JPEGs in the geometry of a still. Ends early
+   * where it cannot.
+   */
+  drawEach(
+    still: StillPlan,
+    times: readonly number[],
+    reader: ByteReader,
+    signal: AbortSignal,
+  ): AsyncGenerator<Blob, void>;
   /** Decodes the pictures from `start` to `end`; the moment `at` lies between them. */
   decode(
     source: Source,

@@ -44,6 +44,7 @@ export const OPERATIONS = [
   "POST /jobs/{id}/cancel",
   "POST /keys",
   "POST /keys/{id}/roll",
+  "POST /previews",
   "POST /steps",
   "POST /steps/{id}/cancel",
   "POST /tasks",

@@ -150,7 +150,7 @@ const PARSED = [
 ] as const;
 
 // They create nothing.
-const ANSWERS: ReadonlySet<string> = new Set(["/images", "/estimates"]);
+const ANSWERS: ReadonlySet<string> = new Set(["/images", "/estimates", "/previews"]);
 
 test("accepts every request example, and the examples cover every kind", async () => {
   const kinds: Record<string, string[]> = {};
@@ -177,6 +177,7 @@ test("accepts every request example, and the examples cover every kind", async (
   }
   expect(kinds).toEqual({
     "/estimates": ["video", "image"],
+    "/previews": ["frame"],
     "/images": ["thumbnail"],
     "/connections": ["aws", "self_hosted"],
     "/connections/{id}": ["another_name", "another_key", "make_default", "sign_for_pages"],

@@ -81,6 +81,11 @@ export function createMemoryApi(
       if (kind === "audio") throw planErrors.noSound();
       return { bytes: { low: 1000, high: 1000 }, seconds: 1, score: null };
     },
+    async previews(_, { kind, at = null }) {
+      if (kind === "audio") throw planErrors.noSound();
+      const jpeg = "data:image/jpeg;base64,/9j/";
+      return { original: jpeg, output: jpeg, bytes: 3, seconds: null, at, width: 1, height: 1 };
+    },
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
     settings,
     now: Date.now,

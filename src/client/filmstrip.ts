@@ -1,0 +1,30 @@
+import type { Source } from "../media/source.ts";
+import type { Client, FilmstripOptions, FilmstripPicture, NewTask } from "./client.ts";
+import { discard, outputSource } from "./methods.ts";
+
+const STRIP = { count: 10, height: 90 } as const;
+
+/** Returns the request for the pictures of a filmstrip. */
+export function filmstripRequest(
+  input: NewTask["input"],
+  { count = STRIP.count, height = STRIP.height }: FilmstripOptions,
+): NewTask<"image"> {
+  return { input, kind: "image", options: { format: "jpeg", count, height } };
+}
+
+/** Implements {@link Client.filmstrip} with a task, which it deletes afterwards. */
+export async function* taskFilmstrip(
+  { tasks }: Pick<Client, "tasks">,
+  input: NewTask["input"],
+  { signal, ...options }: FilmstripOptions,
+  read: (url: string, source: Source) => Promise<Blob>,
+): AsyncGenerator<FilmstripPicture, void> {
+  const task = await tasks.create(filmstripRequest(input, options), signal && { signal });
+  try {
+    const source = outputSource(await tasks.wait(task, signal && { signal }));
+    const { files = [], width = 0, height = 0 } = source;
+    for (const { url, time = 0 } of files) yield { at: time, blob: await read(url, source), width, height };
+  } finally {
+    await discard(tasks, task.id);
+  }
+}
