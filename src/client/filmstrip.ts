@@ -19,6 +19,7 @@ export async function* taskFilmstrip(
   { signal, ...options }: FilmstripOptions,
   read: (url: string, source: Source) => Promise<Blob>,
 ): AsyncGenerator<FilmstripPicture, void> {
+  signal?.throwIfAborted();
   const task = await tasks.create(filmstripRequest(input, options), signal && { signal });
   try {
     const source = outputSource(await tasks.wait(task, signal && { signal }));
