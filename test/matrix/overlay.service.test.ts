@@ -13,6 +13,7 @@ import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
 let source: string;
+let intact: string;
 let logo: string;
 beforeAll(async () => {
   rig = await openRig();
@@ -22,7 +23,7 @@ beforeAll(async () => {
     ..."-c:v libx264 -preset veryfast -crf 8 -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
   // The left half of the logo is transparent. ffmpeg fails at a damaged profile, which viewers ignore.
-  const intact = await makeClip("png", [
+  intact = await makeClip("png", [
     ...["-f", "lavfi", "-i", "color=red:size=20x20,format=rgba,pad=40:20:20:0:color=0x00000000"],
     ...["-frames:v", "1"],
   ]);
@@ -152,7 +153,7 @@ const IMAGES = [
     input: () => clip("jpeg", { size: "320x180" }),
     options: { format: "jpeg", quality: "high", width: 160 },
     overlay: { position: "bottom-right", width: "25%", opacity: 0.5 },
-    file: () => logo,
+    file: () => intact,
     like: ["scale=160:90", "scale=40:20,format=rgba,colorchannelmixer=aa=0.5", "W-w:H-h"],
   },
   {
