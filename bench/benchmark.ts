@@ -1,13 +1,13 @@
 /** One measurement of one side: the compared value, and facts for the notes. */
-export type Sample = Readonly<{ value: number } & Record<string, number>>;
+export type Measurement = Readonly<{ value: number } & Record<string, number>>;
 
 /** The two sides of a benchmark, ready to run any number of times. */
 export interface Contest {
-  ours(): Promise<Sample>;
+  ours(): Promise<Measurement>;
   /** Measures the product to compare with; null if there is none. */
-  peer: (() => Promise<Sample>) | null;
+  peer: (() => Promise<Measurement>) | null;
   /** Returns facts that the figures do not show; receives the samples without the warm-up. */
-  notes(ours: readonly Sample[], peer: readonly Sample[]): string;
+  notes(ours: readonly Measurement[], peer: readonly Measurement[]): string;
 }
 
 export interface Benchmark {

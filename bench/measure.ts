@@ -1,4 +1,4 @@
-import type { Benchmark, Result, Sample } from "./benchmark.ts";
+import type { Benchmark, Measurement, Result } from "./benchmark.ts";
 
 /** Measured rounds of every benchmark, after a warm-up that does not count. */
 export const RUNS = 5;
@@ -18,15 +18,15 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-export function medianOf(samples: readonly Sample[], fact: string): number {
+export function medianOf(samples: readonly Measurement[], fact: string): number {
   return median(samples.map((sample) => sample[fact] ?? Number.NaN));
 }
 
 /** Combines the samples of both sides, paired by round, into a result. */
 export function summarize(
   { name, unit }: Pick<Benchmark, "name" | "unit">,
-  ours: readonly Sample[],
-  peer: readonly Sample[],
+  ours: readonly Measurement[],
+  peer: readonly Measurement[],
   notes: string,
 ): Result {
   const ratios = peer.map((sample, round) => (ours[round]?.value ?? Number.NaN) / sample.value);
@@ -45,8 +45,8 @@ export function summarize(
 export async function runBenchmark(benchmark: Benchmark, runs: number = RUNS): Promise<Result> {
   await using ends = new AsyncDisposableStack();
   const contest = await benchmark.open(ends);
-  const ours: Sample[] = [];
-  const peer: Sample[] = [];
+  const ours: Measurement[] = [];
+  const peer: Measurement[] = [];
   for (let round = 0; round <= runs; round++) {
     const theirs = await contest.peer?.();
     const own = await contest.ours();

@@ -139,14 +139,20 @@ function head(name: string, type: string, help: string): string[] {
 }
 
 function samplesOf({ metric, labels, sum, counts }: Measured): string[] {
-  const named = Object.fromEntries(METRICS[metric].labels.map((name, index) => [name, labels[index] ?? ""]));
-  if (counts.length === 0) return [sample(metric, named, sum)];
+  const labelValues = Object.fromEntries(
+    METRICS[metric].labels.map((name, index) => [name, labels[index] ?? ""]),
+  );
+  if (counts.length === 0) return [sample(metric, labelValues, sum)];
   let total = 0;
   const buckets = counts.map((count, index) => {
     total += count;
-    return sample(`${metric}_bucket`, { ...named, le: String(BUCKETS[index] ?? "+Inf") }, total);
+    return sample(`${metric}_bucket`, { ...labelValues, le: String(BUCKETS[index] ?? "+Inf") }, total);
   });
-  return [...buckets, sample(`${metric}_sum`, named, sum), sample(`${metric}_count`, named, total)];
+  return [
+    ...buckets,
+    sample(`${metric}_sum`, labelValues, sum),
+    sample(`${metric}_count`, labelValues, total),
+  ];
 }
 
 function sample(name: string, labels: Record<string, string>, value: number): string {

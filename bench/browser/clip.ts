@@ -3,7 +3,7 @@ import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/media/index.ts";
 import type { VideoOptions } from "../../src/media/options.ts";
-import type { Sample } from "../benchmark.ts";
+import type { Measurement } from "../benchmark.ts";
 import { type Footage, makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";
 import { short } from "../report.ts";
@@ -25,7 +25,7 @@ export interface ClipLab {
   /** Measures a file that the page saved. */
   judge(path: string): Promise<{ ssim: number }>;
   /** Runs work in the page; returns the browser's peak memory. */
-  measure<T extends { seconds: number; size: number }>(work: () => Promise<T>): Promise<Sample>;
+  measure<T extends { seconds: number; size: number }>(work: () => Promise<T>): Promise<Measurement>;
 }
 
 export async function openClip(ends: AsyncDisposableStack, isolated = false): Promise<ClipLab> {
@@ -60,8 +60,12 @@ function quickly(tools: Toolset): Toolset {
 }
 
 /** Describes sizes, SSIM and memory of both sides. */
-export function describeSides(ours: readonly Sample[], peer: readonly Sample[], name: string): string {
-  const side = (samples: readonly Sample[]) => {
+export function describeSides(
+  ours: readonly Measurement[],
+  peer: readonly Measurement[],
+  name: string,
+): string {
+  const side = (samples: readonly Measurement[]) => {
     const memory = medianOf(samples, "memory");
     return [
       `${medianOf(samples, "size")} bytes`,
@@ -72,7 +76,7 @@ export function describeSides(ours: readonly Sample[], peer: readonly Sample[], 
   return `ours ${side(ours)}; ${name} ${side(peer)}`;
 }
 
-function describeEffort(samples: readonly Sample[]): string {
+function describeEffort(samples: readonly Measurement[]): string {
   const [memory, page, cpu] = ["memory", "page", "cpu"].map((name) => short(medianOf(samples, name)));
   return `${memory} MB in the browser (${page} of them in the page's process), ${cpu} s of processor time`;
 }

@@ -6,7 +6,7 @@ import { NATIVE_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { inParallel } from "../in-parallel.ts";
 import { medianOf } from "../measure.ts";
 import { short } from "../report.ts";
@@ -30,7 +30,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   const tab = await site.open();
   await tab.choose(...photos);
   await tab.page.evaluate(() => bench.ours.open({}));
-  const sides = async (one: (format: ImageFormat) => Promise<Sample>): Promise<Sample> => {
+  const sides = async (one: (format: ImageFormat) => Promise<Measurement>): Promise<Measurement> => {
     const facts: Record<string, number> = {};
     let value = 0;
     for (const format of FORMATS) {
@@ -73,7 +73,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-function sideOf(samples: readonly Sample[], format: ImageFormat): string {
+function sideOf(samples: readonly Measurement[], format: ImageFormat): string {
   const fact = (name: string) => medianOf(samples, name);
   return `${short(fact(format))} s, ${fact(`${format}_size`)} bytes, SSIM ${fact(`${format}_ssim`).toFixed(4)}`;
 }

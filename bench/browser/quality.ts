@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { runCommand } from "../run-command.ts";
 import { type ClipLab, describeSides, openClip, SIZE } from "./clip.ts";
 import type { Core } from "./page/plain.ts";
@@ -48,7 +48,7 @@ async function open(ends: AsyncDisposableStack, peer: Peer): Promise<Contest> {
   };
 }
 
-async function runPlain(lab: ClipLab, core: Core): Promise<Sample> {
+async function runPlain(lab: ClipLab, core: Core): Promise<Measurement> {
   const { tab, site } = lab;
   const args = plainArgs(lab, core);
   const sample = await lab.measure(() =>
@@ -58,7 +58,7 @@ async function runPlain(lab: ClipLab, core: Core): Promise<Sample> {
   return { ...sample, ...(await lab.judge(site.saved("plain.mp4"))) };
 }
 
-async function runNative(lab: ClipLab): Promise<Sample> {
+async function runNative(lab: ClipLab): Promise<Measurement> {
   const output = lab.site.saved("native.mp4");
   const args = lab.args(OPTIONS, "pool", lab.footage.path, output).map(onAllProcessors);
   const { seconds } = await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...args]);

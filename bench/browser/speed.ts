@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { runCommand } from "../run-command.ts";
 import { describeSides, openClip, SIZE } from "./clip.ts";
 
@@ -49,7 +49,7 @@ async function openOurs(ends: AsyncDisposableStack, options: typeof FIXED_RATE |
   const lab = await openClip(ends);
   const { tab, site } = lab;
   await tab.page.evaluate(() => bench.ours.open({ prefer: "speed" }));
-  const ours = async (): Promise<Sample> => {
+  const ours = async (): Promise<Measurement> => {
     const sample = await lab.measure(() =>
       tab.page.evaluate((options) => bench.ours.run({ kind: "video", options }), options),
     );

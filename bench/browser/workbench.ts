@@ -5,7 +5,7 @@ import { LAUNCH } from "../../test/browser/chromium.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { makeScratch } from "../scratch.ts";
 
 /**
@@ -52,7 +52,7 @@ export const workbenchBenchmarks: readonly Benchmark[] = [
 
 async function open(
   ends: AsyncDisposableStack,
-  measure: (page: Page, url: string) => Promise<Sample>,
+  measure: (page: Page, url: string) => Promise<Measurement>,
   note: string,
 ): Promise<Contest> {
   const folder = await makeScratch(ends);
@@ -75,7 +75,7 @@ async function open(
   };
 }
 
-async function firstLoad(page: Page, url: string): Promise<Sample> {
+async function firstLoad(page: Page, url: string): Promise<Measurement> {
   const loaded: Promise<number>[] = [];
   page.on("response", (response) => loaded.push(response.body().then((body) => gzipSync(body).length)));
   await page.goto(url);
@@ -84,7 +84,7 @@ async function firstLoad(page: Page, url: string): Promise<Sample> {
   return { value: sizes.reduce((sum, size) => sum + size, 0) / 1000, files: sizes.length };
 }
 
-async function firstPaint(page: Page, url: string): Promise<Sample> {
+async function firstPaint(page: Page, url: string): Promise<Measurement> {
   await page.goto(url);
   const value = await page.evaluate(
     () =>
@@ -99,7 +99,7 @@ async function firstPaint(page: Page, url: string): Promise<Sample> {
   return { value };
 }
 
-async function longestTask(page: Page, url: string): Promise<Sample> {
+async function longestTask(page: Page, url: string): Promise<Measurement> {
   const film = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=1280x720:rate=25:duration=10".split(" "),
     ..."-c:v mpeg4 -q:v 5".split(" "),
@@ -117,7 +117,7 @@ async function longestTask(page: Page, url: string): Promise<Sample> {
   return longest();
 }
 
-async function longestTaskOfMany(page: Page, url: string): Promise<Sample> {
+async function longestTaskOfMany(page: Page, url: string): Promise<Measurement> {
   const path = await makeClip("png", "-f lavfi -i testsrc2=size=320x180 -frames:v 1".split(" "));
   const paths = Array.from({ length: 200 }, () => path);
   // Polls rarely, and a single element, because looking for it also has a cost.
@@ -138,7 +138,7 @@ async function longestTaskOfMany(page: Page, url: string): Promise<Sample> {
 }
 
 /** Records long tasks from now on; resolves to a function that returns the longest. */
-async function watchTasks(page: Page): Promise<() => Promise<Sample>> {
+async function watchTasks(page: Page): Promise<() => Promise<Measurement>> {
   await page.evaluate(() => {
     const seen = Object.assign(globalThis, { tasks: [] as number[] });
     new PerformanceObserver((list) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../../src/runs/task.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { startBare } from "../host.ts";
 import { KEY, type Lab, openLab } from "../lab.ts";
 import { type LoadRequest, runLoad } from "../load.ts";
@@ -62,13 +62,13 @@ async function openBoth(ends: AsyncDisposableStack) {
   return { lab, bare, body: { input: `${origin.url}/none.mp3`, kind: "audio" } };
 }
 
-async function load(request: LoadRequest, total: number): Promise<Sample> {
+async function load(request: LoadRequest, total: number): Promise<Measurement> {
   const { rate, p50, p99 } = await runLoad(request, total, CONNECTIONS);
   return { value: rate, p50, p99 };
 }
 
-function times(ours: readonly Sample[], peer: readonly Sample[], total: number): string {
-  const side = (samples: readonly Sample[]) =>
+function times(ours: readonly Measurement[], peer: readonly Measurement[], total: number): string {
+  const side = (samples: readonly Measurement[]) =>
     ["p50", "p99"].map((fact) => `${fact} ${short(medianOf(samples, fact))} ms`).join(", ");
   return `ours ${side(ours)}; bare ${side(peer)}; ${total} requests over ${CONNECTIONS} connections`;
 }

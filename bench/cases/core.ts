@@ -7,7 +7,7 @@ import { findBuilt } from "../../core/cache.ts";
 import { rateArgs } from "../../src/media/ffmpeg/picture-graph.ts";
 import { VP9_TOOLS, videoTool } from "../../src/media/ffmpeg/toolset.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { makeFootage } from "../footage.ts";
 import { medianOf } from "../measure.ts";
 import { usageError } from "../options.ts";
@@ -86,14 +86,14 @@ async function openCore(job: Job, ends: AsyncDisposableStack): Promise<Contest> 
 const run = promisify(execFile);
 const Run = z.object({ value: z.number(), bytes: z.number() });
 
-async function runWasm(args: readonly string[]): Promise<Sample> {
+async function runWasm(args: readonly string[]): Promise<Measurement> {
   const program = new URL("core-run.ts", import.meta.url).pathname;
   const { stdout } = await run(process.execPath, [program, ...args], { maxBuffer: 1 << 24 });
   return Run.parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
 }
 
 // ffmpeg's own figures, which include its children.
-async function runNative(args: readonly string[], output: string): Promise<Sample> {
+async function runNative(args: readonly string[], output: string): Promise<Measurement> {
   const options = ["-nostdin", "-y", "-benchmark", "-threads", "1", "-filter_threads", "1"];
   const { stderr } = await run("ffmpeg", [...options, ...args], { maxBuffer: 1 << 24 });
   const [, user = "", system = ""] = /utime=([\d.]+)s stime=([\d.]+)s/.exec(stderr) ?? [];

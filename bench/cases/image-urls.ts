@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../test/fixtures/origin.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { openLab } from "../lab.ts";
 import { runLoad } from "../load.ts";
 import { medianOf } from "../measure.ts";
@@ -27,7 +27,7 @@ export const imageUrlBenchmarks: readonly Benchmark[] = [
 async function openMisses(ends: AsyncDisposableStack): Promise<Contest> {
   const { ours, ipx, photo } = await openBoth(ends);
   let round = 0;
-  const run = async (url: (source: string) => string): Promise<Sample> => {
+  const run = async (url: (source: string) => string): Promise<Measurement> => {
     let bytes = 0;
     const started = performance.now();
     for (let index = 0; index < PHOTOS; index++) bytes += await size(url(`${photo}?of=${round}-${index}`));
@@ -44,11 +44,11 @@ async function openMisses(ends: AsyncDisposableStack): Promise<Contest> {
 
 async function openHits(ends: AsyncDisposableStack): Promise<Contest> {
   const { ours, ipx, photo } = await openBoth(ends);
-  const run = async (url: string): Promise<Sample> => {
+  const run = async (url: string): Promise<Measurement> => {
     const { rate, p50, p99 } = await runLoad({ method: "GET", url, key: "", status: 200 }, HITS, CONNECTIONS);
     return { value: rate, p50, p99 };
   };
-  const few = async (url: string): Promise<Sample> => {
+  const few = async (url: string): Promise<Measurement> => {
     const { rate, p50, p99 } = await runLoad({ method: "GET", url, key: "", status: 200 }, 40, CONNECTIONS);
     return { value: rate, p50, p99 };
   };

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { hugeMp4 } from "../../test/fixtures/huge.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { startBare } from "../host.ts";
 import { type Lab, openLab, removeBlobs } from "../lab.ts";
 import { medianOf } from "../measure.ts";
@@ -31,7 +31,8 @@ async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
     },
     ours: () => ingest(lab, url, BYTES),
     notes(ours, peer) {
-      const speed = (samples: readonly Sample[]) => `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
+      const speed = (samples: readonly Measurement[]) =>
+        `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
       return `2 GB; ours ${speed(ours)} from POST /steps to its end, curl ${speed(peer)}; Miniflare's R2 would take ${short(storage)} s for as much from memory`;
     },
   };
@@ -86,7 +87,7 @@ async function timeStorage(lab: Lab, ends: AsyncDisposableStack): Promise<number
   return seconds;
 }
 
-async function ingest(lab: Lab, url: string, bytes: number): Promise<Sample> {
+async function ingest(lab: Lab, url: string, bytes: number): Promise<Measurement> {
   const started = performance.now();
   const step = await lab.runStep({ kind: "ingest", input: { url } });
   const seconds = (performance.now() - started) / 1000;

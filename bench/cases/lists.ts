@@ -7,7 +7,7 @@ import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
 import { SUCCEEDED_TASK } from "../../worker/api/tasks.ts";
 import { startService } from "../../worker/local/service.ts";
 import { RECORD_SAMPLE } from "../../worker/run/run-index.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { startBare } from "../host.ts";
 import { KEY } from "../lab.ts";
 import { runLoad } from "../load.ts";
@@ -45,7 +45,7 @@ async function openLists(ends: AsyncDisposableStack, count: number): Promise<Con
       for (const [name, path] of Object.entries(paths)) times[name] = await p50(url + path);
       return { ...times, value: Math.max(...Object.values(times)) };
     },
-    async peer(): Promise<Sample> {
+    async peer(): Promise<Measurement> {
       return { value: await p50(`${bare}/kv`) };
     },
     notes: (ours) =>

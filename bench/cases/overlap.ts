@@ -1,5 +1,5 @@
 import type { Source } from "../../src/media/source.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { makeFilm } from "../film.ts";
 import { openLab } from "../lab.ts";
 import { medianOf } from "../measure.ts";
@@ -23,7 +23,7 @@ async function openOverlap(ends: AsyncDisposableStack): Promise<Contest> {
   const { output } = await lab.runStep({ kind: "ingest", input: { url: remote.url } });
   const stored = output as Source;
   return {
-    async peer(): Promise<Sample> {
+    async peer(): Promise<Measurement> {
       const { seconds: download } = await runCommand("curl", [
         "-sS",
         "--fail",
@@ -36,7 +36,7 @@ async function openOverlap(ends: AsyncDisposableStack): Promise<Contest> {
       const encode = (performance.now() - started) / 1000;
       return { value: Math.max(download, encode), download, encode };
     },
-    async ours(): Promise<Sample> {
+    async ours(): Promise<Measurement> {
       await remote.take();
       const { seconds } = await lab.runTask({ input: remote.url, kind: "video", options: OPTIONS });
       return { value: seconds, ...(await remote.take()) };

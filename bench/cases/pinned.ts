@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Task } from "../../src/runs/task.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { makeFilm } from "../film.ts";
 import { openLab } from "../lab.ts";
 import { medianOf } from "../measure.ts";
@@ -46,7 +46,7 @@ async function openJob(job: Job, unit: "seconds" | "bytes", ends: AsyncDisposabl
   const remote = await startRemote(film.file, "film.mp4", ends);
   const lab = await openLab(ends);
   const starts = createStarts(film.seconds);
-  const sample = async (seconds: number): Promise<Sample> => {
+  const sample = async (seconds: number): Promise<Measurement> => {
     const { bytes, requests } = await remote.take();
     return { value: unit === "bytes" ? bytes : seconds, seconds, bytes, requests };
   };
@@ -65,7 +65,7 @@ async function openJob(job: Job, unit: "seconds" | "bytes", ends: AsyncDisposabl
       return sample(seconds);
     },
     notes(ours, peer) {
-      const side = (samples: readonly Sample[]) =>
+      const side = (samples: readonly Measurement[]) =>
         `${short(medianOf(samples, "seconds"))} s, ${short(medianOf(samples, "bytes") / 1e6)} MB in ${short(medianOf(samples, "requests"))} requests`;
       return [
         `${job.description} of ${short(film.seconds / 60)} minutes, ${FILM.size}, index at the end, by the ${encoder} encoder;`,

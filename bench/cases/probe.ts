@@ -2,7 +2,7 @@ import type { Source } from "../../src/media/source.ts";
 import { hugeMp3, hugeMp4, hugeWebm } from "../../test/fixtures/huge.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import type { VirtualFile } from "../../test/fixtures/virtual-file.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { openLab } from "../lab.ts";
 import { medianOf } from "../measure.ts";
 import { short } from "../report.ts";
@@ -52,7 +52,7 @@ async function openProbe(
 ): Promise<Contest> {
   const remote = await startRemote(file, name, ends);
   const lab = await openLab(ends);
-  const sample = async (seconds: number, duration: number, own = 0): Promise<Sample> => {
+  const sample = async (seconds: number, duration: number, own = 0): Promise<Measurement> => {
     const { bytes, requests } = await remote.take();
     return { value: bytes, requests, milliseconds: seconds * 1000, duration, own };
   };
@@ -71,7 +71,7 @@ async function openProbe(
       return sample((performance.now() - started) / 1000, (step.output as Source).duration ?? Number.NaN);
     },
     notes(ours, peer) {
-      const side = (samples: readonly Sample[]) =>
+      const side = (samples: readonly Measurement[]) =>
         `${short(medianOf(samples, "requests"))} requests, ${short(medianOf(samples, "milliseconds"))} ms`;
       const duration = sameDuration(ours, peer);
       return [
@@ -84,7 +84,7 @@ async function openProbe(
 }
 
 // Reading less only counts when the result is the same. ffprobe prints microseconds.
-function sameDuration(ours: readonly Sample[], peer: readonly Sample[]): number {
+function sameDuration(ours: readonly Measurement[], peer: readonly Measurement[]): number {
   const [own, theirs] = [medianOf(ours, "duration"), medianOf(peer, "duration")];
   if (!(Math.abs(own - theirs) <= Math.max(0.001, theirs * 1e-6))) {
     throw new Error(`We say that the file lasts ${own} s, and ffprobe ${theirs} s.`);

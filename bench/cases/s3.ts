@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { noise, virtualFile } from "../../test/fixtures/virtual-file.ts";
 import { type Ceph, startCeph } from "../../test/s3/ceph.ts";
 import { findProgram } from "../../worker/local/system.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { medianOf } from "../measure.ts";
 import { usageError } from "../options.ts";
 import { short } from "../report.ts";
@@ -46,7 +46,8 @@ async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
       return { value: seconds, upload: uploaded.seconds };
     },
     notes(ours, peer) {
-      const speed = (samples: readonly Sample[]) => `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
+      const speed = (samples: readonly Measurement[]) =>
+        `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
       return [
         `1 GB in parts of ${partBytes / 2 ** 20} MiB, ${partsAtOnce} at once, from a file to Ceph on the same machine; each a process from its start to its end:`,
         `ours ${speed(ours)} (${short(medianOf(ours, "upload"))} s without the start of Node), each part signed with its SHA-256, rclone ${speed(peer)}`,

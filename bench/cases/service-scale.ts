@@ -7,7 +7,7 @@ import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
 import { startOrigin } from "../../test/fixtures/origin.ts";
 import { ROOT } from "../../worker/local/settings.ts";
-import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../benchmark.ts";
 import { inParallel } from "../in-parallel.ts";
 import { medianOf } from "../measure.ts";
 import { descendants, processorSeconds } from "../processor-time.ts";
@@ -68,7 +68,7 @@ async function openScale(ends: AsyncDisposableStack): Promise<Contest> {
   let calls: Record<string, number> = {};
   return {
     peer: null,
-    async ours(): Promise<Sample> {
+    async ours(): Promise<Measurement> {
       // These take every slot, so that the created tasks wait.
       const holders = await Promise.all(
         Array.from({ length: RUNNING }, () => call<Task>("/tasks", 0, { input: slow, kind: "audio" })),

@@ -61,7 +61,7 @@ export interface Container {
   /** Ticks a second in which ffmpeg counts its packets; absent where files differ. */
   clock?: number;
   /** Whether ffmpeg must be told the format, because it recognizes it only by a file's name, which inputs lack. */
-  named: boolean;
+  formatFromName: boolean;
   /** The support of mediabunny (1.61): it can copy packets, only decode, or neither. */
   mediabunny: "copies" | "reads" | "none";
   /** Bytes up to which a probe lets mediabunny (1.61) read a whole file for its length; 0 where it may never stop, as in a FLAC file without frames. */
@@ -99,7 +99,7 @@ const PLAIN = {
   numbered_frames: false,
   lead: 5,
   tick: () => 0,
-  named: false,
+  formatFromName: false,
   mediabunny: "copies",
   max_measured: Number.POSITIVE_INFINITY,
   fast: false,
@@ -269,8 +269,13 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
   svg: row({ label: "SVG", mime: ["image/svg+xml"] }),
   tiff: row({ label: "TIFF", mime: ["image/tiff"] }),
-  targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe", named: true }),
-  pam: row({ label: "PAM", mime: ["image/x-portable-arbitrarymap"], demuxers: "image2pipe", named: true }),
+  targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe", formatFromName: true }),
+  pam: row({
+    label: "PAM",
+    mime: ["image/x-portable-arbitrarymap"],
+    demuxers: "image2pipe",
+    formatFromName: true,
+  }),
 };
 
 const UNKNOWN = row({ mediabunny: "none" });

@@ -14,7 +14,7 @@ import {
 import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
-import { findCutFile, intactOptions } from "./features/partial.ts";
+import { findTruncatedFile, intactOptions } from "./features/partial.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
@@ -122,7 +122,7 @@ export function createPlan<K extends EncodeKind>(
   hints: PlanHints = {},
 ): Plan {
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
-  const cut = findCutFile(source, options, concatSources(options, hints.extra));
+  const cut = findTruncatedFile(source, options, concatSources(options, hints.extra));
   if (cut) throw errors.cutOff(cut);
   const plan = PLANS[kind](source, intactOptions(source, options), hints);
   const parts = plannedOf(plan).map((part) => ({
@@ -292,8 +292,8 @@ function animationPlan(source: Source, options: AnimationOptions): Plan {
 
 function withDefaultWidth(picture: StoredPicture, options: AnimationOptions): AnimationOptions {
   if (options.width !== undefined || options.height !== undefined) return options;
-  const { shown } = createView(picture, options);
-  return { ...options, width: Math.min(shown.width, ANIMATION_DEFAULTS.width) };
+  const { displaySize } = createView(picture, options);
+  return { ...options, width: Math.min(displaySize.width, ANIMATION_DEFAULTS.width) };
 }
 
 function storyboardPlan(source: Source, options: StoryboardOptions): Plan {

@@ -25,10 +25,10 @@ interface Plan {
 
 /** Returns the extra files that a chunk of a plan reads: all or none. */
 export function extraFilesOf(
-  { further: files = [], concat }: Plan,
+  { further: extraFiles = [], concat }: Plan,
   { track }: { track: string },
 ): readonly ExtraFile[] {
-  return track === "audio" && !concat ? [] : files;
+  return track === "audio" && !concat ? [] : extraFiles;
 }
 
 /** Returns the bytes of the extra files that a chunk reads. */

@@ -85,14 +85,14 @@ function shownSize(source: Source) {
 function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: Source): boolean {
   const stored = storedPicture(source);
   if (!stored || !scale) return false;
-  const shown = displayedSize({ ...stored, rotate });
+  const displaySize = displayedSize({ ...stored, rotate });
   const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
   const part = crop
     ? {
-        width: (crop.width * shown.width) / turned.width,
-        height: (crop.height * shown.height) / turned.height,
+        width: (crop.width * displaySize.width) / turned.width,
+        height: (crop.height * displaySize.height) / turned.height,
       }
-    : shown;
+    : displaySize;
   const output = { width: Math.min(scale.width, width), height: Math.min(scale.height, height) };
   return output.width > part.width + 1 || output.height > part.height + 1;
 }
@@ -245,18 +245,18 @@ function joins({ further: files = [] }: Plan): boolean {
 function mixedChannels(plan: Plan, source: Source): Dropped[] {
   if (plan.waveform) return [];
   return soundsOf(plan).flatMap(({ track, audio }): Dropped[] => {
-    const own = sourceForTrack(source, { sound_track: track });
-    const stream = mainStream(own, "audio");
-    if (audio.mode !== "encode" || audio.channels >= (own.audio?.channels ?? 0)) return [];
+    const trackSource = sourceForTrack(source, { sound_track: track });
+    const stream = mainStream(trackSource, "audio");
+    if (audio.mode !== "encode" || audio.channels >= (trackSource.audio?.channels ?? 0)) return [];
     return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
   });
 }
 
 function lostDepth(plan: Plan, source: Source): Dropped[] {
   if (plan.waveform || plan.audio?.mode !== "encode") return [];
-  const own = sourceForTrack(source, plan);
-  const stream = own.streams?.find(({ kind }) => kind === "audio");
-  if (!losesDepth(plan.audio.codec, own)) return [];
+  const trackSource = sourceForTrack(source, plan);
+  const stream = trackSource.streams?.find(({ kind }) => kind === "audio");
+  if (!losesDepth(plan.audio.codec, trackSource)) return [];
   return [{ kind: "bit_depth", ...(stream && { index: stream.index }), reason: "no_place_in_format" }];
 }
 

@@ -153,7 +153,7 @@ export interface View {
   /** The part to keep, in stored pixels after rotating and mirroring; null for all. */
   crop: Rect | null;
   /** The size at which players display the view. */
-  shown: Size;
+  displaySize: Size;
 }
 
 /** Applies the options `rotate`, `flip` and `crop` to a stored picture; throws `invalid_options` for a crop beyond its edges. */
@@ -175,12 +175,12 @@ export function createView(
   const view = { rotate, turn, mirror: flipped !== (stored.mirror === true), turned };
   const part = options.crop === undefined ? null : partOf(whole, options.crop, options.position);
   if (!part || (part.width === whole.width && part.height === whole.height)) {
-    return { ...view, crop: null, shown: whole };
+    return { ...view, crop: null, displaySize: whole };
   }
   const across = span(part.x, part.width, turned.width / whole.width, turned.width);
   const down = span(part.y, part.height, turned.height / whole.height, turned.height);
   const crop = { x: across.at, y: down.at, width: across.length, height: down.length };
-  return { ...view, crop, shown: { width: part.width, height: part.height } };
+  return { ...view, crop, displaySize: { width: part.width, height: part.height } };
 }
 
 /**
@@ -234,7 +234,13 @@ export interface FrameRules extends SizeRules {
 /** Plans how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
 export function createGeometry(stored: StoredPicture, options: GeometryOptions, rules: FrameRules): Geometry {
   const view = createView(stored, options);
-  return geometryFor(view, targetSize(view.shown, options, rules), options, rules, stored.pixel_aspect === 1);
+  return geometryFor(
+    view,
+    targetSize(view.displaySize, options, rules),
+    options,
+    rules,
+    stored.pixel_aspect === 1,
+  );
 }
 
 /** Returns whether the options leave a stored picture as players display it: neither turned, cropped, scaled nor padded. */
@@ -259,14 +265,14 @@ export function geometryFor(
   rules: FrameRules,
   square: boolean,
 ): Geometry {
-  const { rotate, turn, mirror, turned, shown } = view;
+  const { rotate, turn, mirror, turned, displaySize } = view;
   const both = options.width !== undefined && options.height !== undefined;
   const fit = both ? (options.fit ?? (options.background === undefined ? "fill" : "contain")) : "fill";
   const place = ANCHORS[options.position ?? "center"];
 
   const part = view.crop ?? { x: 0, y: 0, ...turned };
-  const cover = fit === "cover" ? coverCrop(part, shown, target, place) : null;
-  const inner = fit === "contain" ? containSize(shown, target, rules.even) : target;
+  const cover = fit === "cover" ? coverCrop(part, displaySize, target, place) : null;
+  const inner = fit === "contain" ? containSize(displaySize, target, rules.even) : target;
   const cropped = cover ?? part;
   const same = cropped.width === inner.width && cropped.height === inner.height;
   return {
@@ -282,25 +288,25 @@ export function geometryFor(
 
 type Place = readonly [number, number];
 
-function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometry["crop"] {
-  const scale = Math.max(target.width / shown.width, target.height / shown.height);
+function coverCrop(part: Rect, displaySize: Size, target: Size, place: Place): Geometry["crop"] {
+  const scale = Math.max(target.width / displaySize.width, target.height / displaySize.height);
   const side = (stored: number, displayed: number, output: number) =>
     Math.min(stored, Math.max(1, Math.round((stored * output) / (displayed * scale))));
-  const width = side(part.width, shown.width, target.width);
-  const height = side(part.height, shown.height, target.height);
+  const width = side(part.width, displaySize.width, target.width);
+  const height = side(part.height, displaySize.height, target.height);
   if (width === part.width && height === part.height) return null;
   const x = part.x + Math.floor((part.width - width) * place[0]);
   const y = part.y + Math.floor((part.height - height) * place[1]);
   return { x, y, width, height };
 }
 
-function containSize(shown: Size, target: Size, even: boolean): Size {
-  const scale = Math.min(target.width / shown.width, target.height / shown.height);
+function containSize(displaySize: Size, target: Size, even: boolean): Size {
+  const scale = Math.min(target.width / displaySize.width, target.height / displaySize.height);
   const side = (length: number, box: number) => {
     const exact = length * scale;
     return box - exact < (even ? 2 : 1) ? box : Math.min(box, snap(exact, even));
   };
-  return { width: side(shown.width, target.width), height: side(shown.height, target.height) };
+  return { width: side(displaySize.width, target.width), height: side(displaySize.height, target.height) };
 }
 
 function pad(

@@ -363,7 +363,7 @@ export function createLadder(
   options: GeometryOptions & { quality?: Quality | undefined },
 ): Rendition[] {
   const view = createView(stored, options);
-  const { top, aspect } = topSize(view.shown, options);
+  const { top, aspect } = topSize(view.displaySize, options);
   const square = stored.pixel_aspect === 1;
   const side = Math.min(top.width, top.height);
   const sides = [side, ...RUNGS.map((rung) => rung.side).filter((rung) => rung < side)];
@@ -395,10 +395,10 @@ export function maxrateFor(side: number): number {
   return Math.round(lower.maxrate + share * (upper.maxrate - lower.maxrate));
 }
 
-function topSize(shown: Size, options: GeometryOptions): { top: Size; aspect: number } {
-  const target = targetSize(shown, options, { even: true });
-  const across = target.width / shown.width;
-  const down = target.height / shown.height;
+function topSize(displaySize: Size, options: GeometryOptions): { top: Size; aspect: number } {
+  const target = targetSize(displaySize, options, { even: true });
+  const across = target.width / displaySize.width;
+  const down = target.height / displaySize.height;
   const contains = (options.fit ?? (options.background === undefined ? "fill" : "contain")) === "contain";
   const enlarged = contains ? Math.min(across, down) : Math.max(across, down);
   const highest = RUNGS[RUNGS.length - 1]?.side ?? Number.POSITIVE_INFINITY;
@@ -407,6 +407,6 @@ function topSize(shown: Size, options: GeometryOptions): { top: Size; aspect: nu
   return {
     top: { width: snap(target.width * scale, true), height: snap(target.height * scale, true) },
     // With a single requested side, the source's ratio is more exact than that of the even size.
-    aspect: both ? target.width / target.height : shown.width / shown.height,
+    aspect: both ? target.width / target.height : displaySize.width / displaySize.height,
   };
 }

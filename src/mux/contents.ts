@@ -40,8 +40,8 @@ export async function countContents(
     const frame = audio && (await frameSeconds(audio));
     const hidden = sound?.preroll ? sound.hidden : 0;
     return {
-      pictures: video ? (indexed(video) ?? (await countPackets(video))).played.packets : 0,
-      sound: sound?.played.seconds ?? 0,
+      pictures: video ? (indexed(video) ?? (await countPackets(video))).visible.packets : 0,
+      sound: sound?.visible.seconds ?? 0,
       ...(sound && frame && { played: sound.packets * frame - hidden }),
     };
   } finally {
@@ -113,7 +113,7 @@ function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | 
 
 async function countPackets(
   track: InputTrack,
-): Promise<Pick<TrackIndex, "packets" | "hidden" | "preroll" | "played">> {
+): Promise<Pick<TrackIndex, "packets" | "hidden" | "preroll" | "visible">> {
   let [packets, seconds, fallback] = [0, 0, 0];
   for await (const { duration } of packetsOf(track, { metadataOnly: true })) {
     packets++;
@@ -121,5 +121,5 @@ async function countPackets(
     fallback = duration || fallback;
     seconds += fallback;
   }
-  return { packets, hidden: 0, preroll: false, played: { packets, seconds } };
+  return { packets, hidden: 0, preroll: false, visible: { packets, seconds } };
 }

@@ -70,11 +70,11 @@ export async function planJoin({ quicktime, video, audio, ...rest }: Mp4StitchOp
     if (typeof part === "string") throw errors.sourcesUnjoinable();
     const { track, samples, shared, begin } = part;
     build ??= createBuild({ ...track, ticks, quicktime, entry: shared.entry });
-    const shown = timesOf(track, samples, at - begin, ticks);
-    const decoded = shown.toSorted();
+    const displayTimes = timesOf(track, samples, at - begin, ticks);
+    const decoded = displayTimes.toSorted();
     if (build.stsz.length > 0 && (decoded[0] ?? 0) <= latest) throw errors.sourcesOverlap();
     latest = decoded[decoded.length - 1] ?? latest;
-    build.add({ ...track, input: inWindows(input) }, withSync(samples), decoded, shown);
+    build.add({ ...track, input: inWindows(input) }, withSync(samples), decoded, displayTimes);
   }
   if (!build) throw errors.noPictures();
   build.finish(Math.max(1, Math.round((until ?? 0) * ticks) - latest));
@@ -97,14 +97,14 @@ async function openPart(
   const shared = readSharedEntry(track.entry, quicktime);
   if (!shared) return "codec";
   const { edit, ticks, packets, end } = track;
-  const shown = timesOf(track, samples, 0, ticks);
-  const start = shown[0] ?? 0;
+  const displayTimes = timesOf(track, samples, 0, ticks);
+  const start = displayTimes[0] ?? 0;
   const length = samples.end / ticks;
   // Copying would show pictures that the edit list hides, and would not shorten the last one.
   const isCut = edit.length !== null && Math.abs(edit.length - length) > 2 * edit.grain;
   const isHidden = (samples.decoded[0] ?? 0) + (samples.offsets?.[0] ?? 0) < edit.from;
-  const isLate = shown.some((time) => time >= start + samples.end);
-  if (isCut || isHidden || isLate || shown.some((time) => time < start)) return "cut";
+  const isLate = displayTimes.some((time) => time >= start + samples.end);
+  if (isCut || isHidden || isLate || displayTimes.some((time) => time < start)) return "cut";
   if (end === null) return "index";
   const begin = start / ticks + length - end;
   const facts = { pictures: packets, seconds: begin > EPSILON_SECONDS ? end : start / ticks + length, ticks };
@@ -201,12 +201,12 @@ async function joinPictures(
         config = own;
       }
       if (own !== config) throw errors.encodingsDiffer();
-      const shown = timesOf(part, samples, batch[place]?.at ?? 0, build.first.ticks);
+      const displayTimes = timesOf(part, samples, batch[place]?.at ?? 0, build.first.ticks);
       // Pictures are decoded in presentation order, except those that others refer to.
-      const decoded = shown.toSorted();
+      const decoded = displayTimes.toSorted();
       if ((decoded[0] ?? 0) <= latest) throw errors.partsOverlap();
       latest = decoded[decoded.length - 1] ?? latest;
-      build.add(part, samples, decoded, shown);
+      build.add(part, samples, decoded, displayTimes);
       last = ((samples.end - (samples.decoded[part.packets - 1] ?? 0)) / part.ticks) * build.first.ticks;
     }
   }

@@ -72,22 +72,22 @@ export interface Gatherer {
 
 export function createGatherer(write: (bytes: Uint8Array) => Promise<void>): Gatherer {
   let buffer = new Uint8Array(OUT_BYTES);
-  let used = 0;
+  let length = 0;
   const flush = async () => {
-    const full = buffer.subarray(0, used);
-    if (used === 0) return;
+    const full = buffer.subarray(0, length);
+    if (length === 0) return;
     buffer = new Uint8Array(OUT_BYTES);
-    used = 0;
+    length = 0;
     await write(full);
   };
   return {
     async add(bytes) {
       for (let at = 0; at < bytes.length; ) {
-        const piece = bytes.subarray(at, at + OUT_BYTES - used);
-        buffer.set(piece, used);
-        used += piece.length;
+        const piece = bytes.subarray(at, at + OUT_BYTES - length);
+        buffer.set(piece, length);
+        length += piece.length;
         at += piece.length;
-        if (used === OUT_BYTES) await flush();
+        if (length === OUT_BYTES) await flush();
       }
     },
     flush,

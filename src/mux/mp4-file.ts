@@ -119,7 +119,12 @@ function closeTrack(build: Mp4Build, id: number, movieTicks: number): Mp4Index &
   const { header, name, group, volume } = KINDS[first.kind];
   const edits = editsOf(build, movieTicks);
   const length = edits.reduce((sum, edit) => sum + edit.length, 0);
-  const tkhd = timed("tkhd", 3, [id, 0], length, [u32(0, 0), u16(0, group, volume, 0), MATRIX, first.shown]);
+  const tkhd = timed("tkhd", 3, [id, 0], length, [
+    u32(0, 0),
+    u16(0, group, volume, 0),
+    MATRIX,
+    first.displaySize,
+  ]);
   const mdhd = timed("mdhd", 0, [first.ticks], duration, [u16(first.language, 0)]);
   const hdlr = handlerBox(first.quicktime, "mhlr", first.kind, letters(name));
   const data = first.quicktime ? handlerBox(true, "dhlr", "url ", letters("DataHandler")) : [];
@@ -215,7 +220,7 @@ export interface Mp4Build {
   duration: number;
   bytes: number;
   /** Adds the samples of a part with their decoding and presentation ticks, in decoding order. */
-  add(part: Mp4Track, samples: Mp4Samples, decoded: Float64Array, shown: Float64Array): void;
+  add(part: Mp4Track, samples: Mp4Samples, decoded: Float64Array, displayTimes: Float64Array): void;
   /** Completes the track; the last sample lasts `last` ticks. */
   finish(last: number): void;
 }
@@ -237,7 +242,7 @@ export function createBuild(first: Mp4Track): Mp4Build {
     start: 0,
     duration: 0,
     bytes: 0,
-    add({ input }, { sizes, sync, extents }, decoded, shown) {
+    add({ input }, { sizes, sync, extents }, decoded, displayTimes) {
       for (let index = 0; index < sizes.length; index++) {
         const [size = 0, at = 0] = [sizes[index], decoded[index]];
         if (before === null) build.start = at;
@@ -251,7 +256,7 @@ export function createBuild(first: Mp4Track): Mp4Build {
         chunk.samples++;
         chunk.bytes += size;
         build.bytes += size;
-        build.ctts.push((shown[index] ?? 0) - at);
+        build.ctts.push((displayTimes[index] ?? 0) - at);
         build.stsz.push(size);
         if (sync?.[index] !== 0) build.stss.push(build.stsz.length);
       }

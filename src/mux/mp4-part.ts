@@ -27,7 +27,7 @@ export interface Mp4Track {
   /** Language as packed in mdhd. */
   language: number;
   /** Display width and height, as stored in tkhd. */
-  shown: Uint8Array;
+  displaySize: Uint8Array;
   /** The only sample entry, including its header. */
   entry: Uint8Array;
   edit: Mp4Edit;
@@ -105,7 +105,7 @@ function readTrack(
       ticks,
       edit,
       language: moov.getUint16(mdhd.start + (wide ? 32 : 20)),
-      shown: bytesAt(moov, tkhd.end - 8, tkhd.end),
+      displaySize: bytesAt(moov, tkhd.end - 8, tkhd.end),
       entry: bytesAt(moov, entry.start - 8, entry.end),
       groups: kind === "soun" ? readGroups(moov, stbl) : [],
     }

@@ -72,10 +72,10 @@ function titleSamples(chapters: readonly Chapter[], until: number): TextSamples 
   const add = (seconds: number) =>
     edges.push(Math.max(Math.round(seconds * TICKS), (edges.at(-1) ?? -1) + 1));
   for (const { start } of chapters) add(start);
-  const shown = chapters.slice(0, edges.filter((edge) => edge < until).length);
-  edges.length = shown.length;
-  add(shown.at(-1)?.end ?? 0);
-  const samples = shown.map(({ title }) => {
+  const visible = chapters.slice(0, edges.filter((edge) => edge < until).length);
+  edges.length = visible.length;
+  add(visible.at(-1)?.end ?? 0);
+  const samples = visible.map(({ title }) => {
     const text = new TextEncoder().encode(title);
     return concatBytes([u16(text.length), text, ...UTF8]);
   });

@@ -5,7 +5,7 @@ export interface RawPictures {
   width: number;
   height: number;
   /** Display size, which states the shape of the pixels. */
-  shown: { width: number; height: number };
+  displaySize: { width: number; height: number };
   /** Nominal frames per second. */
   fps: number;
   /** Code points of ITU-T H.273; null for those that the source does not state. */
@@ -21,8 +21,8 @@ const BLOCK_HEADER = Uint8Array.of(0x80 | NUMBER, 0, 0, 0);
 
 /** Writes decoded pictures to a Matroska file, so that ffmpeg reads them in place of their source. */
 export function writeRawMatroska(raw: RawPictures): Blob {
-  const { format, width, height, shown, fps, color, pictures } = raw;
-  const known = (id: number, value: number | null) => (value === null ? [] : number(id, value));
+  const { format, width, height, displaySize, fps, color, pictures } = raw;
+  const codePoint = (id: number, value: number | null) => (value === null ? [] : number(id, value));
   const parts = [
     ...element(0x1a45dfa3, ...text(0x4282, "matroska"), ...number(0x4287, 4), ...number(0x4285, 2)),
     ...header(0x18538067, null),
@@ -40,15 +40,15 @@ export function writeRawMatroska(raw: RawPictures): Blob {
           0xe0,
           ...number(0xb0, width),
           ...number(0xba, height),
-          ...number(0x54b0, shown.width),
-          ...number(0x54ba, shown.height),
+          ...number(0x54b0, displaySize.width),
+          ...number(0x54ba, displaySize.height),
           ...text(0x2eb524, format),
           ...element(
             0x55b0,
-            ...known(0x55b1, color.matrix),
+            ...codePoint(0x55b1, color.matrix),
             ...number(0x55b9, LIMITED_RANGE),
-            ...known(0x55ba, color.transfer),
-            ...known(0x55bb, color.primaries),
+            ...codePoint(0x55ba, color.transfer),
+            ...codePoint(0x55bb, color.primaries),
           ),
         ),
       ),

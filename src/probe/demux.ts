@@ -239,7 +239,7 @@ async function readTrack(
   const packets = codec ? await countPackets(track, format, index, context.start) : null;
   // Calls without our own index make mediabunny read the file's, which takes far more memory.
   const bitrate = packets?.bitrate || (index ? 0 : await track.getAverageBitrate());
-  const duration = index ? index.shown : await track.getDurationFromMetadata();
+  const duration = index ? index.visibleSeconds : await track.getDurationFromMetadata();
   const language = await track.getLanguageCode();
   const end = index ? index.end : await endOf(track, context.start);
   const flags = await track.getDisposition();

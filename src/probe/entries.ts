@@ -21,7 +21,7 @@ export interface Finder {
   /** Finds where decoding must start so that every picture from a given time on is complete. */
   entry: Find;
   /** Finds the start of the picture visible at a time. */
-  shown: Find;
+  visibleFrom: Find;
   /** Finds the start of the audio packet that plays at a given time, in one of the source's audio tracks (default 0). */
   packetStart: (time: number, track?: number) => Promise<number | null>;
   /** Lists the times from which every picture is complete, ascending; null when unknown. */
@@ -57,7 +57,7 @@ export async function withEntries<T>(
     const origin = Math.max(0, await input.getFirstTimestamp());
     const pictures = track && (await createFinder(track, origin, source));
     return {
-      ...(pictures ?? { entry: unknown, shown: unknown, list: unknown }),
+      ...(pictures ?? { entry: unknown, visibleFrom: unknown, list: unknown }),
       packetStart: createSoundFinder(input, source, origin, await delayOf(readable, source)),
     };
   };
@@ -74,7 +74,7 @@ export async function withEntries<T>(
     const finder = await quietly(open);
     return await use({
       entry: async (time) => finder && quietly(() => finder.entry(time)),
-      shown: async (time) => finder && quietly(() => finder.shown(time)),
+      visibleFrom: async (time) => finder && quietly(() => finder.visibleFrom(time)),
       packetStart: async (time, sound) => finder && quietly(() => finder.packetStart(time, sound)),
       list: async () => finder && quietly(finder.list),
     });
@@ -109,7 +109,7 @@ async function createFinder(
   track: InputVideoTrack,
   origin: number,
   source: Source,
-): Promise<Pick<Finder, "entry" | "shown" | "list">> {
+): Promise<Pick<Finder, "entry" | "visibleFrom" | "list">> {
   const sink = new EncodedPacketSink(track);
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());
@@ -135,7 +135,7 @@ async function createFinder(
     return key ? null : 0;
   };
 
-  const shown: Find = async (time) => {
+  const visibleFrom: Find = async (time) => {
     const options = { metadataOnly: codec !== "vp8" };
     let packet = await sink.getPacket(origin + time + EPSILON_SECONDS, options);
     // A VP8 alt-ref frame may share the next picture's time, or follow just after the previous one.
@@ -159,7 +159,7 @@ async function createFinder(
     return [...times].sort((one, other) => one - other);
   };
 
-  return { entry, shown, list };
+  return { entry, visibleFrom, list };
 }
 
 function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {

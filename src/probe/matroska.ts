@@ -198,13 +198,13 @@ async function readClusters(
 ): Promise<Clusters> {
   const clusters: Uint8Array[][] = [];
   const packets = new Map<number, number>();
-  const used = { elements: 0, bytes: 0, skips: 0 };
+  const usage = { elements: 0, bytes: 0, skips: 0 };
   const target = ({ kind, enough }: TrackEntry) =>
-    kind === "audio" && used.skips > COSTLY.skips ? COSTLY.enough : enough;
+    kind === "audio" && usage.skips > COSTLY.skips ? COSTLY.enough : enough;
   const isEnough = () => tracks.every((track) => (packets.get(track.number) ?? 0) >= target(track));
   let at = start;
   while (at < end && !(at - start >= FREE_BYTES && isEnough())) {
-    if (++used.elements > LIMITS.elements || used.bytes > LIMITS.bytes || used.skips > LIMITS.skips) break;
+    if (++usage.elements > LIMITS.elements || usage.bytes > LIMITS.bytes || usage.skips > LIMITS.skips) break;
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster) {
       clusters.push([]);
@@ -224,8 +224,8 @@ async function readClusters(
     const content = await reader.read({ start: block.start, end: stop });
     clusters.at(-1)?.push(writeElement(EBML.simple_block, content.length), content);
     packets.set(track.number, (packets.get(track.number) ?? 0) + 1);
-    used.bytes += content.length;
-    if (stop < block.end) used.skips++;
+    usage.bytes += content.length;
+    if (stop < block.end) usage.skips++;
   }
   const parts = clusters.flatMap((content) => {
     const size = content.reduce((sum, { length }) => sum + length, 0);

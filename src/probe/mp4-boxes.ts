@@ -125,7 +125,7 @@ export interface TrackIndex {
   /** Duration of all packets in seconds. */
   seconds: number;
   /** Seconds that a player shows, with edits applied, without an empty edit at the start of all pictures and sound. */
-  shown: number;
+  visibleSeconds: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
   /** Whether its packets are evenly spaced, up to the rounding of a tick; the last one may have any duration. */
@@ -141,7 +141,7 @@ export interface TrackIndex {
   /** Seconds at its end that its only edit hides; 0 for several edits, and for less than a few pictures. */
   postroll: number;
   /** Packets that start, and seconds that play, within its only edit if that hides any; otherwise all. */
-  played: { packets: number; seconds: number };
+  visible: { packets: number; seconds: number };
   /**
    * How its pictures or sound are described: `several` when their size, channels or another setting changes midway, `codecs` when their
    * codec does, and `unused` when the index also lists descriptions that no packet has.
@@ -206,8 +206,8 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       orientation: readOrientation(view, tkhd),
       edits: plays ? editsOf(view, trak) : "none",
       hidden: plays ? (presentation?.hidden ?? 0) : 0,
-      ...(edited ?? { preroll: false, postroll: 0, played: { packets: sizes.count, seconds } }),
-      shown: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
+      ...(edited ?? { preroll: false, postroll: 0, visible: { packets: sizes.count, seconds } }),
+      visibleSeconds: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
       descriptions: plays ? descriptionsOf(view, stbl) : "one",
       timed: !plays || (timescale > 0 && (movie > 0 || !placesParts(view, trak))),
       consistent:
@@ -221,7 +221,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const end = (presentations.get(id)?.end ?? Number.NaN) - start;
     if (end > 0) track.end = roundTime(end);
     const delay = delays.has(id) ? Math.min(...delays.values()) : 0;
-    if (track.shown > delay) track.shown -= delay;
+    if (track.visibleSeconds > delay) track.visibleSeconds -= delay;
   }
   return { tracks, start: Number.isFinite(start) ? Math.max(0, start) : 0 };
 }
@@ -364,7 +364,7 @@ function readPlayed(
   trak: Box,
   { start, end, hidden, from, rest }: Presentation,
   ticks: number,
-): Pick<TrackIndex, "preroll" | "postroll" | "played"> | null {
+): Pick<TrackIndex, "preroll" | "postroll" | "visible"> | null {
   const stbl = findBox(view, trak, "mdia", "minf", "stbl");
   const table = (kind: string) => stbl && findBox(view, stbl, kind);
   const edges = [from - EDGE, from + end - start - EDGE] as const;
@@ -381,8 +381,8 @@ function readPlayed(
   const isVideo = readHandler(view, trak) === "vide";
   const preroll = hidden > MIN_PREROLL || (isVideo && before > 0);
   const postroll = rest - (end - start) > MIN_POSTROLL ? rest - (end - start) : 0;
-  const played = { packets, seconds: end - start };
-  return preroll || postroll > 0 ? { preroll, postroll, played } : null;
+  const visible = { packets, seconds: end - start };
+  return preroll || postroll > 0 ? { preroll, postroll, visible } : null;
 }
 
 // Encoders fill their last packet, and reordering may delay the last pictures beyond the edit.

@@ -377,7 +377,7 @@ export async function readMovieChapters(
     .flatMap((udta) => readNeroList(moov, findBox(moov, udta, "chpl")));
 }
 
-interface Sample {
+interface ChapterSample {
   /** Offset and size in bytes. */
   at: number;
   size: number;
@@ -386,12 +386,12 @@ interface Sample {
   length: number;
 }
 
-function endOf({ at, size }: Sample): number {
+function endOf({ at, size }: ChapterSample): number {
   return at + size;
 }
 
 // ISO/IEC 14496-12, 8.6.1.2 and 8.7.3 to 8.7.5; every loop is bounded by a limit or its box.
-function listSamples(moov: DataView, trak: Box): Sample[] {
+function listSamples(moov: DataView, trak: Box): ChapterSample[] {
   const mdia = findBox(moov, trak, "mdia");
   const stbl = mdia && findBox(moov, mdia, "minf", "stbl");
   const scale = readTimescale(moov, mdia && findBox(moov, mdia, "mdhd"));
@@ -409,7 +409,7 @@ function listSamples(moov: DataView, trak: Box): Sample[] {
   const sizes = shared > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => shared } : listed;
   const wide = stbl && findBox(moov, stbl, "co64");
   const chunkOffsets = wide ? table("co64", 8) : table("stco", 4);
-  const samples: Sample[] = [];
+  const samples: ChapterSample[] = [];
   const { delay, until } = readDelay(moov, trak);
   let [time, row, left] = [0, 0, times.rows > 0 ? times.value(0) : 0];
   for (let chunk = 0, run = 0; chunk < chunkOffsets.rows && scale > 0; chunk++) {

@@ -73,8 +73,8 @@ export async function probeMedia(
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
     if (complete && !error.retryable) return null;
-    const named = error.retryable ? null : readNamedStill(head);
-    if (named) return named;
+    const still = error.retryable ? null : readNamedStill(head);
+    if (still) return still;
     throw error;
   });
   if (complete && report === null) return finish(complete.source);

@@ -149,8 +149,8 @@ function boxOf(text: string | undefined): Size | null {
 export function sizeSvg(text: string, { width, height }: Size): string {
   const root = findSvgRoot(text);
   if (!root) return text;
-  const shown = svgSize(root);
-  const box = boxOf(root.attributes.get("viewBox")) ? "" : ` viewBox="0 0 ${shown.width} ${shown.height}"`;
+  const size = svgSize(root);
+  const box = boxOf(root.attributes.get("viewBox")) ? "" : ` viewBox="0 0 ${size.width} ${size.height}"`;
   const removed = new Set(["width", "height", ...(box ? ["viewBox"] : [])]);
   const rest = text
     .slice(root.start, root.end)

@@ -75,13 +75,13 @@ function firstIndex(length: number, holds: (at: number) => boolean): number {
  * total size grows with the square of the overlap, so callers must limit it.
  */
 export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
-  let shown: Cue[] = [];
+  let visible: Cue[] = [];
   function* showUntil(from: number, until: number): Generator<Cue, void> {
-    for (let at = from; at < until && shown.length > 0; ) {
-      const end = shown.reduce((first, cue) => Math.min(first, cue.end), until);
-      const text = shown.map((cue) => cue.text).join("\n");
-      yield { start: at, end, text, settings: shown[0]?.settings ?? "" };
-      shown = shown.filter((cue) => cue.end > end);
+    for (let at = from; at < until && visible.length > 0; ) {
+      const end = visible.reduce((first, cue) => Math.min(first, cue.end), until);
+      const text = visible.map((cue) => cue.text).join("\n");
+      yield { start: at, end, text, settings: visible[0]?.settings ?? "" };
+      visible = visible.filter((cue) => cue.end > end);
       at = end;
     }
   }
@@ -89,7 +89,7 @@ export function* flattenCues(cues: readonly Cue[]): Generator<Cue, void> {
   for (const cue of cues) {
     yield* showUntil(at, cue.start);
     at = cue.start;
-    shown.push(cue);
+    visible.push(cue);
   }
   yield* showUntil(at, Number.POSITIVE_INFINITY);
 }

@@ -118,7 +118,7 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
     const selection = selectSamples(samplesOf(moov, trak, index.start), until);
     for (const group of groupSamples(selection.samples())) {
       onWait();
-      const [first, last] = [group[0] as Sample, group.at(-1) as Sample];
+      const [first, last] = [group[0] as TextSample, group.at(-1) as TextSample];
       const bytes = await reader.read({ start: first.at, end: last.at + last.size }, signal);
       for (const { start, end, at, size } of group) {
         const text = bytes.subarray(at - first.at, at - first.at + size);
@@ -131,11 +131,11 @@ export const readMp4Cues: CueReader = async (reader, streams, { signal, onWait, 
   return cues;
 };
 
-function selectSamples(all: Iterable<Sample>, until: number) {
+function selectSamples(all: Iterable<TextSample>, until: number) {
   let whole = true;
   return {
     whole: () => whole,
-    *samples(): Generator<Sample, void> {
+    *samples(): Generator<TextSample, void> {
       let read = 0;
       for (const sample of all) {
         const { start, end, size } = sample;
@@ -147,8 +147,8 @@ function selectSamples(all: Iterable<Sample>, until: number) {
   };
 }
 
-function* groupSamples(samples: Iterable<Sample>): Generator<Sample[], void> {
-  let group: Sample[] = [];
+function* groupSamples(samples: Iterable<TextSample>): Generator<TextSample[], void> {
+  let group: TextSample[] = [];
   for (const sample of samples) {
     const [first, last] = [group[0], group.at(-1)];
     const gap = last ? sample.at - last.at - last.size : 0;
@@ -163,7 +163,7 @@ function* groupSamples(samples: Iterable<Sample>): Generator<Sample[], void> {
   if (group.length > 0) yield group;
 }
 
-interface Sample {
+interface TextSample {
   /** Milliseconds. */
   start: number;
   end: number;
@@ -173,7 +173,7 @@ interface Sample {
 }
 
 // ISO/IEC 14496-12, 8.6.1 (stts) and 8.7 (stsz, stsc, stco, co64).
-function* samplesOf(moov: DataView, trak: Box, from: number): Generator<Sample, void> {
+function* samplesOf(moov: DataView, trak: Box, from: number): Generator<TextSample, void> {
   const stbl = findBox(moov, trak, "mdia", "minf", "stbl");
   const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
   const boxOf = (kind: string) => stbl && findBox(moov, stbl, kind);

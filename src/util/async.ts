@@ -179,15 +179,15 @@ interface QueueEntry {
 export function createSlotQueue(slots: number, budget: number): SlotQueue {
   const queue: QueueEntry[] = [];
   let running = 0;
-  let used = 0;
+  let usage = 0;
 
   function next(): void {
     for (;;) {
       const first = queue[0];
-      if (!first || running >= slots || (running > 0 && used + first.amount > budget)) return;
+      if (!first || running >= slots || (running > 0 && usage + first.amount > budget)) return;
       queue.shift();
       running++;
-      used += first.amount;
+      usage += first.amount;
       first.start();
     }
   }
@@ -210,7 +210,7 @@ export function createSlotQueue(slots: number, budget: number): SlotQueue {
               if (over) return;
               over = true;
               running--;
-              used -= amount;
+              usage -= amount;
               next();
             });
           },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Benchmark, Sample } from "../../bench/benchmark.ts";
+import type { Benchmark, Measurement } from "../../bench/benchmark.ts";
 import { median, percentile, runBenchmark, summarize } from "../../bench/measure.ts";
 
 test.each([
@@ -28,7 +28,7 @@ test("a percentile of few values is one of them", () => {
   expect(percentile([7, 3, 5], 99)).toBe(7);
 });
 
-const samples = (...values: number[]): Sample[] => values.map((value) => ({ value }));
+const samples = (...values: number[]): Measurement[] => values.map((value) => ({ value }));
 
 test("the ratio is the median of the pairwise ratios", () => {
   const result = summarize({ name: "a", unit: "ms" }, samples(10, 20, 60), samples(10, 40, 20), "why");

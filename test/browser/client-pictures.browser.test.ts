@@ -221,9 +221,9 @@ test("a still without its last bytes, which no browser decodes, becomes a WebP b
     const whole = await clip(format);
     const path = join(rig.folder, `ends.${format}`);
     await writeFile(path, (await readFile(whole)).subarray(0, -missing));
-    const made = await make(path, { kind: "image", options: { format: "webp", quality: "high" } });
-    expect(made).toMatchObject({ source: { format: "webp" } });
-    expect((await measureLikeness((made as Made).path, whole)).mean, format).toBeGreaterThan(0.9);
+    const output = await make(path, { kind: "image", options: { format: "webp", quality: "high" } });
+    expect(output).toMatchObject({ source: { format: "webp" } });
+    expect((await measureLikeness((output as Made).path, whole)).mean, format).toBeGreaterThan(0.9);
   }
 });
 

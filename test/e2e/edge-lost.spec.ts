@@ -18,8 +18,8 @@ test("says why it no longer follows a task at the edge, and follows it again wit
   const urls = ["deleted.png", "revoked.png"].map((name) =>
     origin.serve(`/${name}`, () => (isRead ? { silent: true } : { file, mime: "image/png", headers })),
   );
-  const { value: made } = await ask<NewApiKey>(served, "POST", "/keys", { name: "To be revoked" });
-  await connectEdge(workbench, { url: served.url, key: made.secret ?? "" });
+  const { value: key } = await ask<NewApiKey>(served, "POST", "/keys", { name: "To be revoked" });
+  await connectEdge(workbench, { url: served.url, key: key.secret ?? "" });
   await workbench.evaluate((text) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
@@ -55,7 +55,7 @@ test("says why it no longer follows a task at the edge, and follows it again wit
   await expect(deleted).toContainText("The task no longer exists.");
   await expect(deleted).toContainText("Ready");
 
-  expect((await ask(served, "DELETE", `/keys/${made.id}`)).status).toBe(204);
+  expect((await ask(served, "DELETE", `/keys/${key.id}`)).status).toBe(204);
   await expect(revoked).toContainText("The service does not know this key.");
   await workbench.getByRole("link", { name: "Edge" }).click();
   await expect(workbench.getByRole("alert")).toContainText("may have been revoked");

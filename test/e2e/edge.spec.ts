@@ -80,9 +80,9 @@ test("reports and forgets a key that was revoked since the last visit", async ({
   served,
   complaints,
 }) => {
-  const { value: made } = await ask<NewApiKey>(served, "POST", "/keys", { name: "Revoked" });
-  const { secret = "" } = made;
-  await ask(served, "DELETE", `/keys/${made.id}`);
+  const { value: key } = await ask<NewApiKey>(served, "POST", "/keys", { name: "Revoked" });
+  const { secret = "" } = key;
+  await ask(served, "DELETE", `/keys/${key.id}`);
   await page.goto(`${served.url}/#/edge`);
   await page.evaluate((saved) => localStorage.setItem("framewright-edge", JSON.stringify(saved)), {
     base_url: served.url,

@@ -202,7 +202,7 @@ test("presets are applied, saved, applied to other files, renamed and deleted", 
     { name: {} },
   ];
   await workbench.evaluate(
-    (kept) => localStorage.setItem("framewright-presets", kept),
+    (presets) => localStorage.setItem("framewright-presets", presets),
     JSON.stringify(hostile),
   );
   await workbench.reload();

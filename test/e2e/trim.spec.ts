@@ -57,12 +57,12 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
   await expect.poll(addresses).toBe(0);
 
   const output = await convert(card, folder);
-  const [got, wanted] = await Promise.all([
+  const [got, expected] = await Promise.all([
     readSound(output, { channels: 1 }),
     readSound(clip, { channels: 1, before: ["-ss", String(dragged), "-to", "2.5"] }),
   ]);
   expect(got.duration).toBeCloseTo(2.5 - dragged, 1);
-  const [echo] = compareSound(got, wanted);
+  const [echo] = compareSound(got, expected);
   expect(Math.abs(echo?.lag ?? 1)).toBeLessThan(0.003);
   expect(echo?.correlation).toBeGreaterThan(0.98);
 });

@@ -61,10 +61,10 @@ test.concurrent.for(["gif", "webp"] as const)(
 );
 
 test.concurrent("a GIF cut off within a frame keeps the frames before it", LIMIT, async ({ expect }) => {
-  const path = await keepClip("gif", "cut gif", async (made) => {
+  const path = await keepClip("gif", "cut gif", async (target) => {
     const bytes = await readFile(await unevenGif({}));
     const last = bytes.lastIndexOf(CONTROL, undefined, "latin1");
-    await writeFile(made, bytes.subarray(0, last + 40));
+    await writeFile(target, bytes.subarray(0, last + 40));
   });
   const output = await rig.door.encode({
     ...{ input: rig.serve(path), kind: "image" },
@@ -156,8 +156,8 @@ test.concurrent(
     expect(output.task.steps[2]?.output).toMatchObject({ format: "gif", width: 480, height: 270 });
     const steps = "fps=12,scale=480:-1:flags=bicubic";
     const palette = `[0:v]${steps},split[a][b];[a]palettegen[p];[b][p]paletteuse`;
-    const peer = await keepClip("gif", JSON.stringify(["palettegen", FOOTAGE]), (made) =>
-      runFfmpeg(["-i", path, "-filter_complex", palette, made]),
+    const peer = await keepClip("gif", JSON.stringify(["palettegen", FOOTAGE]), (target) =>
+      runFfmpeg(["-i", path, "-filter_complex", palette, target]),
     );
     const compare = (gif: string) => measureLikeness(gif, path, { filter: steps, pixels: "gbrp" });
     const [ours, theirs] = [await compare(output.path), await compare(peer)];
@@ -196,7 +196,7 @@ test.for([
   const ended = Buffer.from(await new Response(body).arrayBuffer());
   expect(frames()).toBe(10);
   expect(ended.length).toBe(bytes.length);
-  const path = await keepClip(format, JSON.stringify(["ended", name]), (made) => writeFile(made, ended));
+  const path = await keepClip(format, JSON.stringify(["ended", name]), (target) => writeFile(target, ended));
   const delays = await delaysOf(path, format);
   expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(3300);
   expect(delays.slice(0, -1)).toEqual(Array(9).fill(100));

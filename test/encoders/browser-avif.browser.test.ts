@@ -79,12 +79,12 @@ test.each(["very_low", "medium", "very_high"] as const)(
     const options = { quality } as const;
     const ours = await avif(input, options);
     const native = await encode(input, "image", { format: "avif", ...options });
-    const [got, wanted] = [
+    const [got, expected] = [
       await measureLikeness(ours.path, input, RANGE),
       await measureLikeness(native.path, input, RANGE),
     ];
     const [bytes, peer] = [(await readFacts(ours.path)).bytes, (await readFacts(native.path)).bytes];
-    expect(Math.abs(got.mean - wanted.mean)).toBeLessThan(0.02);
+    expect(Math.abs(got.mean - expected.mean)).toBeLessThan(0.02);
     expect(bytes / peer).toBeGreaterThan(0.75);
     expect(bytes / peer).toBeLessThan(1.25);
   },
@@ -168,8 +168,8 @@ test("keeps transparency", async () => {
     },
     `/files/${basename(path)}`,
   );
-  for (const [index, wanted] of [2, 128, 253].entries()) {
-    expect(Math.abs((alpha[index] ?? -1) - wanted)).toBeLessThan(8);
+  for (const [index, expected] of [2, 128, 253].entries()) {
+    expect(Math.abs((alpha[index] ?? -1) - expected)).toBeLessThan(8);
   }
 });
 

@@ -94,12 +94,12 @@ test.each([
     const options = { mode: "copy", ...more } as const;
     const path = await lateClip(name, name === "webm" ? await clip(name) : await noiseClip(2));
     const [{ out }, native] = [await copy(path, options), await encode(path, "video", options)];
-    const [got, wanted] = [await readFacts(out), await readFacts(native.path)];
+    const [got, expected] = [await readFacts(out), await readFacts(native.path)];
     expect(got.picture?.times).toHaveLength(50);
     for (const [index, time] of (got.picture?.times ?? []).entries())
-      expect(Math.abs(time - (wanted.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+      expect(Math.abs(time - (expected.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
     expect(got.picture?.duration).toBeCloseTo(2, 2);
-    expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.03);
+    expect(Math.abs(got.duration - expected.duration)).toBeLessThan(0.03);
     if ("mute" in more) return;
     // Opus begins 7 ms before 0, which a copy shows as sound.
     expect(Math.abs(await soundLag(out, native.path))).toBeLessThan(name === "webm" ? 0.008 : 0.0011);

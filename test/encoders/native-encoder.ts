@@ -92,16 +92,16 @@ export async function openFile(path: string): Promise<ByteReader> {
 }
 
 /** Returns a `durably` that keeps successful results by name, as JSON, across simulated crashes. */
-export function createDurably(kept: Map<string, string> = new Map()): {
+export function createDurably(results: Map<string, string> = new Map()): {
   durably: Durably;
   kept: Map<string, string>;
 } {
   const durably: Durably = async (name, work) => {
-    const cached = kept.get(name);
+    const cached = results.get(name);
     if (cached !== undefined) return JSON.parse(cached);
     const result = await work(new AbortController().signal);
-    kept.set(name, JSON.stringify(result));
+    results.set(name, JSON.stringify(result));
     return result;
   };
-  return { durably, kept };
+  return { durably, kept: results };
 }

@@ -157,10 +157,10 @@ test.for(CASES)("%s at %s in chunks matches one pass", async ([codec, rate], { e
   expect(cuts).toHaveLength(2);
   const [one, parts] = await Promise.all([readFacts(whole), readFacts(path)]);
   expect(await readNumbers(path)).toEqual(await readNumbers(whole));
-  const [times, wanted] = [parts.picture?.times ?? [], one.picture?.times ?? []];
-  expect(times).toHaveLength(wanted.length);
+  const [times, expected] = [parts.picture?.times ?? [], one.picture?.times ?? []];
+  expect(times).toHaveLength(expected.length);
   for (const [index, time] of times.entries())
-    expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
+    expect(Math.abs(time - (expected[index] ?? -1))).toBeLessThan(0.0011);
   expect(Math.abs(parts.duration - one.duration)).toBeLessThan(0.03);
   expect(parts.picture).toMatchObject({ tag: one.picture?.tag, pixel_format: one.picture?.pixel_format });
 
@@ -168,7 +168,7 @@ test.for(CASES)("%s at %s in chunks matches one pass", async ([codec, rate], { e
   const base = await ssimOf(whole, input);
   const near = (time: number) => cuts.some((cut) => Math.abs(time - cut) < 0.2);
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const seams = (values: number[]) => values.filter((_, index) => near(wanted[index] ?? 0));
+  const seams = (values: number[]) => values.filter((_, index) => near(expected[index] ?? 0));
   const seam = Math.min(...seams(likeness)) - Math.min(...seams(base));
   note(task, { ssim: mean(likeness), whole: mean(base), seam });
   expect(seams(likeness).length).toBeGreaterThan(8);

@@ -117,8 +117,8 @@ test.concurrent.for(["mp4", "webm"] as const)("audio stays in sync in %s", async
   const input = await noiseClip(3);
   const { whole, path } = await bothWays(input, { format, quality: "high", width: 80 }, 1);
   const as = { channels: 2, sample_rate: 8000 };
-  const [got, wanted] = await Promise.all([readSound(path, as), readSound(whole, as)]);
-  for (const echo of compareSound(got, wanted)) {
+  const [got, expected] = await Promise.all([readSound(path, as), readSound(whole, as)]);
+  for (const echo of compareSound(got, expected)) {
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(echo.lag).toBe(0);
   }

@@ -42,10 +42,10 @@ test.for([
   async ({ file, codec, format, expected, lost }) => {
     const path = await makeClip(file, sine(codec));
     for (const options of [{ format }, { format, volume: 0.5 }, { format, start: 0.2 }]) {
-      const made = await encodeSound(path, options);
-      const [name, , bits] = await streamOf(made.output);
+      const output = await encodeSound(path, options);
+      const [name, , bits] = await streamOf(output.output);
       expect(name === "flac" ? `flac ${bits}` : name).toBe(expected);
-      expect(made.dropped.filter(({ kind }) => kind === "bit_depth")).toEqual(lost);
+      expect(output.dropped.filter(({ kind }) => kind === "bit_depth")).toEqual(lost);
     }
   },
 );

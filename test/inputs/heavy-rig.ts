@@ -150,8 +150,8 @@ export async function startHeavyRig(
 /** Polls often until the result is truthy; rejects when the time is up. */
 export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
   for (const end = Date.now() + most_ms; ; await sleep(20)) {
-    const found = await look();
-    if (found) return found;
+    const value = await look();
+    if (value) return value;
     if (Date.now() > end) throw new Error(`Not so within ${most_ms} ms: ${look}`);
   }
 }

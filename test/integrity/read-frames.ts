@@ -89,8 +89,8 @@ const DAMAGED = 16;
 const LATE = 1 / PICTURE.fps + 0.0021;
 
 /** Compares the pictures of an output with the expected ones. */
-export function findFaults(frames: readonly Frame[], wanted: WantedFrames): FrameFaults {
-  const originals = new Map(wanted.frames.map((frame) => [frame.number, frame]));
+export function findFaults(frames: readonly Frame[], expected: WantedFrames): FrameFaults {
+  const originals = new Map(expected.frames.map((frame) => [frame.number, frame]));
   const numbers = new Set<number>();
   const doubled: number[] = [];
   const misplaced: number[] = [];
@@ -109,10 +109,10 @@ export function findFaults(frames: readonly Frame[], wanted: WantedFrames): Fram
       latest = Math.max(latest, number);
       if (difference(rest, original.rest) > DAMAGED) damaged.push(number);
       // Negated, so that a time of NaN counts as a fault.
-      if (!(Math.abs(time - (original.time - wanted.start)) < LATE)) untimely.push(number);
+      if (!(Math.abs(time - (original.time - expected.start)) < LATE)) untimely.push(number);
     }
   }
-  const missing = wanted.frames.flatMap(({ number }) =>
+  const missing = expected.frames.flatMap(({ number }) =>
     number === null || numbers.has(number) ? [] : [number],
   );
   const faults = { missing, doubled, misplaced, unreadable, damaged, untimely };

@@ -8,13 +8,13 @@ export interface Products {
  * Correlates two signals at every delay at once through their spectra (the cross-correlation theorem); for seconds of sound
  * that is more than twenty times faster than delay by delay.
  */
-export function productsOf(got: Float32Array, wanted: Float32Array, reach: number): Products {
-  const size = 2 ** Math.ceil(Math.log2(Math.max(got.length, wanted.length) + reach + 1));
+export function productsOf(got: Float32Array, expected: Float32Array, reach: number): Products {
+  const size = 2 ** Math.ceil(Math.log2(Math.max(got.length, expected.length) + reach + 1));
   // Transforms two real signals as one complex one: the first is its even part, the second its odd part.
   const real = new Float64Array(size);
   const imaginary = new Float64Array(size);
   real.set(got);
-  imaginary.set(wanted);
+  imaginary.set(expected);
   transform(real, imaginary);
   const above = new Float64Array(size);
   const below = new Float64Array(size);

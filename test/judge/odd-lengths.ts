@@ -241,13 +241,13 @@ export function boxes(
   from: number,
   to: number,
 ): { kind: string; start: number; end: number }[] {
-  const found: { kind: string; start: number; end: number }[] = [];
+  const spans: { kind: string; start: number; end: number }[] = [];
   for (let at = from; at + 8 <= to; ) {
     const size = file.readUInt32BE(at);
-    found.push({ kind: file.toString("latin1", at + 4, at + 8), start: at, end: at + size });
+    spans.push({ kind: file.toString("latin1", at + 4, at + 8), start: at, end: at + size });
     at += size;
   }
-  return found;
+  return spans;
 }
 
 /** Makes a box of an MP4. */

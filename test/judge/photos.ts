@@ -23,10 +23,14 @@ export async function clearErrors(path: string): Promise<number> {
   );
 }
 
-function mostError(picture: Picture, wanted: (color: string) => Rgba, counts = (_: number) => true): number {
+function mostError(
+  picture: Picture,
+  expected: (color: string) => Rgba,
+  counts = (_: number) => true,
+): number {
   return Math.max(
     ...CENTERS.map(([x, y], index) =>
-      counts(x) ? colorDistance(picture.at(x, y), wanted(QUADRANT_COLORS[index] ?? "")) : 0,
+      counts(x) ? colorDistance(picture.at(x, y), expected(QUADRANT_COLORS[index] ?? "")) : 0,
     ),
   );
 }

@@ -51,12 +51,12 @@ export async function thumbhashError(
     Number(new RegExp(`${name} (\\d+)`).exec(header)?.[1]),
   );
   const pixels = output.subarray(output.indexOf("ENDHDR\n") + 7);
-  const [wanted, seen] = [
+  const [expected, seen] = [
     thumbHashToRGBA(rgbaToThumbHash(width ?? 0, height ?? 0, pixels)),
     thumbHashToRGBA(Buffer.from(thumbhash, "base64")),
   ];
-  if (wanted.w !== seen.w || wanted.h !== seen.h) return 255;
-  const differences = wanted.rgba.map((value, at) => Math.abs(value - (seen.rgba[at] ?? 0)));
+  if (expected.w !== seen.w || expected.h !== seen.h) return 255;
+  const differences = expected.rgba.map((value, at) => Math.abs(value - (seen.rgba[at] ?? 0)));
   return differences.reduce((sum, value) => sum + value, 0) / differences.length;
 }
 

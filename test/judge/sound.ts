@@ -66,9 +66,9 @@ export function levelOf(samples: Float32Array): number {
 /** Compares each channel with its original at the best match within `reach` seconds of delay either way. */
 export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[] {
   const furthest = Math.round(reach * original.sample_rate);
-  return original.channels.map((wanted, index) => {
+  return original.channels.map((expected, index) => {
     const channel = output.channels[index] ?? new Float32Array(0);
-    const correlate = createCorrelation(channel, wanted, furthest);
+    const correlate = createCorrelation(channel, expected, furthest);
     let best = { lag: 0, correlation: -1 };
     // Nearest delays first, so that a periodic sound matches at the nearest of equal delays.
     for (let step = 0; step <= furthest; step++) {
@@ -80,7 +80,7 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
     return {
       lag: best.lag / original.sample_rate,
       correlation: best.correlation,
-      gain: levelOf(channel) - levelOf(wanted),
+      gain: levelOf(channel) - levelOf(expected),
     };
   });
 }
@@ -88,18 +88,18 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
 /** Returns the seconds by which a video's sound plays later than another's, each counted from the start of its file. */
 export async function soundLag(path: string, original: string): Promise<number> {
   const options = { channels: 1, after: ["-af", "aresample=async=1:first_pts=0"] };
-  const [got, wanted] = [await readSound(path, options), await readSound(original, options)];
-  const [echo] = compareSound(got, wanted);
+  const [got, expected] = [await readSound(path, options), await readSound(original, options)];
+  const [echo] = compareSound(got, expected);
   return echo && echo.correlation > 0.9 ? echo.lag : Number.NaN;
 }
 
 // Normalized over the samples that both signals have at the lag.
-function createCorrelation(got: Float32Array, wanted: Float32Array, furthest: number) {
-  const products = productsOf(got, wanted, furthest);
-  const [gotPower, wantedPower] = [got, wanted].map(powerUpTo) as [Float64Array, Float64Array];
+function createCorrelation(got: Float32Array, expected: Float32Array, furthest: number) {
+  const products = productsOf(got, expected, furthest);
+  const [gotPower, wantedPower] = [got, expected].map(powerUpTo) as [Float64Array, Float64Array];
   return (lag: number): number => {
     const from = Math.max(0, -lag);
-    const to = Math.max(from, Math.min(wanted.length, got.length - lag));
+    const to = Math.max(from, Math.min(expected.length, got.length - lag));
     const power = between(gotPower, from + lag, to + lag) * between(wantedPower, from, to);
     return products.at(lag) / Math.sqrt(power + 1e-12);
   };

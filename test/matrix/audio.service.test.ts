@@ -74,11 +74,11 @@ test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format }, {
   if (format !== "opus")
     expect(facts.sound?.sample_rate).toBe((await readFacts(original)).sound?.sample_rate);
   const as = { channels: 2, sample_rate: 8000 };
-  const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
+  const [got, expected] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
   const slack = SLACK[format];
-  expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
-  for (const echo of compareSound(got, wanted)) {
-    note(task, { ...echo, longer: got.duration - wanted.duration });
+  expect(Math.abs(got.duration - expected.duration)).toBeLessThanOrEqual(slack + 0.001);
+  for (const echo of compareSound(got, expected)) {
+    note(task, { ...echo, longer: got.duration - expected.duration });
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(slack);
     expect(Math.abs(echo.gain)).toBeLessThan(1);
@@ -90,8 +90,8 @@ test.concurrent.for(["wav", "flac"] as const)("%s is lossless", LIMIT, async (fo
   const input = rig.serve(original);
   const output = await rig.door.encode({ input, kind: "audio", options: { format } });
   const as = { channels: 2, sample_rate: 48_000 };
-  const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
-  expect(got).toEqual(wanted);
+  const [got, expected] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
+  expect(got).toEqual(expected);
 });
 
 test.concurrent.for(FORMAT_NAMES)(
@@ -108,11 +108,11 @@ test.concurrent.for(FORMAT_NAMES)(
     expect(sound?.channels).toBe(channels);
     const as = { channels, sample_rate: 8000 };
     const fold = lossless ? [] : ["-af", FOLD];
-    const [got, wanted] = await Promise.all([
+    const [got, expected] = await Promise.all([
       readSound(output.path, as),
       recallSound(original, { ...as, after: fold }),
     ]);
-    for (const echo of compareSound(got, wanted)) {
+    for (const echo of compareSound(got, expected)) {
       expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
       expect(echo.gain).toBeLessThan(1);
       expect(echo.gain).toBeGreaterThan(lossless ? -1 : -8.7);
@@ -157,9 +157,9 @@ test.concurrent.for(PLACED)(
     const original = await placedSound(row.layout);
     const options = { format: row.format, quality: "high" } as const;
     const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
-    const [got, wanted] = await Promise.all([samplesOf(output.path), samplesOf(original)]);
-    expect(got.length).toBe(wanted.length);
-    expect(got.findIndex((sample, index) => sample !== wanted[index])).toBe(-1);
+    const [got, expected] = await Promise.all([samplesOf(output.path), samplesOf(original)]);
+    expect(got.length).toBe(expected.length);
+    expect(got.findIndex((sample, index) => sample !== expected[index])).toBe(-1);
   },
 );
 
@@ -167,12 +167,12 @@ test("normalizing changes the level of all channels alike", LIMIT, async ({ expe
   const original = await placedSound("quad");
   const options = { format: "wav", normalize: true, target_lufs: -30 } as const;
   const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
-  const [got, wanted] = await Promise.all([samplesOf(output.path), samplesOf(original)]);
-  expect(got.length).toBe(wanted.length);
-  const gain = Math.sqrt(power(got) / power(wanted));
+  const [got, expected] = await Promise.all([samplesOf(output.path), samplesOf(original)]);
+  expect(got.length).toBe(expected.length);
+  const gain = Math.sqrt(power(got) / power(expected));
   expect(gain).toBeLessThan(0.5);
   // Rounding, and the error of the gain itself.
-  expect(got.findIndex((sample, index) => Math.abs(sample - gain * (wanted[index] ?? 0)) > 3)).toBe(-1);
+  expect(got.findIndex((sample, index) => Math.abs(sample - gain * (expected[index] ?? 0)) > 3)).toBe(-1);
 });
 
 // The encoders of MP3 and AAC have parts of their own for low rates.
@@ -186,11 +186,11 @@ test.concurrent.for(RATES)("mono at $rate Hz to $format", LIMIT, async ({ format
   const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
   expect((await readFacts(output.path)).sound?.channels).toBe(1);
   const as = { channels: 1, sample_rate: 8000 };
-  const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
+  const [got, expected] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
   // Codec frames last longer at a lower rate.
   const slack = SLACK[format] * Math.max(1, 44_100 / rate);
-  expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
-  for (const echo of compareSound(got, wanted, 0.4)) {
+  expect(Math.abs(got.duration - expected.duration)).toBeLessThanOrEqual(slack + 0.001);
+  for (const echo of compareSound(got, expected, 0.4)) {
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(slack);
     expect(Math.abs(echo.gain)).toBeLessThan(1);
@@ -202,12 +202,12 @@ test.concurrent.for(FORMAT_NAMES)("start and end trim %s precisely", LIMIT, asyn
   const options = { format, quality: "high", start: 0.5, end: 1.25 };
   const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
   const as = { channels: 2, sample_rate: 8000 };
-  const [got, wanted] = await Promise.all([
+  const [got, expected] = await Promise.all([
     readSound(output.path, as),
     recallSound(original, { ...as, after: ["-af", "atrim=0.5:1.25,asetpts=PTS-STARTPTS"] }),
   ]);
   expect(Math.abs(got.duration - 0.75)).toBeLessThanOrEqual(SLACK[format] + 0.001);
-  for (const echo of compareSound(got, wanted)) {
+  for (const echo of compareSound(got, expected)) {
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(SLACK[format]);
   }

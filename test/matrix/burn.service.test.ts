@@ -14,7 +14,7 @@ let rig: Rig;
 let folder: string;
 let source: string;
 /** Pictures that ffmpeg's own reader of SubRip makes of the text, and of another. */
-let wanted: string;
+let expected: string;
 let other: string;
 beforeAll(async () => {
   rig = await openRig();
@@ -24,7 +24,7 @@ beforeAll(async () => {
     ...["-f", "lavfi", "-i", "sine=f=440:sample_rate=48000:duration=2"],
     ..."-c:v libx264 -preset veryfast -crf 4 -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
-  wanted = await drawn("wanted", srt(TEXT));
+  expected = await drawn("wanted", srt(TEXT));
   other = await drawn("other", srt("Grüße aus Köln,\nΚαλημέρα και Γεια!"));
 });
 afterAll(async () => {
@@ -63,7 +63,7 @@ async function checkBurnt(path: string) {
   const bare = await compare(source, "null", REST);
   expect([bare.frames, bare.worst > 0.96]).toEqual([38, true]);
   expect((await compare(source, ABOVE, DURING)).worst).toBeGreaterThan(0.96);
-  const same = await compare(wanted, LETTERS, DURING);
+  const same = await compare(expected, LETTERS, DURING);
   expect(same.frames).toBe(12);
   expect(same.worst).toBeGreaterThan(0.95);
   expect((await compare(other, LETTERS, DURING)).mean).toBeLessThan(0.8);

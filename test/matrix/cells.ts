@@ -173,8 +173,8 @@ export function rateCells(): Cell[] {
   const table: Dimensions = { ...TABLES.video, ...alone };
   const rows = [...wholeProduct(table, forbids as Forbids<Dimensions>)];
   // The source does not matter, so one for each output and engine is enough.
-  const made = new Map(rows.map((row) => [`${row.output} ${row.engine}`, row]));
-  return [...made.values()].map((row) => toCell("video", row));
+  const rowsByOutput = new Map(rows.map((row) => [`${row.output} ${row.engine}`, row]));
+  return [...rowsByOutput.values()].map((row) => toCell("video", row));
 }
 
 /** Yields all cells of a kind. */

@@ -235,10 +235,10 @@ async function cutClip(): Promise<string> {
   return makeClip("mp4", ["-ss", "0.4", "-i", whole, "-c", "copy"]);
 }
 
-async function expectSteps(path: string, wanted: readonly number[]): Promise<void> {
+async function expectSteps(path: string, expected: readonly number[]): Promise<void> {
   const seen = await steps(path);
-  expect(seen).toHaveLength(wanted.length);
-  for (const [at, level] of wanted.entries())
+  expect(seen).toHaveLength(expected.length);
+  for (const [at, level] of expected.entries())
     expect(Math.abs((seen[at] ?? 0) - level), `${at}`).toBeLessThan(4);
 }
 

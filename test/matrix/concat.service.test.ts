@@ -85,12 +85,12 @@ test.for([
   expect(facts.sound).toMatchObject({ codec: "aac", sample_rate: 48_000 });
 
   const middle = await lightness(path, width / 2, height / 2);
-  const wanted = [
+  const expected = [
     ...Array.from({ length: 25 }, (_, at) => 40 + 7 * at),
     ...Array.from({ length: 16 }, (_, at) => 40 + 20 * Math.floor(at / 2)),
     ...Array.from({ length: 25 }, (_, at) => 40 + 6 * Math.round((at * 30) / 1.001 / 25)),
   ];
-  for (const [at, level] of wanted.entries()) {
+  for (const [at, level] of expected.entries()) {
     // Half a picture of another rate may be rounded either way.
     expect(Math.abs((middle[at] ?? 0) - level), `frame ${at}`).toBeLessThan(at < 41 ? 4 : 10);
   }

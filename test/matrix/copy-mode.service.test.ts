@@ -54,30 +54,33 @@ test.concurrent.for(CASES)(
   LIMIT,
   async ({ codec, extension, options, first, format }, { expect }) => {
     const source = await keyedClip(codec, extension);
-    const asked = { ...options, mode: "copy" };
-    const output = await rig.door.encode({ input: rig.serve(source), kind: "video", options: asked });
+    const copyOptions = { ...options, mode: "copy" };
+    const output = await rig.door.encode({ input: rig.serve(source), kind: "video", options: copyOptions });
     expect(await readContainer(output.path)).toBe(format);
     const { picture, sound, duration } = await readFacts(output.path);
     const { end = 2.5 } = options as { end?: number };
-    const wanted = Math.ceil(end * FPS - 0.001) - first;
+    const expected = Math.ceil(end * FPS - 0.001) - first;
     // Pictures are cut in the order of decoding, so that those which others need may be beyond the end.
     const held = picture?.times.length ?? 0;
-    expect(held).toBeGreaterThanOrEqual(wanted);
-    expect(held).toBeLessThanOrEqual(wanted + 4);
+    expect(held).toBeGreaterThanOrEqual(expected);
+    expect(held).toBeLessThanOrEqual(expected + 4);
     const { worst, frames } = await measureLikeness(output.path, source, {
-      filter: `trim=start_frame=${first}:end_frame=${first + wanted}`,
-      output_filter: `trim=end_frame=${wanted}`,
+      filter: `trim=start_frame=${first}:end_frame=${first + expected}`,
+      output_filter: `trim=end_frame=${expected}`,
     });
-    expect([worst, frames]).toEqual([1, wanted]);
-    const made = output.task.steps.find(({ kind }) => kind === "video")?.output as Record<string, unknown>;
-    const cut = made.cut as { start: number; end: number };
+    expect([worst, frames]).toEqual([1, expected]);
+    const stepOutput = output.task.steps.find(({ kind }) => kind === "video")?.output as Record<
+      string,
+      unknown
+    >;
+    const cut = stepOutput.cut as { start: number; end: number };
     // The pictures of Matroska and WebM wait for the priming of the sound.
     expect(Math.abs(cut.start - first / FPS)).toBeLessThan(
       extension === "mkv" || extension === "webm" ? 0.03 : 0.001,
     );
     expect(cut.end).toBeGreaterThan(end - 0.03);
     expect(Math.abs(cut.end - cut.start - duration)).toBeLessThan(0.03);
-    expect(made.counts).toMatchObject({ pictures: { output: held } });
+    expect(stepOutput.counts).toMatchObject({ pictures: { output: held } });
     if ("mute" in options) {
       expect(sound).toBeNull();
       return;
@@ -150,14 +153,17 @@ test.concurrent.for(SOUNDS)(
   async ({ extension, codec, options, format }, { expect }) => {
     const source = await noise(extension, codec);
     const { start = 0, end = 2.5, track } = options as { start?: number; end?: number; track?: string };
-    const asked = { ...options, mode: "copy" };
-    const output = await rig.door.encode({ input: rig.serve(source), kind: "audio", options: asked });
+    const copyOptions = { ...options, mode: "copy" };
+    const output = await rig.door.encode({ input: rig.serve(source), kind: "audio", options: copyOptions });
     const [got, all] = [await listSound(output.path), await listSound(source, track === undefined ? 0 : 1)];
     const first = all.findIndex(({ hash }) => hash === got[0]?.hash);
     const held = all.slice(first, first + got.length);
     expect(got.map(({ hash }) => hash)).toEqual(held.map(({ hash }) => hash));
-    const made = output.task.steps.find(({ kind }) => kind === "audio")?.output as Record<string, unknown>;
-    const cut = made.cut as { start: number; end: number };
+    const stepOutput = output.task.steps.find(({ kind }) => kind === "audio")?.output as Record<
+      string,
+      unknown
+    >;
+    const cut = stepOutput.cut as { start: number; end: number };
     expect(await readContainer(output.path)).toBe(format);
     // ffmpeg counts those of WebM from their priming.
     expect(Math.abs(cut.start - Math.max(0, held[0]?.at ?? 0))).toBeLessThan(PRIMING);
@@ -205,18 +211,18 @@ test.concurrent.for(HIDDEN)(
   LIMIT,
   async ({ make, options, seconds, pictures }, { expect }) => {
     const source = await make();
-    const asked = { ...options, mode: "copy" };
-    const output = await rig.door.encode({ input: rig.serve(source), kind: "video", options: asked });
-    const made = output.task.steps.find(({ kind }) => kind === "video")?.output;
+    const copyOptions = { ...options, mode: "copy" };
+    const output = await rig.door.encode({ input: rig.serve(source), kind: "video", options: copyOptions });
+    const stepOutput = output.task.steps.find(({ kind }) => kind === "video")?.output;
     for (const track of ["0:v", "0:a"] as const) {
       const [times, originals] = [await timesOf(output.path, track), await timesOf(source, track)];
       const shifts = [...times].map(([hash, at]) => (originals.get(hash) ?? Number.NaN) - at);
       for (const shift of [Math.min(...shifts), Math.max(...shifts)])
-        expect(shift).toBeCloseTo(made?.cut?.start ?? Number.NaN, 3);
+        expect(shift).toBeCloseTo(stepOutput?.cut?.start ?? Number.NaN, 3);
     }
     const { duration } = await readFacts(output.path);
     expect(Math.abs(duration - seconds)).toBeLessThan(0.2);
-    const { counts } = made ?? {};
+    const { counts } = stepOutput ?? {};
     expect(counts?.pictures?.source).toBe(pictures);
     const extra = (counts?.pictures?.output ?? 0) - pictures;
     expect(extra).toBeGreaterThanOrEqual(0);
@@ -250,8 +256,8 @@ test("cuts a copy of uncompressed sound between any two samples", LIMIT, async (
   const [got, all] = [await samples(output.path), await samples(source)];
   const first = Math.round(options.start * 48_000) * 2;
   expect(got.equals(all.subarray(first, options.end * 48_000 * 2))).toBe(true);
-  const made = output.task.steps.find(({ kind }) => kind === "audio")?.output;
-  expect(made).toMatchObject({ cut: { start: 0.7001, end: 1.3001 } });
+  const stepOutput = output.task.steps.find(({ kind }) => kind === "audio")?.output;
+  expect(stepOutput).toMatchObject({ cut: { start: 0.7001, end: 1.3001 } });
 });
 
 const IMPOSSIBLE = [

@@ -37,12 +37,12 @@ test.concurrent.for(VIDEOS)(
     const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options: { format } });
     expect(await readContainer(output.path)).toBe(format);
     expect((await measureLikeness(output.path, original)).worst).toBe(1);
-    const [got, wanted] = await Promise.all([readFacts(output.path), recallFacts(original)]);
+    const [got, expected] = await Promise.all([readFacts(output.path), recallFacts(original)]);
     const gaps = (times: readonly number[] = []) =>
       times.map((time) => Math.round((time - (times[0] ?? 0)) * 500));
-    expect(gaps(got.picture?.times)).toEqual(gaps(wanted.picture?.times));
-    expect(got.sound?.codec).toBe(wanted.sound?.codec);
-    if (!wanted.sound) return;
+    expect(gaps(got.picture?.times)).toEqual(gaps(expected.picture?.times));
+    expect(got.sound?.codec).toBe(expected.sound?.codec);
+    if (!expected.sound) return;
     const [sound, before] = await Promise.all([
       readSound(output.path, STEREO),
       recallSound(original, STEREO),

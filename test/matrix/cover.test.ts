@@ -101,12 +101,12 @@ test("the cells pair every output with every engine that supports it", () => {
         ? (facts.codecs as string[]).map((codec) => `${kind} ${format} ${codec}`)
         : [`${kind} ${format} `],
     );
-    const wanted = outputs.flatMap((output) => [
+    const expected = outputs.flatMap((output) => [
       ...(light(output) ? [`${output} light`] : []),
       `${output} native`,
     ]);
-    expect([...made(kind, pairCells(kind))].sort()).toEqual(wanted.sort());
-    if (kind === "video") expect([...made(kind, rateCells())].sort()).toEqual(wanted.sort());
+    expect([...made(kind, pairCells(kind))].sort()).toEqual(expected.sort());
+    if (kind === "video") expect([...made(kind, rateCells())].sort()).toEqual(expected.sort());
   }
 });
 

@@ -43,10 +43,10 @@ export function expect(cell: Cell): Expected {
   const seconds = (end ?? whole) - from;
   const rate = cell.from === "gif" ? GIF_FPS : SHOWN.fps;
   const one = kind === "image" && !isAnimation(cell);
-  const taken = Math.round(seconds * rate);
-  const frames = one ? 1 : cell.fps === null ? taken : Math.max(1, Math.round(seconds * cell.fps));
+  const samples = Math.round(seconds * rate);
+  const frames = one ? 1 : cell.fps === null ? samples : Math.max(1, Math.round(seconds * cell.fps));
   const first = Math.round(from * rate);
-  const cut = `trim=start_frame=${first}:end_frame=${one ? first + 1 : first + taken},setpts=PTS-STARTPTS`;
+  const cut = `trim=start_frame=${first}:end_frame=${one ? first + 1 : first + samples},setpts=PTS-STARTPTS`;
   const timed = cell.fps === null ? "" : `,fps=${cell.fps}:start_time=0`;
   const placing = {
     ...{ source: { width: SHOWN.width, height: SHOWN.height }, ...box, fit },

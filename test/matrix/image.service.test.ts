@@ -229,10 +229,10 @@ test.concurrent.for([1, 2, 4] as const)(
       "rawvideo",
       "-",
     ]);
-    const wanted = values.flatMap((value) => {
+    const expected = values.flatMap((value) => {
       const gray = (value * 255) / most;
       return [gray, gray, gray, value === 1 ? 0 : 255];
     });
-    expect([...pixels]).toEqual(wanted);
+    expect([...pixels]).toEqual(expected);
   },
 );

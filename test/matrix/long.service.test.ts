@@ -52,14 +52,14 @@ test.concurrent.for(["mp4", "webm"] as const)(
     // A frame lost or doubled at a seam would lower the score of every frame after it.
     expect(like.worst).toBeGreaterThan(0.9);
     const as = { channels: 2, sample_rate: 8000 };
-    const [got, wanted] = await Promise.all([
+    const [got, expected] = await Promise.all([
       readSound(path, as),
       readSound(original, { ...as, after: ["-af", "atrim=0.8,asetpts=PTS-STARTPTS"] }),
     ]);
-    expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(0.05);
+    expect(Math.abs(got.duration - expected.duration)).toBeLessThanOrEqual(0.05);
     // Drift would show as lag near the end.
     for (const second of [0, 30, 59, 61, 90, 97]) {
-      for (const echo of compareSound(secondOf(got, second), secondOf(wanted, second))) {
+      for (const echo of compareSound(secondOf(got, second), secondOf(expected, second))) {
         expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
         expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
       }

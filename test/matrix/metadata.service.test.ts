@@ -142,10 +142,10 @@ test.concurrent.for(["flac", "ogg", "opus"] as const)(
     const comments = ["TITLE=Song", "ARTIST=Ada", "ARTIST=Ben; Cleo", "GENRE=Jazz", "GENRE=Folk"];
     const input = rig.serve(await flacWith(comments));
     const { path, task } = await rig.door.encode({ input, kind: "audio", options: { format } });
-    const kept = (await readComments(path)).map((text) =>
+    const lines = (await readComments(path)).map((text) =>
       text.replace(/^[^=]+/, (name) => name.toUpperCase()),
     );
-    expect(kept.sort()).toEqual(comments.toSorted());
+    expect(lines.sort()).toEqual(comments.toSorted());
     expect(droppedOf(task)).toBeUndefined();
   },
 );
@@ -537,9 +537,9 @@ test.concurrent.for([
     const input = rig.serve(await crowdedVideo("mp4"));
     const { task, path } = await rig.door.encode({ input, kind: "video", options });
     expect(await readChapters(path)).toEqual(chapters);
-    const asked = { kind: "chapters", reason: "asked" };
+    const entry = { kind: "chapters", reason: "asked" };
     expect(droppedOf(task)?.filter(({ kind }) => kind === "chapters")).toEqual(
-      chapters.length > 0 ? [] : [asked],
+      chapters.length > 0 ? [] : [entry],
     );
   },
 );

@@ -82,8 +82,8 @@ test.for(CASES)("lays a picture over a video: $overlay by $encoder", LIMIT, asyn
   const colors = async (file: string, frame: number, filter = "null") =>
     (await readPicture(file, { frame, filter })).at(at[0], at[1]);
   for (const frame of [...shown, ...bare]) {
-    const wanted = await colors(source, frame, `${before},drawbox=${box}:t=fill`);
-    expect(colorDistance(await colors(path, frame), wanted), `frame ${frame}`).toBeLessThan(30);
+    const expected = await colors(source, frame, `${before},drawbox=${box}:t=fill`);
+    expect(colorDistance(await colors(path, frame), expected), `frame ${frame}`).toBeLessThan(30);
   }
   const solid = "opacity" in given.overlay ? [] : shown;
   for (const frame of solid) expect(colorDistance(await colors(path, frame), RED)).toBeLessThan(30);
@@ -104,7 +104,7 @@ test.for([2, 5, 7] as const)(
     expect((await measureLikeness(image.path, await quadrantPng(), like)).worst).toBeGreaterThan(0.93);
     const input = rig.serve(await makeClip("mp4", [...under, "-c:v", "libx264", "-pix_fmt", "yuv420p"]));
     const video = await rig.door.encode({ input, kind: "video", options: { overlay, quality: "very_high" } });
-    const [picture, wanted] = [
+    const [picture, expected] = [
       await readPicture(video.path),
       await readPicture(await quadrantPng(), { filter }),
     ];
@@ -115,7 +115,7 @@ test.for([2, 5, 7] as const)(
       [0.75, 0.75],
     ] as const) {
       const at = [x * width, y * height] as const;
-      expect(colorDistance(picture.at(...at), wanted.at(...at)), `${x}, ${y}`).toBeLessThan(30);
+      expect(colorDistance(picture.at(...at), expected.at(...at)), `${x}, ${y}`).toBeLessThan(30);
     }
   },
 );

@@ -56,12 +56,14 @@ async function picturesOf(path: string, parts = PARTS): Promise<Shown[]> {
   });
 }
 
-async function expectPictures(path: string, wanted: readonly Shown[]): Promise<void> {
+async function expectPictures(path: string, expected: readonly Shown[]): Promise<void> {
   const frames = await readFrames(path);
   const [first] = frames;
-  expect(frames.map(({ number }) => number)).toEqual(wanted.map(({ number }) => number));
+  expect(frames.map(({ number }) => number)).toEqual(expected.map(({ number }) => number));
   for (const [index, { time }] of frames.entries())
-    expect(Math.abs(time - (first?.time ?? 0) - (wanted[index]?.time ?? 0)), `${index}`).toBeLessThan(0.0015);
+    expect(Math.abs(time - (first?.time ?? 0) - (expected[index]?.time ?? 0)), `${index}`).toBeLessThan(
+      0.0015,
+    );
 }
 
 const RATE = 48_000;
@@ -162,10 +164,10 @@ describe("by a service", () => {
     LIMIT,
     async (container) => {
       const video = await encode("video", { ...SMALL, parts: PARTS }, clip(container));
-      const wanted = await picturesOf(await clip(container));
-      const pictures = { source: wanted.length, output: wanted.length };
+      const expected = await picturesOf(await clip(container));
+      const pictures = { source: expected.length, output: expected.length };
       expect(video.output).toMatchObject({ counts: { pictures } });
-      await expectPictures(video.path, wanted);
+      await expectPictures(video.path, expected);
       await expectTones(video.path);
     },
   );
@@ -201,13 +203,13 @@ describe("by a service", () => {
     const { path, output } = await encode("video", { ...SMALL, fps: 12.5, parts: PARTS });
     const counts = PARTS.map(({ start, end }) => Math.round((end - start) * 12.5));
     expect(output?.counts?.pictures?.output).toBe(counts.reduce((sum, count) => sum + count, 0));
-    const wanted = PARTS.flatMap(({ start }, part) =>
+    const expected = PARTS.flatMap(({ start }, part) =>
       Array.from({ length: counts[part] ?? 0 }, (_, index) => start * PICTURE.fps + 2 * index),
     );
     const frames = await readFrames(path);
-    expect(frames).toHaveLength(wanted.length);
+    expect(frames).toHaveLength(expected.length);
     for (const [index, { number, time }] of frames.entries()) {
-      expect(Math.abs((number ?? 0) - (wanted[index] ?? 0)), `picture ${index}`).toBeLessThan(1.01);
+      expect(Math.abs((number ?? 0) - (expected[index] ?? 0)), `picture ${index}`).toBeLessThan(1.01);
       expect(Math.abs(time - (frames[0]?.time ?? 0) - index / 12.5)).toBeLessThan(0.0015);
     }
   });

@@ -104,7 +104,7 @@ test.concurrent.for(["wav", "mp3", "opus", "flac", "ogg"] as const)(
     const options = { format, quality: "high", volume: 0.5, fade_in: 1, fade_out: 1, start: 0.5, end: 3.5 };
     const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
     const got = await readSound(output.path, AS);
-    const wanted = await recallSound(original, {
+    const expected = await recallSound(original, {
       ...AS,
       after: ["-af", "atrim=0.5:3.5,asetpts=PTS-STARTPTS,volume=0.5"],
     });
@@ -112,13 +112,13 @@ test.concurrent.for(["wav", "mp3", "opus", "flac", "ogg"] as const)(
       ...sound,
       channels: sound.channels.map((samples) => samples.subarray(from * 8000, to * 8000)),
     });
-    for (const echo of compareSound(part(got, 1.1, 1.9), part(wanted, 1.1, 1.9))) {
+    for (const echo of compareSound(part(got, 1.1, 1.9), part(expected, 1.1, 1.9))) {
       expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
       expect(Math.abs(echo.gain)).toBeLessThan(1);
     }
     const level = (sound: typeof got, from: number, to: number) =>
       levelOf(part(sound, from, to).channels[0] as Float32Array);
-    const fall = (from: number, to: number) => level(got, from, to) - level(wanted, from, to);
+    const fall = (from: number, to: number) => level(got, from, to) - level(expected, from, to);
     // A linear rise is at half its height, -6 dB, in its middle.
     expect(fall(0.4, 0.6)).toBeGreaterThan(-8);
     expect(fall(0.4, 0.6)).toBeLessThan(-4);
@@ -172,15 +172,15 @@ test.concurrent.for([
   { format: "mp4", audio_codec: "opus", codec: "h265", width: 80 },
 ] as const)("a video with $audio_codec in $format", LIMIT, async (options, { expect }) => {
   const original = await noiseClip(2);
-  const asked = { ...options, audio_bitrate: 128_000 };
-  const { path } = await rig.door.encode({ input: rig.serve(original), kind: "video", options: asked });
+  const withBitrate = { ...options, audio_bitrate: 128_000 };
+  const { path } = await rig.door.encode({ input: rig.serve(original), kind: "video", options: withBitrate });
   const { sound, picture } = await readFacts(path);
   expect(sound?.codec).toBe(options.audio_codec);
   const start = "start" in options ? options.start : 0;
   expect(picture?.times).toHaveLength(50 - start * 25);
   const cut = ["-af", `atrim=${start},asetpts=PTS-STARTPTS`];
-  const wanted = await recallSound(original, { ...AS, after: cut });
-  for (const echo of compareSound(await readSound(path, AS), wanted)) {
+  const expected = await recallSound(original, { ...AS, after: cut });
+  for (const echo of compareSound(await readSound(path, AS), expected)) {
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
   }

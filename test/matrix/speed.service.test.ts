@@ -63,11 +63,11 @@ async function expectPace(output: string, clip: string, speed: number, [start, e
     recallSound(clip, { ...AS, after: ["-af", `${FROM_ZERO},atrim=${start}:${end},asetpts=PTS-STARTPTS`] }),
   ]);
   expect(Math.abs(got.duration - (end - start) / speed)).toBeLessThan(0.07);
-  const [beats, wanted] = [onsetsOf(got), onsetsOf(own).map((time) => time / speed)];
-  expect(beats).toHaveLength(wanted.length);
+  const [beats, expected] = [onsetsOf(got), onsetsOf(own).map((time) => time / speed)];
+  expect(beats).toHaveLength(expected.length);
   // ITU-R BT.1359 calls 45 ms undetectable; the clip's beats are known to 10 ms.
   for (const [index, time] of beats.entries()) {
-    expect(Math.abs(time - (wanted[index] ?? 0))).toBeLessThan(0.045 + 0.01 / speed);
+    expect(Math.abs(time - (expected[index] ?? 0))).toBeLessThan(0.045 + 0.01 / speed);
   }
   expect(Math.abs(pitchOf(got) / TONE - 1)).toBeLessThan(0.03);
 }
@@ -94,8 +94,8 @@ const VIDEOS = [
 test.concurrent.for(VIDEOS)("a video with $options", LIMIT, async (row, { expect }) => {
   const { options, frames, rate } = row;
   const clip = await beatClip("late" in row);
-  const asked = { ...options, quality: "high" };
-  const output = await rig.door.encode({ input: rig.serve(clip), kind: "video", options: asked });
+  const highQuality = { ...options, quality: "high" };
+  const output = await rig.door.encode({ input: rig.serve(clip), kind: "video", options: highQuality });
   const { speed, start = 0, end = SECONDS } = options as { speed: number; start?: number; end?: number };
   const { picture, duration } = await readFacts(output.path);
   const times = picture?.times ?? [];
@@ -111,9 +111,9 @@ test.concurrent.for(VIDEOS)("a video with $options", LIMIT, async (row, { expect
     expect(worst).toBeGreaterThan(LIKE - 0.02);
   }
   await expectPace(output.path, clip, speed, [start, end]);
-  const made = output.task.steps.find(({ kind }) => kind === "video")?.output;
+  const stepOutput = output.task.steps.find(({ kind }) => kind === "video")?.output;
   const counted = Math.round((end - start) * FPS);
-  expect(made).toMatchObject({ counts: { pictures: { source: counted, output: frames } } });
+  expect(stepOutput).toMatchObject({ counts: { pictures: { source: counted, output: frames } } });
 });
 
 const SOUNDS = [

@@ -78,15 +78,15 @@ test.concurrent.for(CUT_CASES)("trims $format by $cut", LIMIT, async ({ format, 
   note(task, { ssim: like.mean, worst: like.worst });
   expect(like.worst).toBeGreaterThan(LIKE - 0.02);
   const as = { channels: 2, sample_rate: 8000 };
-  const [got, wanted] = await Promise.all([
+  const [got, expected] = await Promise.all([
     readSound(output.path, as),
     recallSound(original, {
       ...as,
       after: ["-af", `atrim=${start}:${Math.min(end, 2)},asetpts=PTS-STARTPTS`],
     }),
   ]);
-  expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(0.05);
-  for (const echo of compareSound(got, wanted)) {
+  expect(Math.abs(got.duration - expected.duration)).toBeLessThanOrEqual(0.05);
+  for (const echo of compareSound(got, expected)) {
     note(task, { ...echo });
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     // Audio and video stay in sync within 22 ms, which ITU-R BT.1359 calls undetectable.
@@ -110,11 +110,11 @@ test.concurrent.for(FORMAT_NAMES)(
       const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options });
       const as = { channels: 2, sample_rate: 8000 };
       const cut = "start" in options ? `,atrim=${options.start},asetpts=PTS-STARTPTS` : "";
-      const [got, wanted] = await Promise.all([
+      const [got, expected] = await Promise.all([
         readSound(output.path, { ...as, after: FROM_ZERO }),
         recallSound(original, { ...as, after: ["-af", `${FROM_ZERO[1]}${cut}`] }),
       ]);
-      for (const echo of compareSound(got, wanted)) {
+      for (const echo of compareSound(got, expected)) {
         expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
         expect(Math.abs(echo.lag), JSON.stringify(options)).toBeLessThanOrEqual(0.022);
       }

@@ -36,8 +36,8 @@ async function expectTrack(output: string, source: string, track: number): Promi
   const as = { channels: 1, sample_rate: 8000 };
   const got = await readSound(output, as);
   for (const each of [0, 1, 2]) {
-    const wanted = await recallSound(source, { ...as, after: ["-map", `0:a:${each}`] });
-    const [echo] = compareSound(got, wanted);
+    const expected = await recallSound(source, { ...as, after: ["-map", `0:a:${each}`] });
+    const [echo] = compareSound(got, expected);
     if (each === track) expect(echo?.correlation).toBeGreaterThan(0.9);
     else expect(echo?.correlation).toBeLessThan(0.4);
   }
@@ -83,8 +83,11 @@ test.concurrent.for(CASES)(
       expect(await languagesOf(output.path)).toEqual([["en", "de", "pt"][track]]);
     }
     await expectTrack(output.path, source, track);
-    const made = output.task.steps.find((step) => step.kind === kind)?.output;
-    const { counts, dropped } = made as { counts?: { sound?: { source: number } }; dropped?: unknown[] };
+    const stepOutput = output.task.steps.find((step) => step.kind === kind)?.output;
+    const { counts, dropped } = stepOutput as {
+      counts?: { sound?: { source: number } };
+      dropped?: unknown[];
+    };
     expect(Math.abs((counts?.sound?.source ?? 0) - 3)).toBeLessThan(0.2);
     const others = [0, 1, 2].filter((each) => each !== track).map((each) => each + 1);
     const lost = dropped?.filter((each) => Object(each).reason === "one_track");
@@ -116,9 +119,9 @@ test.concurrent("a stream has all sound tracks, each with its language", LIMIT, 
   ]);
   const sounds = [...playlist.matchAll(/^#EXT-X-MEDIA:.*URI="([^"]+)"/gm)].map(([, uri = ""]) => uri);
   for (const [track, uri] of sounds.entries()) await expectTrack(new URL(uri, master).href, source, track);
-  const made = task.steps.find(({ kind }) => kind === "adaptive_video")?.output;
-  expect(made).toMatchObject({ dropped: [{ kind: "channels", index: 3, reason: "downmixed" }] });
-  expect(Math.abs((made?.counts?.sound?.output ?? 0) - 9)).toBeLessThan(0.5);
+  const stepOutput = task.steps.find(({ kind }) => kind === "adaptive_video")?.output;
+  expect(stepOutput).toMatchObject({ dropped: [{ kind: "channels", index: 3, reason: "downmixed" }] });
+  expect(Math.abs((stepOutput?.counts?.sound?.output ?? 0) - 9)).toBeLessThan(0.5);
 });
 
 // The Matroska above with a first sound track of an unknown codec.
@@ -142,8 +145,8 @@ test.concurrent.for(["audio", "video", "adaptive_video"] as const)(
     // A stream has both of the others.
     const [, first = ""] = (kind === "adaptive_video" && /URI="([^"]+)"/.exec(await text(output))) || [];
     await expectTrack(new URL(first, output).href, await dubbed("mkv"), 1);
-    const made = task.steps.find((step) => step.kind === kind)?.output;
-    const lost = made?.dropped?.filter((each) => each.kind === "audio");
+    const stepOutput = task.steps.find((step) => step.kind === kind)?.output;
+    const lost = stepOutput?.dropped?.filter((each) => each.kind === "audio");
     const one = { kind: "audio", index: 3, language: expect.any(String), reason: "one_track" };
     expect(lost).toEqual([
       { kind: "audio", index: 1, language: "eng", reason: "not_supported" },

@@ -38,9 +38,9 @@ const CASES = Object.entries(VIDEO_SOURCES).flatMap(([name, facts]) =>
   })),
 );
 
-test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (wanted, { expect, task }) => {
-  const original = await makeSource(wanted.name);
-  const { format, codec } = wanted;
+test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (expected, { expect, task }) => {
+  const original = await makeSource(expected.name);
+  const { format, codec } = expected;
   const output = await rig.door.encode({
     input: rig.serve(original),
     kind: "video",
@@ -51,8 +51,8 @@ test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (want
   const facts = await readFacts(output.path);
   expect(facts.picture).toMatchObject({
     codec,
-    width: wanted.size[0],
-    height: wanted.size[1],
+    width: expected.size[0],
+    height: expected.size[1],
     pixel_format: "yuv420p",
     pixel_aspect: "1:1",
     rotation: 0,
@@ -60,11 +60,11 @@ test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (want
   });
   expectSameTimes(facts, await recallFacts(original), expect);
   // A WebM keeps transparency, which the decoder of this comparison ignores on both sides.
-  const isKept = format === "webm" && wanted.name === "webm_alpha";
-  const like = await measureLikeness(output.path, original, isKept ? {} : wanted);
+  const isKept = format === "webm" && expected.name === "webm_alpha";
+  const like = await measureLikeness(output.path, original, isKept ? {} : expected);
   note(task, { ssim: like.mean, worst: like.worst });
   expect(like.mean).toBeGreaterThan(LIKE);
-  await expectSound(wanted, output.path, original, facts, expect);
+  await expectSound(expected, output.path, original, facts, expect);
   if (format !== "webm") {
     const order = (await readBoxes(output.path)).filter((name) => name === "moov" || name === "mdat");
     expect(order[0]).toBe("moov");
@@ -79,28 +79,28 @@ function expectSameTimes(got: Facts, original: Facts, check: typeof expect): voi
     Number.isNaN(time) ? index / 25 : time,
   );
   check(got.picture?.times.length).toBe(timed.length);
-  const wanted = gaps(timed);
+  const expected = gaps(timed);
   const late = gaps(got.picture?.times ?? []).map((time, index) =>
-    Math.abs(time - (wanted[index] ?? Number.NaN)),
+    Math.abs(time - (expected[index] ?? Number.NaN)),
   );
   check(Math.max(...late)).toBeLessThanOrEqual(0.0021);
   const frame = 1 / 25;
-  const duration = (wanted.at(-1) ?? 0) + frame;
+  const duration = (expected.at(-1) ?? 0) + frame;
   check(Math.abs((got.picture?.duration ?? 0) - duration)).toBeLessThanOrEqual(frame + 0.002);
   check(got.picture?.times[0]).toBeLessThanOrEqual(frame);
 }
 
 async function expectSound(
-  wanted: VideoSource & { audio: string },
+  expected: VideoSource & { audio: string },
   path: string,
   original: string,
   facts: Facts,
   check: typeof expect,
 ): Promise<void> {
-  if (wanted.channels === null) return check(facts.sound).toBeNull();
-  check(facts.sound).toMatchObject({ codec: wanted.audio, channels: wanted.channels });
+  if (expected.channels === null) return check(facts.sound).toBeNull();
+  check(facts.sound).toMatchObject({ codec: expected.audio, channels: expected.channels });
   const as = { channels: 2, sample_rate: 8000 };
-  const fold = wanted.sound ? ["-af", wanted.sound] : [];
+  const fold = expected.sound ? ["-af", expected.sound] : [];
   const [got, reference] = await Promise.all([
     readSound(path, as),
     recallSound(original, { ...as, after: fold }),
@@ -110,6 +110,6 @@ async function expectSound(
     check(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     // A downmix may be quieter to avoid clipping, by 1 + 2·0.707, which is 7.7 dB.
     check(echo.gain).toBeLessThan(1);
-    check(echo.gain).toBeGreaterThan(wanted.sound ? -8.7 : -1);
+    check(echo.gain).toBeGreaterThan(expected.sound ? -8.7 : -1);
   }
 }

@@ -237,9 +237,9 @@ interface Cooked {
   value?: unknown;
 }
 
-async function judgeRecipe(heading: string, found: Cooked, expected: Expected, folder: string) {
-  if (!expected.streams) return expect([heading, found.value]).toEqual([heading, expected.value]);
-  const bytes = Buffer.from(found.base64 ?? "", "base64");
+async function judgeRecipe(heading: string, output: Cooked, expected: Expected, folder: string) {
+  if (!expected.streams) return expect([heading, output.value]).toEqual([heading, expected.value]);
+  const bytes = Buffer.from(output.base64 ?? "", "base64");
   const path = join(folder, "cooked");
   await writeFile(path, bytes);
   const report = await runFfprobe(path);

@@ -67,8 +67,11 @@ test.for([
   async ({ name, container, expected }) => {
     const path = await INTEGRITY_SOURCES[name].make(container);
     const { source } = await probeFile(path);
-    const times = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>
-      Promise.all([3.7, 3.72, 7].map(shown)),
+    const times = await withEntries(
+      await openFile(path),
+      source,
+      AbortSignal.timeout(60_000),
+      ({ visibleFrom }) => Promise.all([3.7, 3.72, 7].map(visibleFrom)),
     );
     expect(times.map((time) => Number(time?.toFixed(3)))).toEqual(expected);
   },

@@ -10,7 +10,7 @@ import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { storedBytes } from "../fixtures/stored-media.ts";
 import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
 import { type Lab, startLab } from "./lab.ts";
-import { look, type Output, type Wish, wishesOf } from "./soak-wishes.ts";
+import { look, type Output, type SoakRequest, soakRequests } from "./soak-requests.ts";
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 60);
 // Tasks that are open at once; as one ends, the next is created.
@@ -36,7 +36,7 @@ let lab: Lab;
 let origin: Origin;
 let receiver: Receiver;
 let webhook_url: string;
-let wishes: readonly Wish[];
+let requests: readonly SoakRequest[];
 beforeAll(async () => {
   [lab, origin, receiver] = await Promise.all([
     startLab({ more: { WATCH_SECONDS: "5", WEBHOOK_RETRY_SECONDS: "1" } }),
@@ -57,7 +57,7 @@ beforeAll(async () => {
     );
   };
   const [mp4, wav, png, mkv] = await Promise.all([serve("mp4"), serve("wav"), serve("png"), serve("mkv")]);
-  wishes = wishesOf({ mp4, wav, png, mkv, none: `${origin.url}/none.mp4` });
+  requests = soakRequests({ mp4, wav, png, mkv, none: `${origin.url}/none.mp4` });
 }, 10 * MINUTE);
 afterAll(() => Promise.all([lab?.close(), origin?.close(), receiver?.close()]));
 
@@ -79,8 +79,8 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
   }
 }
 
-/** Creates the task or the job of a wish. */
-async function create({ input, outputs }: Wish): Promise<Made> {
+/** Creates the task or the job of a request. */
+async function create({ input, outputs }: SoakRequest): Promise<Made> {
   const bodies = outputs.map(({ end: _, ...body }) => body);
   const shared = { input, webhook_url };
   const made =
@@ -104,15 +104,15 @@ async function waitForEnd(path: string): Promise<void> {
   }
 }
 
-/** Creates what the wishes say, a few at a time, until the time is up; resolves with all of it once it has ended. */
+/** Creates what the requests say, a few at a time, until the time is up; resolves with all of it once it has ended. */
 async function createUntil(end: number): Promise<Made[]> {
   const all: Made[] = [];
   let next = 0;
   const lane = async () => {
     while (Date.now() < end) {
-      const wish = wishes[next++ % wishes.length];
-      if (!wish) return;
-      const task = await create(wish);
+      const request = requests[next++ % requests.length];
+      if (!request) return;
+      const task = await create(request);
       all.push(task);
       await waitForEnd(task.path);
     }
@@ -230,8 +230,8 @@ test(
     );
     // The output of each kind that survived most kills, whole.
     const hardest = finishedTasks.toSorted((one, other) => killed(other) - killed(one));
-    const results = wishes
-      .flatMap((wish) => wish.outputs)
+    const results = requests
+      .flatMap((request) => request.outputs)
       .filter(({ end }) => typeof end === "string")
       .map((output) => ({ output, task: hardest.find(({ id }) => outputs.get(id) === output) }))
       .filter(({ task }) => task !== undefined);

@@ -99,10 +99,16 @@ async function serveHost(name: HostName): Promise<void> {
       conversion = conversionFor(source);
       const output = `${outputs++}.${conversion.options.format}`;
       const { error, steps } = await host.convert(path, conversion, output);
-      const made = steps.find(({ kind }) => kind === conversion?.kind)?.output;
+      const stepOutput = steps.find(({ kind }) => kind === conversion?.kind)?.output;
       if (error) return { source, conversion, error };
-      if (!made) throw new Error("The task has neither an output nor an error.");
-      return { source, conversion, made, encoder: made.encoder ?? "", output: host.pathOf(output) };
+      if (!stepOutput) throw new Error("The task has neither an output nor an error.");
+      return {
+        source,
+        conversion,
+        made: stepOutput,
+        encoder: stepOutput.encoder ?? "",
+        output: host.pathOf(output),
+      };
     } catch (thrown) {
       const kind = thrown instanceof MediaError ? thrown.kind : "internal_error";
       return { source, conversion, error: { kind, message: Object(thrown).message ?? String(thrown) } };

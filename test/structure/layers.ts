@@ -77,7 +77,7 @@ export function findWrongImports(files: readonly SourceFile[]): string[] {
 export function importsOf({ path, text }: SourceFile): string[] {
   const { module, program } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
   const names = [
-    ...module.staticImports.map((found) => found.moduleRequest.value),
+    ...module.staticImports.map((each) => each.moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
     ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => literal(text.slice(start, end))),
   ];

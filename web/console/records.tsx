@@ -37,7 +37,7 @@ const MAX_RECORDS = 100;
  * precedence over its response.
  */
 export function createPaged<T extends ListRecord>(
-  list: (asked: Pick<ListOptions, "limit" | "after">) => Promise<Page<T>>,
+  list: (query: Pick<ListOptions, "limit" | "after">) => Promise<Page<T>>,
   explain: (thrown: unknown) => ServiceFault,
 ): Paged<T> {
   const records = signal<readonly T[] | null>(null);

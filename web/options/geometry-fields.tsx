@@ -14,7 +14,7 @@ const OTHER = "other";
 /** The size of the pictures: a common one, or width and height in pixels or percent. */
 export function SizeFields({ form }: { form: Form }) {
   const { source, options, change, verdict } = form;
-  const sizes = commonSizes(checkedView(source, options)?.shown ?? source);
+  const sizes = commonSizes(checkedView(source, options)?.displaySize ?? source);
   const chosen = sizes.find(({ size }) => size.width === options.width && size.height === options.height);
   const side = (name: "width" | "height") => (
     <Field label={geometry.options[name].words.label} fault={form.faultAt(name)}>

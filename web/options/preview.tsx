@@ -31,12 +31,12 @@ const percent = (share: number) => `${share * 100}%`;
 
 /** Places a turned, mirrored or cropped picture in a box of the output's shape; null for an unchanged picture. */
 function placeView(view: View, box: Size, fit: Fit, position: Position): Placement | null {
-  const { turn, mirror, crop, turned, shown } = view;
+  const { turn, mirror, crop, turned, displaySize } = view;
   if (turn === 0 && !mirror && !crop) return null;
   const area = crop ?? { x: 0, y: 0, ...turned };
   const sideways = turn % 180 !== 0;
   return {
-    part: within(box, shown, fit, position),
+    part: within(box, displaySize, fit, position),
     whole: {
       left: percent(-area.x / area.width),
       top: percent(-area.y / area.height),
@@ -56,8 +56,8 @@ function placeView(view: View, box: Size, fit: Fit, position: Position): Placeme
   };
 }
 
-function within(box: Size, shown: Size, fit: Fit, position: Position): CSSProperties {
-  const [across, down] = [box.width / shown.width, box.height / shown.height];
+function within(box: Size, displaySize: Size, fit: Fit, position: Position): CSSProperties {
+  const [across, down] = [box.width / displaySize.width, box.height / displaySize.height];
   const scale = fit === "cover" ? Math.max(across, down) : Math.min(across, down);
   const width = fit === "fill" ? 1 : scale / across;
   const height = fit === "fill" ? 1 : scale / down;

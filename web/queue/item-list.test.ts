@@ -62,12 +62,12 @@ test("a refresh does not undo changes that are not yet written", async () => {
 test("renders many changes over several frames, in order, each item in its latest state", () => {
   const frames: (() => void)[] = [];
   const current = new Map<string, Item>();
-  const shown = createShownItems(current, (work) => frames.push(work));
+  const visibleItems = createShownItems(current, (work) => frames.push(work));
   const put = (item: Item) => {
     current.set(item.id, item);
-    shown.changed(item.id);
+    visibleItems.changed(item.id);
   };
-  const names = () => shown.items.value.map(({ name }) => name);
+  const names = () => visibleItems.items.value.map(({ name }) => name);
   const items = Array.from({ length: 30 }, (_, n) => createItem(`https://a.example/${n}`));
   for (const item of items) put(item);
   expect([names().length, frames.length]).toEqual([0, 1]);
@@ -77,10 +77,10 @@ test("renders many changes over several frames, in order, each item in its lates
   const [first, second, , last = second] = [items[0], items[1], items[2], items[29]];
   if (!first || !second || !last) throw new Error("There are no items.");
   current.delete(first.id);
-  shown.changed(first.id);
+  visibleItems.changed(first.id);
   put({ ...last, name: "last" });
   put({ ...second, name: "second" });
-  shown.show(second.id);
+  visibleItems.show(second.id);
   expect(names().slice(0, 3)).toEqual(["0", "second", "2"]);
   while (frames.length > 0) frames.shift()?.();
   expect(names()).toEqual(["second", ...items.slice(2, 29).map(({ name }) => name), "last"]);
@@ -88,12 +88,12 @@ test("renders many changes over several frames, in order, each item in its lates
 
 test("another output of a file stands beside the first, also when that is gone", () => {
   const current = new Map<string, Item>();
-  const shown = createShownItems(current, (work) => work());
+  const visibleItems = createShownItems(current, (work) => work());
   const put = (item: Item) => {
     current.set(item.id, item);
-    shown.changed(item.id);
+    visibleItems.changed(item.id);
   };
-  const names = () => shown.items.value.map(({ name }) => name);
+  const names = () => visibleItems.items.value.map(({ name }) => name);
   const [first, second] = ["first.mp4", "second.mp4"].map((name) => createItem(`https://a.example/${name}`));
   const [again, more] = [createItem("again"), createItem("more")];
   if (!first || !second) throw new Error("There are no items.");
@@ -102,6 +102,6 @@ test("another output of a file stands beside the first, also when that is gone",
   put({ ...more, name: "more", file_of: first.id });
   expect(names()).toEqual(["first.mp4", "again", "more", "second.mp4"]);
   current.delete(first.id);
-  shown.changed(first.id);
+  visibleItems.changed(first.id);
   expect(names()).toEqual(["again", "more", "second.mp4"]);
 });

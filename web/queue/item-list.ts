@@ -183,7 +183,7 @@ export function createItemList(
   nextFrame = createFrames(),
 ): ItemList {
   const current = new Map<string, Item>();
-  const shown = createShownItems(current, nextFrame);
+  const visibleItems = createShownItems(current, nextFrame);
   const loaded = signal(false);
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
@@ -195,10 +195,10 @@ export function createItemList(
 
   const put = (item: Item) => {
     current.set(item.id, item);
-    shown.changed(item.id);
+    visibleItems.changed(item.id);
   };
   const drop = (id: string) => {
-    if (current.delete(id)) shown.changed(id);
+    if (current.delete(id)) visibleItems.changed(id);
   };
 
   function merge(stored: StoredItem): Item | null {
@@ -224,7 +224,7 @@ export function createItemList(
 
   async function load(): Promise<void> {
     for (const each of await store.all()) if (!find(each.id)) receive(each);
-    shown.show();
+    visibleItems.show();
     loaded.value = true;
   }
 
@@ -266,7 +266,7 @@ export function createItemList(
   void load();
 
   return {
-    items: shown.items,
+    items: visibleItems.items,
     loaded,
     all: () => [...current.values()],
     find,
@@ -293,7 +293,7 @@ export function createItemList(
       dirty.add(id);
       write();
     },
-    show: shown.show,
+    show: visibleItems.show,
     remove(id) {
       const item = find(id);
       if (!item) return;

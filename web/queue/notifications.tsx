@@ -79,10 +79,10 @@ function tellEnd({ name, task, id }: Item): void {
   const title = status === "succeeded" ? strings.itemDone({ name }) : strings.itemFailed({ name });
   const options = { body: "Framewright", icon: "/icon.svg", tag: id };
   try {
-    const shown = new Notification(title, options);
-    shown.onclick = () => {
+    const notification = new Notification(title, options);
+    notification.onclick = () => {
       window.focus();
-      shown.close();
+      notification.close();
     };
   } catch {
     // Mobile browsers notify through a service worker only.

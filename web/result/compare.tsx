@@ -99,11 +99,11 @@ function Picture({ side, name, alt }: { side: CompareSide; name: SideName; alt: 
   const onError = () => setBroken(url);
   const video = useRef<HTMLVideoElement>(null);
   const { time = 0 } = side;
-  const shown = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
+  const moment = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
   const seek = () => {
-    if (video.current) video.current.currentTime = shown;
+    if (video.current) video.current.currentTime = moment;
   };
-  useEffect(seek, [shown]);
+  useEffect(seek, [moment]);
   useEffect(() => {
     const player = video.current;
     return () => void (player && releasePlayer(player));

@@ -76,9 +76,9 @@ export function shownAt(mark: Mark, time: number, timeline: Timeline): number {
 }
 
 /** Returns the time of a mark for the frame that a player shows; for sound, the time itself. */
-export function markAt(mark: Mark, shown: number, timeline: Timeline): number {
-  if (timeline.fps === null) return snap(shown, timeline);
-  return beginOf(frameAt("moment", shown, timeline) + (mark === "end" ? 1 : 0), timeline);
+export function markAt(mark: Mark, time: number, timeline: Timeline): number {
+  if (timeline.fps === null) return snap(time, timeline);
+  return beginOf(frameAt("moment", time, timeline) + (mark === "end" ? 1 : 0), timeline);
 }
 
 const TIMES_SLACK = 0.0005;

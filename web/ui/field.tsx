@@ -82,7 +82,7 @@ export function NumberField({
 }) {
   const [text, setText] = useState(wordOf(value));
   // Keep the typed text as long as it means the value: "25." on the way to "25.5".
-  const shown = Object.is(numberOf(text), value) ? text : wordOf(value);
+  const display = Object.is(numberOf(text), value) ? text : wordOf(value);
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(control) => (
@@ -91,7 +91,7 @@ export function NumberField({
           inputMode="decimal"
           autocomplete="off"
           placeholder={placeholder}
-          value={shown}
+          value={display}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value);
             onChange(numberOf(currentTarget.value));

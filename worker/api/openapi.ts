@@ -173,8 +173,10 @@ function errorExample(kind: RequestErrorKind | WorkErrorKind, open = true): unkn
 }
 
 function json(schema: object, examples: Examples) {
-  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
-  return { "application/json": { ...(named.length > 0 && { examples: Object.fromEntries(named) }), schema } };
+  const entries = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return {
+    "application/json": { ...(entries.length > 0 && { examples: Object.fromEntries(entries) }), schema },
+  };
 }
 
 function ref(schema: string): { $ref: string } {

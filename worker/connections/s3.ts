@@ -62,7 +62,7 @@ export async function signRequest(
   }: SignRequest,
   now: number,
 ): Promise<SignedRequest> {
-  const named = Object.entries(query).filter((each): each is [string, string] => each[1] !== undefined);
+  const parameters = Object.entries(query).filter((each): each is [string, string] => each[1] !== undefined);
   const keys = { ...connection, ...(force_path_style !== null && { force_path_style }) };
   // Browsers send the length themselves, so it is signed but not listed among the headers to send.
   const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
@@ -73,7 +73,7 @@ export async function signRequest(
   const url = await presignS3(
     keys,
     bucket,
-    { method, key, query: Object.fromEntries(named), headers: bound },
+    { method, key, query: Object.fromEntries(parameters), headers: bound },
     seconds,
   );
   return { object: "signed_request", url, headers, expires_at: now + seconds * 1000 };

@@ -278,8 +278,8 @@ export async function measureInParallel(
         speeds[at] = speed ?? 0;
         member.onProgress(sum(shares), sum(speeds) || null);
       },
-      fits(used) {
-        bytes[at] = used;
+      fits(usage) {
+        bytes[at] = usage;
         return member.fits(sum(bytes));
       },
     };

@@ -134,14 +134,14 @@ export function createUploads(folder: string, signal: AbortSignal): Uploads {
   const queue: OutputFile[] = [];
   const pending = new Set<Promise<void>>();
   let isStopped = false;
-  let sent = 0;
+  let bytes = 0;
   let report = () => {};
 
   const upload = async ({ path, name, mime, size }: OutputFile) => {
     const blob = await openAsBlob(path);
     const url = folder + name.split("/").map(encodeURIComponent).join("/");
     await putFile(url, { size, open: async ({ start, end }) => blob.slice(start, end) }, mime, options);
-    sent += size;
+    bytes += size;
     report();
   };
   const fill = () => {
@@ -169,7 +169,7 @@ export function createUploads(folder: string, signal: AbortSignal): Uploads {
     add,
     async end(files, onShare) {
       const total = files.reduce((sum, { size }) => sum + size, 0);
-      report = () => onShare(sent / total);
+      report = () => onShare(bytes / total);
       for (const file of files) add(file);
       while (pending.size > 0) await Promise.all(pending);
       signal.throwIfAborted();

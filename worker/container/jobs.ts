@@ -370,16 +370,17 @@ export interface Reservation {
 /** Creates the memory of a machine, of `total` bytes. */
 export function createMemory(total: number): Memory {
   const reservations = new Set<{ estimate: number; used: number }>();
-  const sum = () => [...reservations].reduce((all, { estimate, used }) => all + Math.max(estimate, used), 0);
+  const sum = () =>
+    [...reservations].reduce((all, { estimate, used: usage }) => all + Math.max(estimate, usage), 0);
   return {
     reserve(bytes) {
       if (reservations.size > 0 && sum() + bytes > total) return null;
       const reservation = { estimate: Math.min(bytes, total), used: 0 };
       reservations.add(reservation);
       return {
-        fits(used) {
-          reservation.used = used;
-          return used <= reservation.estimate || sum() <= total;
+        fits(usage) {
+          reservation.used = usage;
+          return usage <= reservation.estimate || sum() <= total;
         },
         release: () => reservations.delete(reservation),
       };

@@ -44,7 +44,7 @@ export function createPictures(jobs: Jobs, server: PictureServer, memory: Memory
     if (!reservation) return null;
     try {
       const bytes = await withReadTimeout(frames.bytes(size));
-      return await encodeServed(work, bytes, until, signal, (used) => reservation.fits(size + used));
+      return await encodeServed(work, bytes, until, signal, (usage) => reservation.fits(size + usage));
     } finally {
       reservation.release();
       jobs.fill();

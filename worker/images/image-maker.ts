@@ -1,10 +1,10 @@
-import { endAnimation, endsLater } from "../../src/encoders/images/animation.ts";
+import { endAnimation, needsEnd } from "../../src/encoders/images/animation.ts";
 import { withPalette } from "../../src/encoders/images/png-palette.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
-import { findCutFile } from "../../src/media/features/partial.ts";
+import { findTruncatedFile } from "../../src/media/features/partial.ts";
 import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import { FORMATS, type ImageFormat } from "../../src/media/formats.ts";
 import type { ImageUrlOptions } from "../../src/media/image-url.ts";
@@ -59,7 +59,7 @@ export async function encodeImage(
     signal,
   );
   if (source.kind !== "image") throw errors.notAPicture();
-  const cut = findCutFile(source, {}, []);
+  const cut = findTruncatedFile(source, {}, []);
   if (cut) throw errors.imageCutOff(cut);
   const { format: requested, quality, ...frame } = options;
   const preset = typeof quality === "string" ? { quality } : {};
@@ -97,7 +97,7 @@ async function finish(
   sourceBytes: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (plan.format === "png" && bytes.length > sourceBytes) return (await withPalette(bytes)) ?? bytes;
-  if (!endsLater(plan)) return bytes;
+  if (!needsEnd(plan)) return bytes;
   const { stream } = endAnimation(plan.format, plan.duration ?? 0, plan.image?.motion?.loop);
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }

@@ -43,8 +43,8 @@ export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quot
 
   function hasRoom(what: keyof DayBytes, bytes: number): boolean {
     const select = `SELECT ${what} AS bytes FROM day_bytes WHERE day = ?`;
-    const [used = { bytes: 0 }] = sql.exec<{ bytes: number }>(select, today());
-    return used.bytes + bytes <= limits[what];
+    const [usage = { bytes: 0 }] = sql.exec<{ bytes: number }>(select, today());
+    return usage.bytes + bytes <= limits[what];
   }
 
   return {

@@ -70,8 +70,8 @@ const ON_REQUEST: readonly string[] = ["firefox-esr"];
 
 if (import.meta.main) {
   runMain(async () => {
-    const named = process.argv.slice(2).filter((name): name is Tool => name in TOOLS);
+    const tools = process.argv.slice(2).filter((name): name is Tool => name in TOOLS);
     const defaults = (Object.keys(TOOLS) as Tool[]).filter((name) => !ON_REQUEST.includes(name));
-    requireTools(named.length > 0 ? named : defaults);
+    requireTools(tools.length > 0 ? tools : defaults);
   });
 }

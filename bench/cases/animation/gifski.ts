@@ -6,7 +6,7 @@ import { NATIVE_TOOLS } from "../../../src/media/ffmpeg/toolset.ts";
 import { createPlan } from "../../../src/media/index.ts";
 import type { AnimationOptions } from "../../../src/media/options.ts";
 import { makeClip, runFfprobe } from "../../../test/fixtures/make-clip.ts";
-import type { Benchmark, Contest, Sample } from "../../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../../benchmark.ts";
 import { makeFootage } from "../../footage.ts";
 import { installProgram } from "../../install-program.ts";
 import { medianOf } from "../../measure.ts";
@@ -92,7 +92,7 @@ async function lengthOf(path: string): Promise<number> {
   return Number(report.format.duration);
 }
 
-function figuresOf(samples: readonly Sample[]): string {
+function figuresOf(samples: readonly Measurement[]): string {
   const [size, seconds] = ["value", "seconds"].map((fact) => short(medianOf(samples, fact)));
   const [ssim, worst] = ["ssim", "worst"].map((fact) => medianOf(samples, fact).toFixed(4));
   return `${size} KB, SSIM ${ssim} (worst picture ${worst}), ${seconds} s`;

@@ -1,7 +1,7 @@
 import { createRemoteClient } from "../../../src/client/remote.ts";
 import type { Job } from "../../../src/runs/job.ts";
 import type { Task } from "../../../src/runs/task.ts";
-import type { Benchmark, Contest, Sample } from "../../benchmark.ts";
+import type { Benchmark, Contest, Measurement } from "../../benchmark.ts";
 import { makeFilm } from "../../film.ts";
 import { KEY, openLab } from "../../lab.ts";
 import { medianOf } from "../../measure.ts";
@@ -36,7 +36,7 @@ async function openContest(unit: "seconds" | "bytes", ends: AsyncDisposableStack
       if (error) throw new Error(`The task ${task.kind} is ${record.status}: ${error.message}`);
     }
   };
-  const measure = async (create: () => Promise<Task[]>): Promise<Sample> => {
+  const measure = async (create: () => Promise<Task[]>): Promise<Measurement> => {
     const started = performance.now();
     await Promise.all((await create()).map(end));
     const seconds = (performance.now() - started) / 1000;
@@ -52,7 +52,7 @@ async function openContest(unit: "seconds" | "bytes", ends: AsyncDisposableStack
         Promise.all(OUTPUTS.map((output) => lab.call<Task>("POST", "/tasks", { ...output, input }))),
       ),
     notes(ours, peer) {
-      const side = (samples: readonly Sample[]) =>
+      const side = (samples: readonly Measurement[]) =>
         `${short(medianOf(samples, "seconds"))} s, ${short(medianOf(samples, "bytes") / 1e6)} MB in ${short(medianOf(samples, "requests"))} requests`;
       return [
         `two videos, a still, a storyboard and sound of ${film.seconds} s, ${FILM.size}, ${short(film.file.size / 1e6)} MB;`,

@@ -137,7 +137,7 @@ async function decodeSpan(
   signal.addEventListener("abort", stop, { once: true });
   const pictures: RawPictures["pictures"][number][] = [];
   let shown: VideoSample | null = null;
-  let shape: Pick<RawPictures, "format" | "width" | "height" | "shown"> | null = null;
+  let shape: Pick<RawPictures, "format" | "width" | "height" | "displaySize"> | null = null;
   let bytes = 0;
   try {
     const { track, origin } = await openPicturesOf(input, source);
@@ -187,7 +187,7 @@ async function copyPicture(sample: VideoSample) {
     if (width % 2 !== 0 || height % 2 !== 0) return null;
     const bytes = new Uint8Array(frame.allocationSize());
     await frame.copyTo(bytes);
-    return { format, width, height, shown: { width: displayWidth, height: displayHeight }, bytes };
+    return { format, width, height, displaySize: { width: displayWidth, height: displayHeight }, bytes };
   } finally {
     frame.close();
   }

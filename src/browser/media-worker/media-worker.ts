@@ -42,12 +42,12 @@ async function compose(
       font: () => loadFont(settings.core ?? {}),
       offers: (plan, source, missed) => localOffers(ordered, plan, source, missed),
       inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
-      probe(reader, given, signal, onWait) {
+      probe(reader, input, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
         const readReport = async (input: ByteReader, until: AbortSignal) =>
           (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
-        return probeMedia(cached, given, readReport, signal);
+        return probeMedia(cached, input, readReport, signal);
       },
     },
     tell,

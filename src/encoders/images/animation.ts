@@ -83,7 +83,7 @@ export interface AnimationEnd {
 }
 
 /** Returns whether {@link endAnimation} must finish a plan's output; an AVIF does not need it, because its packets state their durations. */
-export function endsLater({ image, duration, format }: Plan): boolean {
+export function needsEnd({ image, duration, format }: Plan): boolean {
   return image?.animated === true && !image.sheet && duration !== null && format !== "avif";
 }
 

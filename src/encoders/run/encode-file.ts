@@ -18,7 +18,7 @@ import { stitch } from "../../mux/stitch.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
 import * as errors from "../errors.ts";
-import { type AnimationEnd, endAnimation, endsLater } from "../images/animation.ts";
+import { type AnimationEnd, endAnimation, needsEnd } from "../images/animation.ts";
 import { isSamePng, pngEdits } from "../images/png.ts";
 import { withPalette } from "../images/png-palette.ts";
 import { writeWaveform } from "../waveform.ts";
@@ -34,7 +34,7 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   return encoding.durably(step, async (signal) => {
     const target = targetFile(encoding, chunk);
     const isAnimation = plan.image?.animated === true;
-    const animated = endsLater(plan);
+    const animated = needsEnd(plan);
     const hasValues = Object.keys(valuesAddedLater(plan, source)).length > 0;
     const needsEdit = animated || addsCoverLater(plan) || hasValues || addsText(plan);
     const folder = needsEdit ? work : out;

@@ -122,10 +122,13 @@ export function writeStreamTexts(
   tracks: readonly SubtitleTrack[],
   { seconds, periods }: StreamTimes,
 ): StreamTexts {
-  const named = tracks.map((track) => ({ ...track, language: canonicalLanguage(track.language) }));
-  const names = nameTracks(named);
+  const tracksWithLanguage = tracks.map((track) => ({
+    ...track,
+    language: canonicalLanguage(track.language),
+  }));
+  const names = nameTracks(tracksWithLanguage);
   const first = tracks.findIndex((track) => track.default);
-  const all = named.map((track, index) => {
+  const all = tracksWithLanguage.map((track, index) => {
     const folder = index === 0 ? "subtitles" : `subtitles_${index}`;
     const parts = seconds === null ? [] : segmentsOf(folder, seconds, tracks.length);
     const files = [

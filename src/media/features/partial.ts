@@ -40,17 +40,17 @@ function needsPartial(source: SourceFacts): boolean {
 const CUT_EDGE = 0.001;
 
 /** A file that is cut off: its intact seconds, and its number among the joined videos, absent for the input. */
-export interface CutFile {
+export interface TruncatedFile {
   seconds: number;
   part?: number;
 }
 
 /** Returns the first file, the input or a joined video, that needs the option `partial`; null if there is none or the option is set. */
-export function findCutFile(
+export function findTruncatedFile(
   source: SourceFacts,
   options: object,
   parts: readonly { input: number; source: SourceFacts }[],
-): CutFile | null {
+): TruncatedFile | null {
   const cut = [{ input: 0, source }, ...parts].find((each) => needsPartial(each.source));
   if (!cut || ("partial" in options && options.partial)) return null;
   const seconds = Number((cut.source.duration ?? 0).toFixed(3));

@@ -49,7 +49,8 @@ export const named_format = feature({
   options: {},
   fields: { named_format: MARK },
   part: "plan",
-  planWhole: ({ pictures }, source) => (pictures && containerOf(source).named ? { named_format: true } : {}),
+  planWhole: ({ pictures }, source) =>
+    pictures && containerOf(source).formatFromName ? { named_format: true } : {},
   doneBy: EVERYWHERE,
   refusal: { code: "named_format", clause: () => "it would guess the format of TGA and PAM pictures" },
 });

@@ -214,7 +214,7 @@ function delayArgs({ kind, format, codecs }: Source): readonly string[] {
 }
 
 function namedArgs({ format, filesize = 0 }: Source): string[] {
-  if (!containerOf({ format }).named) return [];
+  if (!containerOf({ format }).formatFromName) return [];
   return ["-f", "image2pipe", "-frame_size", String(filesize), "-c:v", format];
 }
 

@@ -314,8 +314,8 @@ function colorFacts(video: Report): SourceColor {
 }
 
 function bitDepth(pixels: string, raw: number | undefined): number | undefined {
-  const [, named] = /(?:p|gray|x2rgb|p0)(9|10|12|14|16)(?:le|be)?$/.exec(pixels) ?? [];
-  if (named) return Number(named);
+  const [, depth] = /(?:p|gray|x2rgb|p0)(9|10|12|14|16)(?:le|be)?$/.exec(pixels) ?? [];
+  if (depth) return Number(depth);
   if (/^(rgb|bgr)48|^(rgba|bgra)64|^ya16/.test(pixels)) return 16;
   if (pixels.startsWith("xyz12")) return 12;
   if (/f32(le|be)?$/.test(pixels)) return 32;

@@ -637,12 +637,12 @@ function escapeXml(text: string): string {
 export function nameTracks(
   tracks: readonly { title?: string | undefined; language?: string | undefined }[],
 ): string[] {
-  const used = new Set<string>();
+  const names = new Set<string>();
   return tracks.map(({ title = "", language }, index) => {
     const name = quotable(title) || quotable(nameOf(language)) || `Track ${index + 1}`;
     let own = name;
-    for (let count = 2; used.has(own); count++) own = `${name} ${count}`;
-    used.add(own);
+    for (let count = 2; names.has(own); count++) own = `${name} ${count}`;
+    names.add(own);
     return own;
   });
 }

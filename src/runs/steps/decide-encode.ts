@@ -88,7 +88,7 @@ export async function placeCuts(
     const lookup = hasEntries(source) ? entries : estimateEntries(source);
     // A file that is cut off may lack an index other than a movie's, which is read first; a lookup without one reads all of the file.
     const seeks = !source.truncated || isIsobmff(source.format);
-    const finder = seeks ? lookup : { entry: lookup.entry, shown: estimateEntries(source).shown };
+    const finder = seeks ? lookup : { entry: lookup.entry, visibleFrom: estimateEntries(source).visibleFrom };
     const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, place);
@@ -147,12 +147,12 @@ const MAX_LEAD_SECONDS = 10;
 const ROUNDING_SECONDS = 0.001;
 
 // Estimates are safe: a chunk that lacks pictures is encoded again.
-function estimateEntries(source: Source): Pick<Finder, "entry" | "shown"> {
+function estimateEntries(source: Source): Pick<Finder, "entry" | "visibleFrom"> {
   const { lead, even } = containerOf(source);
   const { fps } = source;
   return {
     entry: async (time) => Math.max(0, time - lead),
-    shown: async (time) => (even && fps ? Math.max(0, time - 1 / fps + ROUNDING_SECONDS) : null),
+    visibleFrom: async (time) => (even && fps ? Math.max(0, time - 1 / fps + ROUNDING_SECONDS) : null),
   };
 }
 
@@ -181,12 +181,12 @@ function follows({ track, start }: Chunk, before: Chunk): boolean {
 async function placeChunk(
   chunk: Chunk,
   before: Chunk | undefined,
-  { entry, shown }: Pick<Finder, "entry" | "shown">,
+  { entry, visibleFrom }: Pick<Finder, "entry" | "visibleFrom">,
 ): Promise<Chunk> {
   const { track, start } = chunk;
   if (track === "audio" || start === 0) return chunk;
   // Where a chunk follows another, the visible picture is the last one of that chunk.
-  const shown_from = before && follows(chunk, before) ? null : await shown(start);
+  const shown_from = before && follows(chunk, before) ? null : await visibleFrom(start);
   const decode_from = (await entry(shown_from ?? start)) ?? 0;
   return { ...chunk, decode_from, ...(shown_from !== null && { shown_from }) };
 }

@@ -301,7 +301,9 @@ async function previewSound(opened: OpenPreview, moment: number): Promise<Previe
   const { track } = Object(request.options);
   const wav = { format: "wav", start, end, ...(track !== undefined && { track }) };
   const [output, original] = await Promise.all([
-    sampleOfPart(opened, partRequest).then((own) => encodeBlob(own, plan.concat ? undefined : partRequest)),
+    sampleOfPart(opened, partRequest).then((partSample) =>
+      encodeBlob(partSample, plan.concat ? undefined : partRequest),
+    ),
     open({ kind: "audio", options: wav } as EncodeRequest).then((other) => encodeBlob(other)),
   ]);
   return {
@@ -324,8 +326,8 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
   const size = sizeOf(sample);
   const span = spanAround(sample, moment);
   const partRequest = requestOfPart(picturesOf(request), plan, span);
-  const own = await sampleOfPart(opened, partRequest);
-  const decoded = isDecodable(own)
+  const partSample = await sampleOfPart(opened, partRequest);
+  const decoded = isDecodable(partSample)
     ? await pictures?.decode(source, reader, { ...span, at: moment }, signal)
     : null;
   const needs = { at: moment, alpha: false, ...(decoded && { decoded }) };
@@ -335,7 +337,7 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
     const same = await original;
     return { original: same, output: same, bytes: 0, seconds: 0, at: moment, ...size };
   }
-  const part = await own.encode(plan.concat ? undefined : partRequest, {
+  const part = await partSample.encode(plan.concat ? undefined : partRequest, {
     plan: firstRendition,
     ...(decoded && { job: (job: ChunkJob) => readDecoded(job, decoded) }),
   });

@@ -291,8 +291,8 @@ function totalSeconds(source: Source, { options }: EncodeRequest, extra: readonl
   );
   const ranges = "parts" in options ? (options.parts ?? []) : [];
   const own = mediaSeconds(source);
-  const kept = ranges.reduce((sum, { start = 0, end = own }) => sum + Math.min(end, own) - start, 0);
-  return parts.reduce((sum, part) => sum + mediaSeconds(part), Math.max(kept, own));
+  const rangeSeconds = ranges.reduce((sum, { start = 0, end = own }) => sum + Math.min(end, own) - start, 0);
+  return parts.reduce((sum, part) => sum + mediaSeconds(part), Math.max(rangeSeconds, own));
 }
 
 const DURATION_TOLERANCE = 1.01;

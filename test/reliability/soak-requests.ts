@@ -15,15 +15,15 @@ export interface Output {
 }
 
 /** A task or job to create: one output makes a task, several make a job. */
-export interface Wish {
+export interface SoakRequest {
   input: string;
   outputs: Output[];
 }
 
 /** Returns what the soak creates in turn, of these inputs. */
-export function wishesOf(inputs: Record<"mp4" | "wav" | "png" | "mkv" | "none", string>): Wish[] {
+export function soakRequests(inputs: Record<"mp4" | "wav" | "png" | "mkv" | "none", string>): SoakRequest[] {
   const { mp4, wav, png, mkv, none } = inputs;
-  const one = (input: string, kind: EncodeKind, options: object, end: Output["end"]): Wish => ({
+  const one = (input: string, kind: EncodeKind, options: object, end: Output["end"]): SoakRequest => ({
     input,
     outputs: [{ kind, options, end }],
   });
