@@ -36,6 +36,8 @@ export const tooManyPoints = ({ max }: { max: number }) =>
 export const peaksDamaged = () =>
   new MediaError("encode_failed", "The encoder returned a broken list of peaks.");
 export const noPeaks = () => new RangeError("There are no peaks to join.");
+export const pngDamaged = (cause?: Cause) =>
+  new MediaError("encode_failed", "A picture to measure is a damaged PNG.", cause);
 export const thumbnailUnread = () =>
   new MediaError("internal_error", "The thumbnail is a PNG of an unexpected type.");
 

@@ -1,4 +1,5 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
+import { checkMeasurable } from "./auto-quality.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
@@ -76,6 +77,8 @@ function createImage(
   even = false,
 ): Omit<ImagePlan, "animated"> {
   const facts = FORMATS.image[format];
+  const quality = imageQuality(format, options.quality);
+  checkMeasurable(options, format, quality);
   const rules = {
     even,
     // Transparent padding was not requested, and not every encoder can write it in AVIF.
@@ -86,7 +89,7 @@ function createImage(
   const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
   return {
     geometry,
-    quality: imageQuality(format, options.quality),
+    quality,
     alpha,
     ...planPictures(options, source, null, geometry),
     matte: alpha ? null : matteFor(source, options.background),

@@ -1,5 +1,5 @@
 // Written by `npm run docs:options` from the schemas of options.ts; a test compares.
-import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
+import type { AutoQuality, Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
 import type {
   CodecOf,
   ConcatOption,
@@ -338,11 +338,11 @@ export type ImageOptions = {
    */
   format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the rate chosen.
    *
    * @default "medium"
    */
-  quality?: Quality | undefined;
+  quality?: AutoQuality | undefined;
   /**
    * Clockwise degrees by which the picture is turned, from the way players show it.
    *
@@ -428,11 +428,11 @@ export type AnimationOptions = {
    */
   format?: "gif" | "webp" | "avif" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the rate chosen.
    *
    * @default "medium"
    */
-  quality?: Quality | undefined;
+  quality?: AutoQuality | undefined;
   /**
    * Clockwise degrees by which the picture is turned, from the way players show it.
    *

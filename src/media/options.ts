@@ -5,7 +5,7 @@ import { checkEncryption } from "./features/encryption.ts";
 import { checkGeometry } from "./features/geometry.ts";
 import { checkIFrames } from "./features/i-frames.ts";
 import { checkParts } from "./features/parts.ts";
-import { checkRate } from "./features/rate.ts";
+import { checkAutoQuality, checkRate } from "./features/rate.ts";
 import { checkSpan } from "./features/span.ts";
 import { checkStills } from "./features/stills.ts";
 import { checkSubtitles } from "./features/subtitles.ts";
@@ -137,6 +137,7 @@ export const ImageOptions = optionsOf("image", {
   }),
   ...optionSchemas("image"),
 })
+  .superRefine(checkAutoQuality)
   .superRefine(checkStills)
   .superRefine(checkGeometry)
   .meta({ id: "ImageOptions" });

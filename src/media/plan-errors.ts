@@ -212,6 +212,12 @@ export const targetSizeDurationUnknown = () =>
     "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.",
     { param: "options.target_size", reason: { code: "size_unknown_duration" } },
   );
+export const autoQualityLossless = ({ format }: { format: string }) =>
+  new MediaError(
+    "invalid_options",
+    `options.quality "auto" needs a format whose quality varies: jpeg, webp or avif, not ${format}.`,
+    { param: "options.quality" },
+  );
 export const sizeNotPositive = () =>
   new MediaError("invalid_options", "The target size must be a number above 0.", {
     ...TARGET_SIZE,

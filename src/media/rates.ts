@@ -1,8 +1,10 @@
+import { plannedQuality } from "./auto-quality.ts";
 import { containerOf } from "./containers.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import {
   type AudioCodec,
+  type AutoQuality,
   BOUNDS,
   type ImageFormat,
   QUALITIES,
@@ -85,8 +87,8 @@ export function audioBitrate(codec: AudioCodec, options: RateOptions): number | 
 }
 
 /** Returns the quality of an image on its format's scale; null when the format has none. */
-export function imageQuality(format: ImageFormat, quality: Quality = "medium"): number | null {
-  return IMAGE_QUALITY[format]?.[quality] ?? null;
+export function imageQuality(format: ImageFormat, quality: AutoQuality = "medium"): number | null {
+  return IMAGE_QUALITY[format]?.[plannedQuality(quality)] ?? null;
 }
 
 /** Values measured at rate factors, in ascending order of the factors. */

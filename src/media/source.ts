@@ -162,6 +162,16 @@ export const Source = SourceFacts.extend({
     description:
       "On the output of an encode to the source's own kind: true if its file is larger than the source, without having more pixels, frames, channels, samples or seconds; otherwise absent.",
   }),
+  score: z.number().max(1).optional().meta({
+    description:
+      "On the output of an encode whose quality is auto: its similarity to the source, 1 if the pictures are equal, in the worst quarter of the measured pictures. 0.97 and above looks the same; absent for pictures of less than 8 pixels on a side.",
+    example: 0.974,
+  }),
+  rate: z.number().min(0).optional().meta({
+    description:
+      "On the output of an encode whose quality is auto: the rate chosen, on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif.",
+    example: 72,
+  }),
   cut: z
     .object({ start: z.number().min(0), end: z.number().min(0) })
     .optional()

@@ -18,10 +18,10 @@ export const OutputEstimate = z
       .min(0)
       .nullable()
       .meta({ description: "Seconds that the encode takes; null when unknown." }),
-    score: z
-      .number()
-      .nullable()
-      .meta({ description: "Similarity of the output to its source; null because it is not measured yet." }),
+    score: z.number().nullable().meta({
+      description:
+        "Similarity of a picture of quality auto to its source, as in the score of its output; otherwise null.",
+    }),
   })
   .meta({ id: "Estimate", description: "An estimate of an output that has not been encoded." });
 /** An estimate of an output: bounds of its size in bytes, and the seconds that its encode takes. */

@@ -205,6 +205,7 @@ const rejected: [Kind, object, string, string][] = [
   ]),
   ["image", { count: 3, interval: 1 }, "invalid_options", "count"],
   ["image", { count: 3, max_bytes: 1000 }, "invalid_options", "max_bytes"],
+  ["image", { quality: "auto", max_bytes: 1000 }, "invalid_options", "max_bytes"],
   ["image", { interval: 3, format: "gif" }, "invalid_format", "format"],
   ["image", { count: "3" }, "request_invalid", "count"],
   ["image", { max_bytes: "10 kB" }, "request_invalid", "max_bytes"],

@@ -6,6 +6,7 @@ import {
   type OptionsOf,
   type Source,
 } from "../../src/index.ts";
+import type { AutoQuality } from "../../src/media/formats.ts";
 import { type AllOptions, optionNames } from "../../src/media/option-groups.ts";
 import type { Settings } from "../queue/item.ts";
 
@@ -28,7 +29,8 @@ export function offeredNames(kind: EncodeKind): string[] {
 }
 
 /** All options of all kinds by name, as the fields of a form read them. */
-export interface AnyOptions extends AllOptions {
+export interface AnyOptions extends Omit<AllOptions, "quality"> {
+  quality?: AutoQuality | undefined;
   format?: string | undefined;
   codec?: string | undefined;
   mode?: OptionsOf<"video">["mode"];

@@ -102,7 +102,7 @@ export function fromPreset(preset: Preset, current: Settings, source: Source): S
 /** Drops a preset's quality for sound that already has its codec at no higher a bitrate, so that it is copied. */
 function withinSource({ kind, options }: Preset, source: Source): AnyOptions {
   const { quality, format, ...rest } = options;
-  if (kind !== "audio" || quality === undefined || format === undefined) return options;
+  if (kind !== "audio" || !quality || quality === "auto" || format === undefined) return options;
   const { codec } = FORMATS.audio[format as AudioFormat];
   const most = codec in AUDIO_BITRATE ? AUDIO_BITRATE[codec as keyof typeof AUDIO_BITRATE][quality] : 0;
   const own = streamBits(source, "audio") ?? Number.POSITIVE_INFINITY;

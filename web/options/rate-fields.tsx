@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { QUALITIES, type Quality } from "../../src/index.ts";
-import { byteLimit, quality as qualityGroup } from "../../src/media/features/rate.ts";
+import { QUALITIES } from "../../src/index.ts";
+import { byteLimit, qualityWords as QUALITY } from "../../src/media/features/rate.ts";
+import type { AutoQuality } from "../../src/media/formats.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
 import { Field, NumberField, Segments } from "../ui/field.tsx";
 import { formatName } from "../words/names.ts";
@@ -17,7 +18,6 @@ const WAYS = [
 
 type Way = (typeof WAYS)[number]["value"];
 
-const { words: QUALITY } = qualityGroup.options.quality;
 const DEFAULT_BITRATE = { video: 2_500_000, audio: 128_000 } as const;
 const MEGABYTE = 1_000_000;
 
@@ -88,9 +88,10 @@ function QualityField({ form, format }: { form: Form; format: string }) {
   const copy = plainly || !COPIED.has(settings.kind) ? null : copied("copy");
   const mayCopy = plainly || copy !== null || options.mode === "copy";
   const quality = options.quality ?? (plainly || options.mode === "copy" ? AS_IT_IS.value : "medium");
-  const steps = QUALITIES.map((value) => ({ value, label: QUALITY.choice?.(value) ?? value }));
+  const names = offersAuto(settings.kind, format) ? ([...QUALITIES, "auto"] as const) : QUALITIES;
+  const steps = names.map((value) => ({ value, label: QUALITY.choice(value) }));
   return (
-    <Segments<Quality | typeof AS_IT_IS.value>
+    <Segments<AutoQuality | typeof AS_IT_IS.value>
       label={QUALITY.label}
       choices={mayCopy ? [AS_IT_IS, ...steps] : steps}
       value={quality}
@@ -113,6 +114,12 @@ function QualityField({ form, format }: { form: Form; format: string }) {
   );
 }
 
+const UNMEASURED: ReadonlySet<string> = new Set(["png", "gif"]);
+
+function offersAuto(kind: string, format: string): boolean {
+  return (kind === "image" || kind === "animation") && !UNMEASURED.has(format);
+}
+
 function defaultBytes(filesize: number | undefined): number {
   return filesize ? Number((filesize / 2).toPrecision(2)) : 10 * MEGABYTE;
 }
@@ -126,9 +133,10 @@ const GIF_WORDS = {
   medium: strings.gif256Colors,
   high: strings.gif256ColorsSmooth,
   very_high: strings.gif256ColorsSmooth,
-} as const satisfies Record<Quality, string>;
+  auto: strings.gif256ColorsSmooth,
+} as const satisfies Record<AutoQuality, string>;
 
-function qualityHint({ source, settings, options }: Form, format: string, quality: Quality): string {
+function qualityHint({ source, settings, options }: Form, format: string, quality: AutoQuality): string {
   const { kind } = settings;
   const { codec = "h264" } = options;
   const name = formatName(format);
@@ -136,7 +144,7 @@ function qualityHint({ source, settings, options }: Form, format: string, qualit
   if (format === "png" || format === "wav") return strings.losslessQuality({ name });
   if (format === "gif") return strings.gifQuality;
   if (format === "flac") return strings.flacQuality;
-  const meaning = QUALITY.hint?.(quality) ?? "";
+  const meaning = QUALITY.hint(quality);
   const isH264 = source.kind !== "audio" && H264_FORMATS.has(format) && codec === "h264";
   return isH264 ? `${meaning} ${strings.encodedWithX264}` : meaning;
 }

@@ -1,7 +1,14 @@
 import { z } from "zod";
+import { plannedQuality } from "../auto-quality.ts";
 import { option, optionGroup } from "../feature.ts";
 import { wholeWithin } from "../fields.ts";
-import { ANIMATION_DEFAULTS, type AnimationFormat, BOUNDS, type Quality } from "../formats.ts";
+import {
+  ANIMATION_DEFAULTS,
+  type AnimationFormat,
+  type AutoQuality,
+  BOUNDS,
+  type Quality,
+} from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { exactFps } from "./fps.ts";
 
@@ -60,13 +67,13 @@ export function planMotion(
   {
     fps,
     loop = 0,
-    quality = "medium",
-  }: { fps?: number | undefined; loop?: number | undefined; quality?: Quality | undefined },
+    quality,
+  }: { fps?: number | undefined; loop?: number | undefined; quality?: AutoQuality | undefined },
 ): Motion {
   return {
     fps: fps === undefined ? defaultFps(source) : exactFps(fps),
     loop,
-    palette: format === "gif" ? PALETTES[quality] : null,
+    palette: format === "gif" ? PALETTES[plannedQuality(quality)] : null,
   };
 }
 

@@ -1,6 +1,7 @@
+import { isAutoQuality } from "../auto-quality.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, oneOf, type Report, wholeWithin } from "../fields.ts";
-import { BOUNDS, QUALITIES, type Quality } from "../formats.ts";
+import { type AutoQuality, BOUNDS, QUALITIES } from "../formats.ts";
 
 const BITS = "a whole number of bits per second";
 
@@ -10,14 +11,31 @@ const QUALITY_NAMES = {
   medium: "Medium",
   high: "High",
   very_high: "Highest",
-} as const satisfies Record<Quality, string>;
+  auto: "Automatic",
+} as const satisfies Record<AutoQuality, string>;
 const QUALITY_HINTS = {
   very_low: "For a quick preview: losses are obvious.",
   low: "Small; fine detail suffers.",
   medium: "Right for most uses: losses are hardly noticeable.",
   high: "Losses show only in a side-by-side comparison.",
   very_high: "Close to the original, and large.",
-} as const satisfies Record<Quality, string>;
+  auto: "The smallest file that looks the same. Measuring takes a few trials.",
+} as const satisfies Record<AutoQuality, string>;
+
+/** The English of the steps of quality. */
+export const qualityWords = {
+  label: "Quality",
+  choice: (step: AutoQuality = "medium") => QUALITY_NAMES[step],
+  hint: (step: AutoQuality = "medium") => QUALITY_HINTS[step],
+};
+
+const MeasuredQuality = oneOf([...QUALITIES, "auto"])
+  .optional()
+  .meta({
+    description:
+      "Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the rate chosen.",
+    default: "medium",
+  });
 
 /** The trade-off between size and quality, which determines the rates. */
 export const quality = optionGroup({
@@ -29,12 +47,9 @@ export const quality = optionGroup({
           "Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.",
         default: "medium",
       }),
+      schemas: { image: MeasuredQuality, animation: MeasuredQuality },
       placed: true,
-      words: {
-        label: "Quality",
-        choice: (step = "medium") => QUALITY_NAMES[step],
-        hint: (step = "medium") => QUALITY_HINTS[step],
-      },
+      words: qualityWords,
     }),
   },
 });
@@ -92,4 +107,14 @@ export function checkRate({ bitrate, target_size }: OptionValues<typeof rate.opt
   if (bitrate === undefined || target_size === undefined) return;
   const whole = "options.target_size and options.bitrate cannot both be given.";
   report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
+}
+
+/** Checks that no limit of size accompanies a measured quality. */
+export function checkAutoQuality(
+  options: { quality?: string | undefined; max_bytes?: number | undefined },
+  report: Report,
+): void {
+  if (!isAutoQuality(options) || options.max_bytes === undefined) return;
+  const whole = 'options.max_bytes and options.quality "auto" cannot both be given.';
+  report.addIssue(issue("max_bytes", 'cannot be given together with the quality "auto".', whole));
 }

@@ -1,4 +1,6 @@
 import type { Encoder } from "../../encoders/encoder.ts";
+import type { EncodeResult } from "../../encoders/run/encoding.ts";
+import type { MeasuredRate } from "../../media/auto-quality.ts";
 import { containerOf, isIsobmff } from "../../media/containers.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
@@ -7,12 +9,12 @@ import { keyframesSuffice } from "../../media/features/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { sourceEnd } from "../../media/plan.ts";
-import type { Decision } from "../../media/refusal.ts";
+import type { Decision, EncoderChoice } from "../../media/refusal.ts";
 import { decide, decideWithSiblings, type Offer } from "../../media/route.ts";
 import type { Source } from "../../media/source.ts";
 import { describeRefusals } from "../../media/words.ts";
 import { type Finder, hasEntries, readKeyframes, withEntries } from "../../probe/entries.ts";
-import type { ByteReader } from "../ports.ts";
+import type { ByteReader, WorkContext } from "../ports.ts";
 
 /** The encoders of a host. */
 export interface Hosts {
@@ -29,6 +31,42 @@ export interface Hosts {
 export interface EncodeJob {
   plan: Plan;
   decision: Decision;
+}
+
+/** An encode of an input that is already in storage. */
+export interface InputEncode {
+  /** Storage key of the input. */
+  key: string;
+  source: Source;
+  request: EncodeRequest;
+  /** The extra inputs as probed. */
+  extra: readonly Source[];
+  decide: Decide;
+  /** Id of the encode, the same after a restart. */
+  id: string;
+  /** Key prefix of the output, ending in a slash. */
+  out: string;
+  /** Name of the output, without an extension. */
+  name: string;
+  /** The rate of an encode whose quality is `auto`, if it is already measured. */
+  measured?: MeasuredRate;
+}
+
+/** Decides how to encode a source. Equal facts get the same plan, also after a restart of the run. */
+export type Decide = (
+  source: Source,
+  request: EncodeRequest,
+  hints: PlanHints,
+  context: WorkContext,
+  missed?: readonly string[],
+) => Promise<EncodeJob>;
+
+/** An encoded input; `measured` is present when its quality was. */
+export interface EncodedInput {
+  plan: Plan;
+  choice: EncoderChoice;
+  encoded: EncodeResult;
+  measured?: MeasuredRate;
 }
 
 /**

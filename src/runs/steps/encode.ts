@@ -1,7 +1,7 @@
 import { runEncode } from "../../encoders/run/run-encode.ts";
+import { isAutoQuality } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
-import type { EncodeRequest } from "../../media/options.ts";
 import { PLAN_VERSION, type Plan } from "../../media/plan.ts";
 import { bytesBesidePictures } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
@@ -9,8 +9,18 @@ import { describeDecision } from "../../media/words.ts";
 import * as storageErrors from "../../storage/errors.ts";
 import type { WorkContext } from "../ports.ts";
 import { extraFileKeys } from "./burn.ts";
-import { decideEncode, type EncodeJob, encoderOf, placeCuts, placePlan } from "./decide-encode.ts";
+import {
+  type Decide,
+  decideEncode,
+  type EncodedInput,
+  type EncodeJob,
+  encoderOf,
+  type InputEncode,
+  placeCuts,
+  placePlan,
+} from "./decide-encode.ts";
 import * as errors from "./errors.ts";
+import { measureQuality, withRate } from "./measure-quality.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import { matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -71,32 +81,6 @@ function withBitrate(plan: Plan, bitrate: number | null): Plan {
     : { ...plan, video: { ...video, rate: { bitrate } } };
 }
 
-/** An encode of an input that is already in storage. */
-export interface InputEncode {
-  /** Storage key of the input. */
-  key: string;
-  source: Source;
-  request: EncodeRequest;
-  /** The extra inputs as probed. */
-  extra: readonly Source[];
-  decide: Decide;
-  /** Id of the encode, the same after a restart. */
-  id: string;
-  /** Key prefix of the output, ending in a slash. */
-  out: string;
-  /** Name of the output, without an extension. */
-  name: string;
-}
-
-/** Decides how to encode a source. Equal facts get the same plan, also after a restart of the run. */
-export type Decide = (
-  source: Source,
-  request: EncodeRequest,
-  hints: PlanHints,
-  context: WorkContext,
-  missed?: readonly string[],
-) => Promise<EncodeJob>;
-
 /** Creates the {@link Decide} of a run. */
 export function createDecide(tools: StepTools): Decide {
   // A Workflow numbers steps of the same name, so a second durable call would decide again.
@@ -119,8 +103,28 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode in durable pieces, again while it exceeds `target_size`; reports the chosen encoder. */
-export async function encodeInput(tools: StepTools, encode: InputEncode, context: WorkContext) {
+/** Decides, cuts and runs an encode in durable pieces, at a quality that it measures if requested; reports the chosen encoder. */
+export async function encodeInput(
+  tools: StepTools,
+  encode: InputEncode,
+  context: WorkContext,
+): Promise<EncodedInput> {
+  if (!isAutoQuality(encode.request.options)) return encodeSized(tools, encode, context);
+  const measured =
+    encode.measured ?? (await measureQuality({ tools, encode, encodeInput, createDecide }, context));
+  const decide: Decide = async (...facts) => {
+    const job = await encode.decide(...facts);
+    return { ...job, plan: withRate(job.plan, measured.rate) };
+  };
+  return { ...(await encodeSized(tools, { ...encode, decide }, context)), measured };
+}
+
+/** Encodes an input again while it exceeds `target_size`. */
+async function encodeSized(
+  tools: StepTools,
+  encode: InputEncode,
+  context: WorkContext,
+): Promise<EncodedInput> {
   const { options } = encode.request;
   const limit = "target_size" in options ? options.target_size : undefined;
   if (limit === undefined) return encodeOnce(tools, encode, context, FIRST_TRIAL);

@@ -66,5 +66,6 @@ export const fontTableMissing = ({ name }: { name: string }) =>
 
 export const noPreview = () =>
   new MediaError("invalid_kind", "A waveform has no preview.", { param: "kind" });
+export const notMeasurable = () => new MediaError("encode_failed", "The pictures to measure differ in size.");
 export const notSampled = () =>
   new MediaError("encoder_unavailable", "The encoder for this work cannot encode only a sample of it.");

@@ -23,8 +23,8 @@ import { requestOfPart, type Sample } from "./sample.ts";
 export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;
   if (isQuick(sample) && exact) {
-    const { size, seconds } = await sample.encode();
-    yield estimate(size, size, seconds);
+    const { size, seconds, score } = await sample.encode();
+    yield { ...estimate(size, size, seconds), score };
     return;
   }
   const bytes = forecastBytes(sample);
@@ -43,8 +43,8 @@ export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEsti
 }
 
 async function* estimateByOther(sample: Sample): AsyncGenerator<OutputEstimate, void> {
-  const { size } = await sample.encode();
-  yield estimate(size * (1 - OTHER_ERROR), size * (1 + OTHER_ERROR), modelSeconds(sample));
+  const { size, score } = await sample.encode();
+  yield { ...estimate(size * (1 - OTHER_ERROR), size * (1 + OTHER_ERROR), modelSeconds(sample)), score };
 }
 
 async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimate, void> {

@@ -1,4 +1,5 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
+import { isAutoQuality } from "../../media/auto-quality.ts";
 import { roundTime } from "../../media/clock.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
@@ -174,7 +175,8 @@ async function encodeBoth(
 ): Promise<Pick<Preview, "original" | "output">> {
   const { plan, source, reader, signal, exact, decision } = sample;
   const still = { plan: { ...plan, image }, image, source, encoder: decision.encoder };
-  const both = exact ? await pictures?.encodeStill(still, reader, signal) : null;
+  const mayDraw = exact && !isAutoQuality(sample.request.options);
+  const both = mayDraw ? await pictures?.encodeStill(still, reader, signal) : null;
   if (both) return both;
   const changes = geometry && { plan: (whole: Plan) => ({ ...whole, image: { ...image, geometry } }) };
   const size = pictureSize(plan.image ?? image);

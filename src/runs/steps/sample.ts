@@ -1,4 +1,5 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
+import { isAutoQuality, type MeasuredRate } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { createPlan, cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -8,10 +9,11 @@ import type { Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import { decideEncode, type EncodeJob, encoderOf } from "./decide-encode.ts";
-import { encodeInput } from "./encode.ts";
+import { createDecide, encodeInput } from "./encode.ts";
 import * as errors from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
 import { runIngest } from "./inputs.ts";
+import { measureQuality } from "./measure-quality.ts";
 import { sourceKey } from "./media-keys.ts";
 import { matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
@@ -58,6 +60,8 @@ export interface SampleOutput {
   mime: string;
   /** Seconds that the encode took. */
   seconds: number;
+  /** The measured score; null where the quality is not measured. */
+  score: number | null;
   reader: ByteReader;
 }
 
@@ -112,6 +116,23 @@ export async function openSample(
     return facts.duration_estimated ? measureWhole(facts, reader, signal) : facts;
   }
 
+  const whole = {
+    key,
+    source,
+    request,
+    extra,
+    decide: async () => job,
+    id: SAMPLE,
+    out: SAMPLE_FOLDER,
+    name: tools.stem,
+  };
+  let measured: Promise<MeasuredRate> | undefined;
+
+  function measure(): Promise<MeasuredRate> {
+    measured ??= measureQuality({ tools: sampleTools, encode: whole, encodeInput, createDecide }, context);
+    return measured;
+  }
+
   async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
     signal.throwIfAborted();
     await storage.clear(SAMPLE_FOLDER);
@@ -130,9 +151,10 @@ export async function openSample(
       ? tools.encoders.map((each) => ({ ...each, encode: (work: ChunkJob) => each.encode(changeJob(work)) }))
       : tools.encoders;
     const start = performance.now();
+    const rate = isAutoQuality(part.options) ? await measure() : null;
     const { plan, encoded: file } = await encodeInput(
       { ...sampleTools, encoders },
-      { key, source, request: part, extra, decide, id: SAMPLE, out: SAMPLE_FOLDER, name: tools.stem },
+      { ...whole, request: part, decide, ...(rate && { measured: rate }) },
       context,
     );
     signal.throwIfAborted();
@@ -144,6 +166,7 @@ export async function openSample(
       size: file.size,
       mime: info?.mime ?? "application/octet-stream",
       seconds: (performance.now() - start) / 1000,
+      score: rate?.score ?? null,
       reader: await tools.open(file.key),
     };
   }

@@ -202,7 +202,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       });
       const extra = await ingestExtra(request, context);
       checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
-      const { plan, choice, encoded } = await encodeInput(
+      const { plan, choice, encoded, measured } = await encodeInput(
         tools,
         {
           key,
@@ -249,6 +249,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           ...output,
           url,
           ...choice,
+          ...(measured && { rate: measured.rate, ...(measured.score !== null && { score: measured.score }) }),
           ...((counts.pictures || counts.sound) && { counts }),
           ...(cut && { cut }),
           ...(larger && { larger_than_source: true as const }),

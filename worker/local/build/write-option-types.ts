@@ -23,7 +23,7 @@ interface OptionsSchema {
 }
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
-import type { Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
+import type { AutoQuality, Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
 import type { CodecOf, ConcatOption, CropOption, EncryptionOption, ImageOverlayOption, OverlayOption, PartOption, SizeOption, SubtitleOption } from "./option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 `;
@@ -48,6 +48,8 @@ export type OptionsOf<K extends StepKind> = OptionTypes[K];
 
 const TYPES: Readonly<Record<string, string>> = {
   quality: "Quality",
+  "image.quality": "AutoQuality",
+  "animation.quality": "AutoQuality",
   rotate: "Turn",
   flip: "Flip",
   crop: "CropOption",

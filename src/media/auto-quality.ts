@@ -1,0 +1,82 @@
+import type { AutoQuality, ImageFormat, Quality } from "./formats.ts";
+import * as errors from "./plan-errors.ts";
+
+/**
+ * The score at which an output looks the same as its source, on the scale of SSIM: viewers call pictures from 0.95 on good, and those
+ * from 0.99 on excellent. See docs/quality.md.
+ */
+export const SAME_LOOK = 0.97;
+
+/** The levels between which `quality: "auto"` searches. */
+export const AUTO_RANGE = { least: "low", most: "high" } as const satisfies Record<string, Quality>;
+
+/** Returns whether the quality of options is measured. */
+export function isAutoQuality(options: object): boolean {
+  return "quality" in options && options.quality === "auto";
+}
+
+/** Returns the level with which an encode is planned before its quality is measured: the best that the search may choose. */
+export function plannedQuality(quality: AutoQuality = "medium"): Quality {
+  return quality === "auto" ? AUTO_RANGE.most : quality;
+}
+
+/** Throws `invalid_options` when a measured quality is requested in a format that has none. */
+export function checkMeasurable(options: object, format: ImageFormat, quality: number | null): void {
+  if (isAutoQuality(options) && quality === null) throw errors.autoQualityLossless({ format });
+}
+
+/** One measured encode: a rate on the format's own scale, and its score; null when the pictures are too small to measure. */
+export interface MeasuredRate {
+  rate: number;
+  score: number | null;
+}
+
+/** Rates on a format's scale from the least to the most quality, both included; either may be the higher number. */
+export interface RateRange {
+  least: number;
+  most: number;
+}
+
+const MAX_TRIALS = 6;
+// A score this close above the threshold is not worth another trial.
+const CLOSE = 0.002;
+// Typical decrease of the logarithm of what the score lacks, over the whole range.
+const TYPICAL_DECREASE = 1;
+const MIN_LACK = 1e-5;
+
+/**
+ * Returns the next rate to measure in the search for the lowest one whose score is at least {@link SAME_LOOK}; null when the search is
+ * over. The score must rise with quality.
+ */
+export function nextRate({ least, most }: RateRange, tried: readonly MeasuredRate[]): number | null {
+  const steps = Math.abs(most - least);
+  const rateAt = (step: number) => least + Math.sign(most - least) * step;
+  if (steps === 0 || tried.some(({ score }) => score === null)) return tried.length > 0 ? null : most;
+  const points = tried.map(({ rate, score }) => ({ step: Math.abs(rate - least), lack: lackOf(score ?? 0) }));
+  const goal = lackOf(SAME_LOOK);
+  const enough = points.filter(({ lack }) => lack <= goal).toSorted((a, b) => a.step - b.step)[0];
+  const short = points.filter(({ lack }) => lack > goal).toSorted((a, b) => b.step - a.step)[0];
+  const [low, high] = [short ? short.step + 1 : 0, enough ? enough.step - 1 : steps];
+  const isClose = enough !== undefined && goal - enough.lack < lackOf(SAME_LOOK) - lackOf(SAME_LOOK + CLOSE);
+  if (low > high || isClose || tried.length >= MAX_TRIALS) return null;
+  const from = enough ?? short;
+  if (!from) return rateAt(Math.round(steps / 2));
+  const slope =
+    enough && short ? (enough.lack - short.lack) / (enough.step - short.step) : -TYPICAL_DECREASE / steps;
+  const step = from.step + (goal - from.lack) / slope;
+  return rateAt(Math.min(high, Math.max(low, Math.round(step))));
+}
+
+function lackOf(score: number): number {
+  return Math.log(Math.max(MIN_LACK, 1 - score));
+}
+
+/** Returns the lowest measured rate whose score is enough; if none is, the highest, and without a score the best of the range. */
+export function bestRate(
+  { least, most }: RateRange,
+  tried: readonly MeasuredRate[],
+): MeasuredRate | undefined {
+  if (tried.some(({ score }) => score === null)) return { rate: most, score: null };
+  const ascending = tried.toSorted((a, b) => Math.abs(a.rate - least) - Math.abs(b.rate - least));
+  return ascending.find(({ score }) => (score ?? 0) >= SAME_LOOK) ?? ascending.at(-1);
+}

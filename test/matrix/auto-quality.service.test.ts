@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { note } from "../judge/figures.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 180_000 };
+const picture = (graph: string) =>
+  makeClip("png", ["-f", "lavfi", "-i", graph, "-frames:v", "1", "-bitexact"]);
+const SLIDE = "smptehdbars=s=320x240";
+
+test.concurrent.for([
+  ["webp", "light", 60, 87],
+  ["avif", "native", 23, 38],
+] as const)(
+  "an automatic %s of the service has its score and rate",
+  LIMIT,
+  async ([format, encoder, least, most], { task, expect }) => {
+    const input = rig.serve(await picture(SLIDE));
+    const run = (quality: string) => rig.door.encode({ input, kind: "image", options: { format, quality } });
+    const [auto, high] = [await run("auto"), await run("high")];
+    const output = auto.task.steps.find(({ kind }) => kind === "image")?.output;
+    const [{ bytes }, { bytes: fixed }] = [await readFacts(auto.path), await readFacts(high.path)];
+    note(task, { format, bytes, fixed, score: output?.score ?? null, rate: output?.rate ?? null });
+    expect(output).toMatchObject({ encoder, width: 320, height: 240 });
+    expect(output?.score).toBeGreaterThanOrEqual(0.97);
+    expect(output?.rate).toBeGreaterThanOrEqual(least);
+    expect(output?.rate).toBeLessThanOrEqual(most);
+    expect(bytes).toBeLessThanOrEqual(fixed);
+  },
+);
+
+test.concurrent("a format without rates is refused", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await picture(SLIDE));
+  const { status, error } = await rig.door.runTask({ input, kind: "image", options: { quality: "auto" } });
+  expect([status, error?.kind, error?.message]).toEqual([
+    "failed",
+    "invalid_options",
+    'options.quality "auto" needs a format whose quality varies: jpeg, webp or avif, not png.',
+  ]);
+});

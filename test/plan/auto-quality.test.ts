@@ -1,0 +1,120 @@
+import { deflateSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { PNG_SIGNATURE, pngChunk, u32 } from "../../src/encoders/images/png.ts";
+import { type Planes, readPlanes } from "../../src/encoders/images/png-planes.ts";
+import { similarityOf } from "../../src/encoders/images/similarity.ts";
+import { bestRate, type MeasuredRate, nextRate } from "../../src/media/auto-quality.ts";
+import { concatBytes } from "../../src/util/bytes.ts";
+import { imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
+
+const WEBP = { least: 60, most: 87 };
+const AVIF = { least: 38, most: 23 };
+
+function search(range: typeof WEBP, scoreAt: (rate: number) => number | null) {
+  const tried: MeasuredRate[] = [];
+  for (let rate = nextRate(range, tried); rate !== null; rate = nextRate(range, tried))
+    tried.push({ rate, score: scoreAt(rate) });
+  return { ...bestRate(range, tried), trials: tried.length };
+}
+
+test.for([
+  ["a picture that always looks the same", WEBP, () => 0.99, { rate: 60, score: 0.99 }],
+  ["a picture that never does", WEBP, () => 0.9, { rate: 87, score: 0.9 }],
+  ["a picture in between", WEBP, (rate: number) => 1 - 0.06 * 0.97 ** (rate - 60), { rate: 83 }],
+  ["a steep one", WEBP, (rate: number) => (rate < 71 ? 0.9 : 0.98), { rate: 71, score: 0.98 }],
+  [
+    "AVIF, whose rates fall with quality",
+    AVIF,
+    (rate: number) => 1 - 0.001 * rate,
+    { rate: 30, score: 0.97 },
+  ],
+  ["a picture too small to measure", WEBP, () => null, { rate: 87, score: null, trials: 1 }],
+] as const)(
+  "the search for the rate of %s ends at the lowest that is enough",
+  ([, range, scoreAt, expected]) => {
+    const result = search(range, scoreAt);
+    expect(result).toMatchObject(expected);
+    expect(result.trials).toBeLessThanOrEqual(6);
+  },
+);
+
+test("auto is planned with the best quality that it may choose, where the format has one", () => {
+  const video = videoSource();
+  expect(createPlan(imageSource(), "image", { format: "webp", quality: "auto" }).image?.quality).toBe(87);
+  expect(createPlan(video, "animation", { format: "avif", quality: "auto" }).image?.quality).toBe(23);
+  const refused = (format: string) =>
+    `options.quality "auto" needs a format whose quality varies: jpeg, webp or avif, not ${format}.`;
+  expect(() => createPlan(imageSource(), "image", { quality: "auto" })).toThrow(refused("png"));
+  expect(() => createPlan(video, "animation", { quality: "auto" })).toThrow(refused("gif"));
+});
+
+/** Builds a PNG from rows that begin with their filter. */
+function png(
+  type: { width: number; depth: number; color: number; more?: readonly Uint8Array[] },
+  rows: number[][],
+) {
+  const { width, depth, color, more = [] } = type;
+  const header = concatBytes([u32(width), u32(rows.length), Uint8Array.of(depth, color, 0, 0, 0)]);
+  const data = new Uint8Array(deflateSync(Uint8Array.from(rows.flat())));
+  return concatBytes([
+    PNG_SIGNATURE,
+    pngChunk("IHDR", header),
+    ...more,
+    pngChunk("IDAT", data),
+    pngChunk("IEND"),
+  ]);
+}
+
+test.for([
+  [
+    "gray",
+    { width: 2, depth: 8, color: 0 },
+    [
+      [0, 10, 20],
+      [2, 5, 5],
+    ],
+    [10, 20, 15, 25],
+  ],
+  ["deep gray", { width: 2, depth: 16, color: 0 }, [[1, 10, 0, 20, 0]], [10, 30]],
+  ["color", { width: 2, depth: 8, color: 2 }, [[0, 255, 0, 0, 0, 0, 255]], [76, 29]],
+  ["transparent over white", { width: 2, depth: 8, color: 6 }, [[0, 0, 0, 0, 0, 0, 0, 0, 255]], [255, 0]],
+  [
+    "palette of one bit",
+    { width: 3, depth: 1, color: 3, more: [pngChunk("PLTE", Uint8Array.of(0, 0, 0, 90, 90, 90))] },
+    [[0, 0b01100000]],
+    [0, 90, 90],
+  ],
+  [
+    "Paeth",
+    { width: 2, depth: 8, color: 0 },
+    [
+      [3, 8, 8],
+      [4, 1, 1],
+    ],
+    [8, 12, 9, 13],
+  ],
+] as const)("reads a PNG: %s", async ([, type, rows, luma]) => {
+  const file = png(
+    type,
+    rows.map((row) => [...row]),
+  );
+  expect([...(await readPlanes(file, 255)).luma]).toEqual(luma);
+});
+
+function planes(luma: (x: number, y: number) => number): Planes {
+  const side = 128;
+  const values = Uint8Array.from({ length: side * side }, (_, at) => luma(at % side, Math.floor(at / side)));
+  const gray = new Uint8Array((side / 2) ** 2).fill(128);
+  return { width: side, height: side, luma: values, chroma: [gray, gray] };
+}
+
+test("the score is that of the worst quarter", () => {
+  const wave = (x: number, y: number) => 128 + 60 * Math.sin(x / 3) * Math.cos(y / 5);
+  const damage = (x: number, y: number) => (x < 64 && y < 64 ? 20 * ((x + y) % 2) : 0);
+  const [plain, damaged] = [planes(wave), planes((x, y) => wave(x, y) + damage(x, y))];
+  expect(similarityOf(plain, plain)).toBe(1);
+  const score = similarityOf(plain, damaged) ?? 1;
+  expect(score).toBeLessThan(0.99);
+  expect(similarityOf({ ...plain, width: 4, height: 4 }, { ...plain, width: 4, height: 4 })).toBeNull();
+});

@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { EncodeRequest } from "../../src/media/options.ts";
+import { estimateOutput } from "../../src/runs/steps/estimate.ts";
+import { openSample } from "../../src/runs/steps/sample.ts";
+import type { StepTools } from "../../src/runs/steps/step-tools.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import { storageReader } from "../../src/storage/readers.ts";
+import { readAll } from "../../src/storage/storage.ts";
+import { createNativeEncoder } from "../encoders/native-encoder.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { diskReader, probe } from "../probe/probe-file.ts";
+
+const home = await mkdtemp(join(tmpdir(), "framewright-auto-"));
+afterAll(() => rm(home, { recursive: true }));
+
+const picture = (graph: string) =>
+  makeClip("png", ["-f", "lavfi", "-i", graph, "-frames:v", "1", "-bitexact"]);
+const SLIDE = "smptehdbars=s=320x240";
+const FILM = "mandelbrot=s=320x240:maxiter=400:start_scale=0.05";
+const NOISE = "color=gray:s=160x120,noise=alls=90:allf=t:all_seed=7";
+
+/** Opens a sample on native ffmpeg; everything but the input is in memory. */
+async function open(path: string, kind: "image" | "animation", options: object) {
+  const storage = createMemoryStorage();
+  const reader = await diskReader(path);
+  const encoder = createNativeEncoder();
+  const tools: StepTools = {
+    storage,
+    stem: "output",
+    max_seconds: 3600,
+    encoders: [encoder],
+    remote: null,
+    inFlight: () => 1,
+    offers: async () => [
+      { encoder: "native", chunk_seconds: null, refusal: null, chunks: 1, at_once: 1, seconds: null },
+    ],
+    open: (key) => storageReader(storage, key),
+    async probe(file) {
+      const copy = join(home, `probe-${encoder.jobs.length}`);
+      await writeFile(copy, await file.read({ start: 0, end: file.size }));
+      return probe(copy);
+    },
+    inputs: {
+      async open(url) {
+        const file = { url, size: reader.size, etag: null, version: null, mime: null, ranges: true, reader };
+        return {
+          reader,
+          mime: null,
+          file: { ...file, stream: () => new ReadableStream(), close: async () => {} },
+        };
+      },
+    },
+    url: async (key) => key,
+    key: async () => null,
+  };
+  const request = { kind, options } as EncodeRequest;
+  const sample = await openSample(tools, { url: "file:clip", request }, AbortSignal.timeout(60_000));
+  return { sample, storage, encoder };
+}
+
+async function encode(path: string, kind: "image" | "animation", options: object) {
+  const { sample, storage, encoder } = await open(path, kind, options);
+  const { size, score, key, plan } = await sample.encode();
+  const output = join(home, `${size}-${encoder.jobs.length}.${plan.format}`);
+  const stored = await storage.read(key);
+  await writeFile(output, stored ? await readAll(stored.body) : "");
+  return { path: output, size, score: score ?? 0, quality: encoder.jobs.at(-1)?.plan.image?.quality };
+}
+
+test.for(["webp", "jpeg"] as const)("an automatic %s is the smallest that looks the same", async (format) => {
+  const [slide, film, noise] = await Promise.all([SLIDE, FILM, NOISE].map(picture));
+  const both = async (path = "") => ({
+    auto: await encode(path, "image", { format, quality: "auto" }),
+    high: await encode(path, "image", { format, quality: "high" }),
+  });
+  const [easy, hard, noisy] = [await both(slide), await both(film), await both(noise)];
+  expect(easy.auto.size).toBeLessThan(hard.auto.size);
+  for (const { auto, high } of [easy, hard, noisy]) {
+    expect(auto.size).toBeLessThanOrEqual(high.size);
+    if (auto.quality !== high.quality) expect(auto.score).toBeGreaterThanOrEqual(0.97);
+  }
+  // The score is that of the worst quarter, so ffmpeg's for the whole is no lower.
+  const { mean } = await measureLikeness(hard.auto.path, film ?? "");
+  expect(mean).toBeGreaterThan(hard.auto.score - 0.005);
+});
+
+test("a transparent picture is measured in its size over black and over white", async () => {
+  const fading = await picture(`${FILM},format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='X*255/W'`);
+  const { score, quality } = await encode(fading, "image", { format: "webp", quality: "auto", width: 160 });
+  expect(score).toBeGreaterThan(0.9);
+  expect(quality).toBeGreaterThanOrEqual(60);
+});
+
+test("an animation is measured in three of its frames, and its estimate has the score", async () => {
+  const input = await makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "testsrc2=s=160x120:r=10:d=1", "-c:v", "libx264", "-pix_fmt", "yuv420p"],
+  ]);
+  const auto = await encode(input, "animation", { format: "webp", quality: "auto" });
+  const high = await encode(input, "animation", { format: "webp", quality: "high" });
+  expect(auto.size).toBeLessThanOrEqual(high.size);
+  const { sample } = await open(input, "animation", { format: "webp", quality: "auto" });
+  const scores: (number | null)[] = [];
+  for await (const { score } of estimateOutput(sample)) scores.push(score);
+  expect(scores.at(-1)).toBe(auto.score);
+});
