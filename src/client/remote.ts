@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { MediaError, toMediaError } from "../media/errors.ts";
 import { mapExtraInputs } from "../media/extra-inputs.ts";
-import { ImageUrl } from "../media/image-url.ts";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../runs/connection.ts";
 import { isId } from "../runs/ids.ts";
 import { ApiKey, NewApiKey } from "../runs/key.ts";
@@ -76,6 +75,7 @@ const schemas = {
   update: async () => (await import("./update.ts")).TaskUpdate,
   estimate: async () => (await import("../runs/estimate.ts")).OutputEstimate,
   preview: async () => (await import("../runs/preview-response.ts")).PreviewResponse,
+  imageUrl: async () => (await import("../media/image-url.ts")).ImageUrl,
 };
 
 const Health = z.object({ status: z.literal("ok") });
@@ -246,7 +246,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     },
     uploads,
     images: {
-      sign: async (body) => (await call({ method: "POST", path: "/images", body }, ImageUrl)).value,
+      sign: async (body) => (await call({ method: "POST", path: "/images", body }, schemas.imageUrl)).value,
     },
     webhooks: createRemoteWebhooks(call),
     keys: {

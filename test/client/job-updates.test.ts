@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { followJob } from "../../src/client/progress.ts";
 import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
-import { createJobTasks, describeJob } from "../../src/runs/job.ts";
+import { createJobTasks } from "../../src/runs/job.ts";
 import { parseJobRequest } from "../../src/runs/job-request.ts";
+import { describeJob } from "../../src/runs/job-status.ts";
 import { streamJob } from "../../worker/run/events.ts";
 
 function twoTasks() {

@@ -1,8 +1,9 @@
 import type { Context } from "hono";
 import { keyIn } from "../../src/media/features/encryption.ts";
 import { createIds } from "../../src/runs/ids.ts";
-import { createJobTasks, describeJob, type Job } from "../../src/runs/job.ts";
+import { createJobTasks, type Job } from "../../src/runs/job.ts";
 import { type JobRequest, parseJobRequest } from "../../src/runs/job-request.ts";
+import { describeJob } from "../../src/runs/job-status.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { applyToTask } from "../../src/runs/transitions.ts";
 import * as errors from "../errors.ts";

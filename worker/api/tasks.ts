@@ -4,7 +4,7 @@ import { ENCODE_KINDS, type EncodeKind } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import * as runErrors from "../../src/runs/errors.ts";
 import { type CreateId, createIds } from "../../src/runs/ids.ts";
-import { awaitedTask } from "../../src/runs/job.ts";
+import { awaitedTask } from "../../src/runs/job-status.ts";
 import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";
 import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/runs/task.ts";
 import { applyToTask, isFinished } from "../../src/runs/transitions.ts";

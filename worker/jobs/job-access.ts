@@ -1,7 +1,8 @@
 import { toMediaError } from "../../src/media/errors.ts";
 import * as runErrors from "../../src/runs/errors.ts";
 import { isId } from "../../src/runs/ids.ts";
-import { describeJob, type Job } from "../../src/runs/job.ts";
+import type { Job } from "../../src/runs/job.ts";
+import { describeJob } from "../../src/runs/job-status.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { isFinished } from "../../src/runs/transitions.ts";
 import { type Env, mediaBucket } from "../env.ts";

@@ -1,4 +1,5 @@
-import { describeJob, type Job, type JobHead } from "../../src/runs/job.ts";
+import type { Job, JobHead } from "../../src/runs/job.ts";
+import { describeJob } from "../../src/runs/job-status.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";

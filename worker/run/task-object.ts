@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { MediaError } from "../../src/media/errors.ts";
-import type { TaskEnd } from "../../src/runs/job.ts";
+import type { TaskEnd } from "../../src/runs/job-status.ts";
 import type { Step } from "../../src/runs/step.ts";
 import { clearMedia, type MediaFolder } from "../../src/runs/steps/media-keys.ts";
 import type { Task } from "../../src/runs/task.ts";

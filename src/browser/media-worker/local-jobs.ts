@@ -5,14 +5,8 @@ import { toMediaError } from "../../media/errors.ts";
 import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import * as runErrors from "../../runs/errors.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
-import {
-  awaitedTask,
-  createJobTasks,
-  describeJob,
-  type Job,
-  releaseAfter,
-  type TaskEnd,
-} from "../../runs/job.ts";
+import { createJobTasks, type Job } from "../../runs/job.ts";
+import { awaitedTask, describeJob, releaseAfter, type TaskEnd } from "../../runs/job-status.ts";
 import { runErrorOf } from "../../runs/step.ts";
 import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { Task } from "../../runs/task.ts";

@@ -1,5 +1,6 @@
 import { MediaError } from "../../../src/media/errors.ts";
-import { describeJob, type Job } from "../../../src/runs/job.ts";
+import type { Job } from "../../../src/runs/job.ts";
+import { describeJob } from "../../../src/runs/job-status.ts";
 import type { Task } from "../../../src/runs/task.ts";
 import { isFinished } from "../../../src/runs/transitions.ts";
 import type { Jobs, NewJob } from "../../../worker/jobs/job-state.ts";
