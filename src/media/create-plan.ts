@@ -15,14 +15,13 @@ import {
 import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
-import { findTruncatedFile, intactOptions } from "./features/partial.ts";
+import { findTruncatedFile } from "./features/partial.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
-import { planPictures, planWhole } from "./features.ts";
-import { assumedMatrix } from "./ffmpeg/color.ts";
+import { adjustOptions, planPictures, planWhole } from "./features.ts";
 import {
   ANIMATION_DEFAULTS,
   DEFAULT_FORMAT,
@@ -127,12 +126,8 @@ export function createPlan<K extends EncodeKind>(
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
   const cut = findTruncatedFile(source, options, concatSources(options, hints.extra));
   if (cut) throw errors.cutOff(cut);
-  const plan = PLANS[kind](source, intactOptions(source, options), hints);
-  const parts = plannedOf(plan).map((part) => ({
-    ...part,
-    assumed_matrix: assumedMatrix(part.source ?? source),
-  }));
-  return { ...plan, ...planWhole(parts, source, options) };
+  const plan = PLANS[kind](source, adjustOptions(options, source), hints);
+  return { ...plan, ...planWhole(plannedOf(plan), source, options) };
 }
 
 const PLANS: {

@@ -140,6 +140,8 @@ export interface Feature<
   fields: F;
   /** The part of the plan that has its fields; absent where the plan's schema names them. */
   part?: P;
+  /** Returns options that suit the source, before anything is planned; absent where options stay as they are. */
+  adjust?<V extends object>(options: V, source: SourceFacts): V;
   /** Plans its fields of pictures that are encoded at a size in a codec; the codec is null for images. */
   plan?(
     options: OptionValues<O>,
@@ -171,8 +173,6 @@ export interface Planned extends Readonly<Record<string, unknown>> {
   pictures: Readonly<Record<string, unknown>> | null;
   /** The source of the part; null for the input. */
   source: SourceFacts | null;
-  /** The matrix that players assume for the source, see `assumedMatrix`; absent once the plan is made. */
-  assumed_matrix?: string | null;
   /** Share of the output's pictures, 0 to 1. */
   share: number;
 }

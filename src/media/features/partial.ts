@@ -27,6 +27,7 @@ export const partial = feature({
   summary: (options) => (options.partial ? "intact part only" : null),
   fields: { partial: z.literal(true).exactOptional() },
   part: "plan",
+  adjust: intactOptions,
   planWhole: (_, source) => (needsPartial(source) ? { partial: true } : {}),
   doneBy: { native: true, stock: true, fast: true },
   refusal: { code: "partial", clause: () => "it reads complete files only" },
@@ -58,7 +59,7 @@ export function findTruncatedFile(
 }
 
 /** Returns options with which a plan reads only whole packets of a truncated file. */
-export function intactOptions<O extends object>(source: SourceFacts, options: O): O {
+function intactOptions<O extends object>(options: O, source: SourceFacts): O {
   const { duration } = source;
   if (!needsPartial(source) || duration === undefined || ("concat" in options && options.concat))
     return options;
