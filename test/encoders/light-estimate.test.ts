@@ -95,6 +95,17 @@ const REFUSED: [...Case, object][] = [
   ],
   ["4K", video(3840, 2160, 2), "video", { height: 2158 }, { code: "memory", available_bytes: 96 * 2 ** 20 }],
   [
+    "a JPEG 2000 of 10 megapixels",
+    image(2717, 3701, {
+      format: "jpeg2000",
+      pixel_format: "rgb24",
+      codecs: { video: "jpeg2000", audio: null },
+    }),
+    "image",
+    { format: "png", width: 128 },
+    { code: "memory", available_bytes: 96 * 2 ** 20 },
+  ],
+  [
     "a photo of 64 megapixels",
     image(8000, 8000),
     "image",

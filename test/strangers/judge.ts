@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -64,7 +64,9 @@ async function judgePicture(path: string, { source, output }: Success): Promise<
   // Each judge has gaps, such as color profiles or orientation.
   let wrong: string[] | null = null;
   // ffmpeg reads JPEG in a TIFF, among others, as one color without an error.
-  const judges = TIFF.test(path) ? [decodeWithSharp] : [decodeWithSharp, decodeFrame, decodeHeif];
+  const judges = TIFF.test(path)
+    ? [decodeWithSharp]
+    : [decodeWithSharp, decodeFrame, decodeHeif, decodeGamma];
   for (const pictures of judges) {
     for (const expected of [await pictures(path).catch(() => [])].flat()) {
       const differs = await differences(actual, isGrayHeif ? stretched(expected) : expected, kind);
@@ -82,6 +84,20 @@ const HEIF = /\.(hei[cf]|hif|avifs?)$/i;
 function stretched({ pixels, ...size }: Decoded): Decoded {
   const full = (value: number, at: number) => (at % 4 === 3 ? value : ((value - 16) * 255) / 219);
   return { ...size, pixels: Buffer.from(Uint8ClampedArray.from(pixels, full)) };
+}
+
+// ffmpeg and libvips ignore gAMA (W3C PNG, 11.3.2.1), which browsers follow.
+async function decodeGamma(path: string): Promise<Decoded[]> {
+  if (!/\.png$/i.test(path)) return [];
+  const file = await readFile(path);
+  const at = file.indexOf("gAMA");
+  if (at < 0 || file.includes("iCCP") || file.includes("sRGB")) return [];
+  const gamma = file.readUInt32BE(at + 4) / 100_000;
+  const srgb = (light: number) => (light <= 0.0031308 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055);
+  const { pixels, ...size } = await decodeWithSharp(path);
+  const display = (value: number, index: number) =>
+    index % 4 === 3 ? value : 255 * srgb((value / 255) ** (1 / gamma));
+  return [{ ...size, pixels: Buffer.from(Uint8ClampedArray.from(pixels, display)) }];
 }
 
 const GRID = 16;

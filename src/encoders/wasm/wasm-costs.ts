@@ -62,6 +62,8 @@ export const STOCK_COSTS = {
     decode: {
       still: 2.7,
       still_rgb: 4.5,
+      /** Four bytes per coefficient, beside the code blocks. */
+      still_jpeg2000: 18,
       still_alpha: 13.5,
       still_float: 15,
       still_float_alpha: 32,
@@ -245,6 +247,7 @@ function memoryClassOf(plan: Plan, source: Source): keyof WasmCosts["memory"]["d
   const depth = source.color?.bit_depth ?? 8;
   if (source.kind === "image") {
     const pixels = source.pixel_format ?? "";
+    if (source.codecs?.video === "jpeg2000") return "still_jpeg2000";
     const isFloat = /f(16|32)(le|be)$/.test(pixels);
     if (source.has_alpha || /^(yuva|gbrap)/.test(pixels))
       return isFloat ? "still_float_alpha" : "still_alpha";
