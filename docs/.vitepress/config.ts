@@ -32,7 +32,7 @@ export default defineConfig({
           { text: "In a page", link: "/page" },
           { text: "The service", link: "/service" },
           { text: "Options", link: "/options" },
-          { text: "Quality by measure", link: "/quality" },
+          { text: "Automatic quality", link: "/quality" },
           { text: "Image URLs", link: "/images" },
           { text: "S3 storage", link: "/s3" },
           { text: "Webhooks", link: "/webhooks" },

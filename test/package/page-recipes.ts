@@ -100,11 +100,11 @@ export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
     value: ["string", "string"],
   },
   "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
-  "See an encode before it is made": {
+  "Preview and estimate an encode": {
     leaves: "[width, height, original.type, output.type, bytes.low <= bytes.high, seconds > 0]",
     value: [160, 90, "image/jpeg", "image/jpeg", true, true],
   },
-  "Draw the pictures of a timeline": {
+  "Draw a filmstrip": {
     leaves: "pictures.map(({ at, width }) => [at, width])",
     value: [
       [0, 80],
