@@ -161,12 +161,12 @@ export const sampleTimeout = ({ seconds }: { seconds: number }) =>
 export const sampleNeedsRanges = ({ max_bytes }: { max_bytes: number }) =>
   new MediaError(
     "input_too_large",
-    `The server of the input supports no ranges, so an estimate or a preview reads at most ${max_bytes} bytes from it.`,
+    `The server of the input does not support range requests, so an estimate or a preview can read it only if its size is known and at most ${max_bytes} bytes.`,
   );
 export const previewTooLarge = ({ bytes, max_bytes }: { bytes: number; max_bytes: number }) =>
   new MediaError(
     "input_too_large",
-    `The files of this preview have ${bytes} bytes, more than the ${max_bytes} of a response; choose a smaller size or a lower quality.`,
+    `The files of this preview take ${bytes} bytes, but a response holds at most ${max_bytes}; choose a smaller size or a lower quality.`,
   );
 export const uploadIncomplete = ({ param }: { param: string }) =>
   new MediaError("invalid_input", `${param}: The upload is not complete.`, { param });

@@ -76,7 +76,7 @@ export const fileMissing = () => new MediaError("input_not_found", "The file no 
 export const storageFull = ({ cause }: { cause: unknown }) =>
   new MediaError("storage_full", "The browser has no room left for the files of this task.", { cause });
 export const sampleEnded = () =>
-  new MediaError("service_unavailable", "The estimate, preview or filmstrip was ended.", {
+  new MediaError("service_unavailable", "The estimate, preview or filmstrip was stopped.", {
     retryable: false,
   });
 export const objectMissing = ({ key }: { key: string }) =>

@@ -37,7 +37,11 @@ export const peaksDamaged = () =>
   new MediaError("encode_failed", "The encoder returned a broken list of peaks.");
 export const noPeaks = () => new RangeError("There are no peaks to join.");
 export const pngDamaged = (cause?: Cause) =>
-  new MediaError("encode_failed", "A picture to measure is a damaged PNG.", cause);
+  new MediaError(
+    "encode_failed",
+    "The quality could not be measured, because a trial picture is a damaged PNG; choose a quality other than auto.",
+    cause,
+  );
 export const thumbnailUnread = () =>
   new MediaError("internal_error", "The thumbnail is a PNG of an unexpected type.");
 
@@ -143,7 +147,7 @@ export const soundTooLong = ({ excess }: { excess: number }) =>
 export const soundChanged = ({ missing }: { missing: number }) =>
   new MediaError(
     "encode_failed",
-    `The output's sound is ${seconds(missing)} s too short, because the input's sound changes its channels or sample rate midway: convert the whole input, without start and end.`,
+    `The output's sound is ${seconds(missing)} s too short, because the channels or sample rate of the input's sound change midway; convert the whole input, without start and end.`,
   );
 export const tooManyPictures = ({ extra }: { extra: number }) =>
   new MediaError(

@@ -163,7 +163,7 @@ export const cutOff = ({ seconds, part }: { seconds: number; part?: number }) =>
   );
 export const copyEdited = () =>
   copy(
-    "the edit list of the source shows several parts, or its pictures or sound change midway, which only an encode can follow",
+    "the edit list of the source shows several parts, or its picture size, sample rate or channels change midway; only an encode can follow that",
   );
 export const copyHidden = ({ format }: { format: string }) =>
   copy(`the edit list of the source hides a part of it, and ${format} files have no edit list`);
@@ -215,7 +215,7 @@ export const targetSizeDurationUnknown = () =>
 export const autoQualityLossless = ({ format }: { format: string }) =>
   new MediaError(
     "invalid_options",
-    `options.quality "auto" needs a format whose quality varies: jpeg, webp or avif, not ${format}.`,
+    `options.quality "auto" needs a format with adjustable quality: jpeg, webp or avif, not ${format}.`,
     { param: "options.quality" },
   );
 export const sizeNotPositive = () =>

@@ -146,7 +146,7 @@ export const SourceFacts = z.object({
   }),
   edited: z.literal(true).optional().meta({
     description:
-      "True if the edit list of an MP4 or MOV shows several parts, or its pictures change their size or its sound its channels or sample rate midway, so that every output is encoded; otherwise absent.",
+      "True if the edit list of an MP4 or MOV shows several parts, or the picture size, sample rate or channels change midway, so that every output is encoded; otherwise absent.",
   }),
   preroll: z.number().min(0).optional().meta({
     description:

@@ -164,12 +164,12 @@ export const Source = SourceFacts.extend({
   }),
   score: z.number().max(1).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: its similarity to the source, 1 if the pictures are equal, in the worst quarter of the measured pictures. 0.97 and above looks the same; absent for pictures of less than 8 pixels on a side.",
+      "On the output of an encode whose quality is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. Absent for pictures with a side of less than 8 pixels.",
     example: 0.974,
   }),
   rate: z.number().min(0).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: the rate chosen, on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif.",
+      "On the output of an encode whose quality is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif.",
     example: 72,
   }),
   cut: z

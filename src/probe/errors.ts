@@ -25,9 +25,10 @@ export const jpegXl = () =>
   unsupported("The file is a JPEG XL picture, which is not supported; save it otherwise.");
 export const jpegCoding = ({ coding }: { coding: "arithmetic" | "hierarchical" }) =>
   unsupported(
-    `The file is a JPEG with ${coding === "arithmetic" ? "arithmetic coding" : "hierarchical frames"}, which is not supported; save it otherwise.`,
+    `The file is a JPEG with ${coding === "arithmetic" ? "arithmetic coding" : "hierarchical frames"}, which is not supported; save it as an ordinary JPEG.`,
   );
-export const bigTiff = () => unsupported("The file is a BigTIFF, which is not supported; save it as TIFF.");
+export const bigTiff = () =>
+  unsupported("The file is a BigTIFF, which is not supported; save it as an ordinary TIFF.");
 export const webPage = () => unsupported("This is a web page, not a media file.");
 export const playlist = () =>
   new MediaError("input_unsupported", "The file is a playlist; pass the media itself.", {
@@ -43,10 +44,9 @@ export const editGap = () =>
   unsupported("The file's edit list leaves a gap between two parts; that is not supported.");
 export const ticksUnknown = () =>
   unsupported(
-    "The timescale of the file is 0, so its times have no length in seconds; that is not supported.",
+    "The file has a timescale of 0, so its times cannot be converted to seconds; that is not supported.",
   );
-export const codecChanges = () =>
-  unsupported("A track of the file changes its codec midway; that is not supported.");
+export const codecChanges = () => unsupported("The codec of a track changes midway; that is not supported.");
 export const streamsTakenOver = () =>
   unsupported(
     "The transport stream continues in other streams than it starts with, as when several recordings are joined; convert each recording separately.",
@@ -71,7 +71,7 @@ export const sizeOutOfBounds = ({ width, height, max }: { width: number; height:
   unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
 export const tooManyPixels = ({ width, height }: { width: number; height: number }) =>
   unsupported(
-    `The pictures are ${width}x${height} pixels, which are too many to decode; about 264 million are supported.`,
+    `The pictures are ${width}x${height} pixels, which is too many to decode; at most about 264 million pixels are supported.`,
   );
 export const tiffLayout = ({ layout }: { layout: TiffLayout }) =>
   new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {

@@ -20,7 +20,7 @@ export const OutputEstimate = z
       .meta({ description: "Seconds that the encode takes; null when unknown." }),
     score: z.number().nullable().meta({
       description:
-        "Similarity of a picture of quality auto to its source, as in the score of its output; otherwise null.",
+        "Measured similarity to the source if the quality is auto, like the score of the output; otherwise null.",
     }),
   })
   .meta({ id: "Estimate", description: "An estimate of an output that has not been encoded." });

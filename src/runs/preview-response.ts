@@ -16,7 +16,7 @@ export const PreviewResponse = z
     }),
     bytes: z.int().min(0).meta({
       description:
-        "Bytes that were encoded: the file of an image, the pictures of a video, or the sound shown; 0 when pictures are copied.",
+        "Size in bytes of what was encoded: the file of an image, the pictures of a video, or the sound of the preview; 0 when pictures are copied.",
     }),
     seconds: z
       .number()
@@ -25,11 +25,11 @@ export const PreviewResponse = z
       .meta({ description: "Seconds of media in those bytes; null for a picture." }),
     at: z.number().min(0).nullable().meta({
       description:
-        "The moment shown, in seconds of the source; for sound, its start. Null when the source is a still image.",
+        "Time of the preview, in seconds of the source; for sound, its start. Null when the source is a still image.",
     }),
     width: pixels.meta({ description: "Width in pixels; null for sound." }),
     height: pixels.meta({ description: "Height in pixels; null for sound." }),
   })
-  .meta({ id: "Preview", description: "A moment of an output, and of the original for comparison." });
+  .meta({ id: "Preview", description: "One moment of an output and of the original, for comparison." });
 /** A preview as a service returns it. */
 export interface PreviewResponse extends z.infer<typeof PreviewResponse> {}

@@ -112,7 +112,7 @@ export type EstimateRequest = z.output<typeof EstimateRequest>;
 function previewRequest<const K extends EncodeKind, O extends z.ZodType>(kind: K, options: O, id: string) {
   const at = seconds.optional().meta({
     description:
-      "The moment to show, in seconds of the source, moved into the part that the output shows; by default the middle of the output, and for kind image the option start.",
+      "Time to show, in seconds of the source; a time outside the output is moved into it. The default is the middle of the output, or for kind image the option start.",
     example: 12.5,
   });
   return closed({ ...sampleShape(kind, options), at: nullable(at) }).meta({ id });

@@ -42,6 +42,6 @@ test.concurrent("a format without rates is refused", LIMIT, async ({ expect }) =
   expect([status, error?.kind, error?.message]).toEqual([
     "failed",
     "invalid_options",
-    'options.quality "auto" needs a format whose quality varies: jpeg, webp or avif, not png.',
+    'options.quality "auto" needs a format with adjustable quality: jpeg, webp or avif, not png.',
   ]);
 });

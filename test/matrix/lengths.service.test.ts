@@ -124,7 +124,7 @@ test("a copy of a movie with several edits is refused with that reason", LIMIT, 
   const input = rig.serve(await editedMovie(CUT));
   const answer = await rig.door.encode({ input, kind: "video", options: { mode: "copy" } }).catch(String);
   expect(answer).toContain(
-    "the edit list of the source shows several parts, or its pictures or sound change midway, which only an encode can follow",
+    "the edit list of the source shows several parts, or its picture size, sample rate or channels change midway; only an encode can follow that",
   );
 });
 

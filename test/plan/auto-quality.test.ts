@@ -44,7 +44,7 @@ test("auto is planned with the best quality that it may choose, where the format
   expect(createPlan(imageSource(), "image", { format: "webp", quality: "auto" }).image?.quality).toBe(87);
   expect(createPlan(video, "animation", { format: "avif", quality: "auto" }).image?.quality).toBe(23);
   const refused = (format: string) =>
-    `options.quality "auto" needs a format whose quality varies: jpeg, webp or avif, not ${format}.`;
+    `options.quality "auto" needs a format with adjustable quality: jpeg, webp or avif, not ${format}.`;
   expect(() => createPlan(imageSource(), "image", { quality: "auto" })).toThrow(refused("png"));
   expect(() => createPlan(video, "animation", { quality: "auto" })).toThrow(refused("gif"));
 });

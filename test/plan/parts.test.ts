@@ -292,7 +292,7 @@ describe("packets are compared with each part", () => {
     const short = { "sound.txt": first, "heard.txt": first };
     expect(() => count(short)).toThrow("The input ends earlier than its headers say");
     expect(() => count(short, { ...source, duration_estimated: true })).toThrow(
-      "The part from 150 to 150.1 s goes beyond the end of the source.",
+      "The part from 150 to 150.1 s extends beyond the end of the source; shorten or remove it.",
     );
   });
 });

@@ -162,7 +162,8 @@ test.for([
 ])("an MP4 is refused for the timescale 0 of $name", async ({ make }) => {
   await expect(make().then(probeFile)).rejects.toMatchObject({
     kind: "input_unsupported",
-    message: "The timescale of the file is 0, so its times have no length in seconds; that is not supported.",
+    message:
+      "The file has a timescale of 0, so its times cannot be converted to seconds; that is not supported.",
   });
 });
 

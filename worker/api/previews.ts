@@ -32,7 +32,7 @@ export function addPreviewRoutes(app: Api, services: Services): void {
       tag: "Tasks",
       summary: "Preview an output",
       description:
-        "Encodes one moment of a task's output with its settings and returns it with the original to compare; creates nothing. An image is encoded completely, a video for a few pictures around the frame, sound for a few seconds. Both files are `data:` URLs, of at most 12 MiB together. Previews are encoded by the light encoder, for up to 28 seconds; work that only the native encoder can do is refused as `encoder_unavailable`. A preview counts as a creation, and the bytes that it reads as fetched. The input is an http or https URL, or a file of the service; if it cannot be read or encoded, the response carries the kind of that error.",
+        "Encodes one moment of a task's output with its settings and returns it with the original for comparison; creates no task. It encodes a complete image, a few pictures around a frame of a video, or a few seconds of sound. Both files are `data:` URLs, of at most 12 MiB together. The light encoder makes previews within 28 seconds; work that only the native encoder can do is refused as `encoder_unavailable`. A preview counts as a creation, and the bytes that it reads count as fetched. The input is an http or https URL, or a file of the service; if it cannot be read or encoded, the response carries the kind of that error.",
       body: {
         schema: "PreviewRequest",
         examples: {

@@ -31,7 +31,7 @@ export const inputEndsEarly = () =>
 export const partBeyondEnd = ({ start, end }: { start: number; end: number }) =>
   new MediaError(
     "invalid_options",
-    `The part from ${start} to ${Number(end.toFixed(3))} s goes beyond the end of the source.`,
+    `The part from ${start} to ${Number(end.toFixed(3))} s extends beyond the end of the source; shorten or remove it.`,
     { param: "options.parts" },
   );
 export const streamMissing = ({ log }: Log) =>

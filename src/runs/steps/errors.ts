@@ -66,6 +66,10 @@ export const fontTableMissing = ({ name }: { name: string }) =>
 
 export const noPreview = () =>
   new MediaError("invalid_kind", "A waveform has no preview.", { param: "kind" });
-export const notMeasurable = () => new MediaError("encode_failed", "The pictures to measure differ in size.");
+export const notMeasurable = () =>
+  new MediaError(
+    "encode_failed",
+    "The quality could not be measured, because a trial picture differs in size from its source; choose a quality other than auto.",
+  );
 export const notSampled = () =>
   new MediaError("encoder_unavailable", "The encoder for this work cannot encode only a sample of it.");
