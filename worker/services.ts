@@ -36,7 +36,7 @@ export type Estimates = (
   signal: AbortSignal,
 ) => Promise<OutputEstimate>;
 
-/** Returns the preview of an output; rejects with the errors of its task, and with the signal's reason. */
+/** Makes the preview of an output; rejects with the errors of its task, and with the signal's reason. */
 export type Previews = (
   owner: SampleOwner,
   request: PreviewRequest,
@@ -80,7 +80,7 @@ export interface Services {
   images: Images;
   /** Estimates outputs. */
   estimates: Estimates;
-  /** Encodes previews. */
+  /** Makes previews. */
   previews: Previews;
   /** The files of the reference page, which `worker/local/build/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };

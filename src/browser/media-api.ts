@@ -192,7 +192,7 @@ export interface MediaApi {
   ): Promise<void>;
   /** Returns the visible part of a preview, if there is one, and then the whole. */
   show(id: string): Promise<{ part: PreviewPart } | { whole: Preview }>;
-  /** Begins a filmstrip under an id; {@link MediaApi.nextPicture} reports its errors. */
+  /** Starts a filmstrip under an id; {@link MediaApi.nextPicture} reports its errors. */
   filmstrip(id: string, request: unknown, file: LocalFile | null): Promise<void>;
   /** Returns the next picture of a filmstrip; null after the last. */
   nextPicture(id: string): Promise<FilmstripPicture | null>;

@@ -200,21 +200,21 @@ export interface Client {
     options?: ReadOptions,
   ): AsyncGenerator<OutputEstimate, void>;
   /**
-   * Encodes one moment of an output with the task's settings, without creating a task, and returns it with the original to compare. An
-   * image is encoded completely, and with `view` and `onPart`, its visible part first. A video is encoded for a few pictures around the
-   * frame, sound for a few seconds. With `concat`, the preview shows the first video. The next call on the same client aborts the
+   * Encodes one moment of an output with the task's settings, without creating a task, and returns it with the original to compare. It
+   * encodes a complete image (first its visible part, with `view` and `onPart`), a few pictures around a frame of a video, or a few
+   * seconds of sound. With `concat`, the preview shows the first video. The next call on the same client aborts the
    * previous one, which rejects with an `AbortError`. Also rejects with the errors of a task, `invalid_kind` for a waveform, and the
-   * signal's reason on abort. A service encodes previews on its light encoder, which shows only whole pictures and rejects with
-   * `encoder_unavailable` for work of the native one.
+   * signal's reason on abort. A service makes previews on its light encoder: it never calls `onPart`, and work
+   * that only the native encoder can do rejects with `encoder_unavailable`.
    *
    * @example const { original, output, bytes } = await client.preview({ input: file, kind: "image", options: { format: "webp" } });
    */
   preview<K extends EncodeKind>(request: NewPreview<K>, options?: PreviewOptions): Promise<Preview>;
   /**
-   * Draws evenly spaced pictures of a video, such as those of an editor's timeline, and yields them in order. The first is at the start;
-   * each shows what a viewer sees at its time, upright and in the colors of a still. A page decodes with WebCodecs where the browser can,
-   * and otherwise with its core, and stores nothing. A service draws all in a task, which the client deletes afterwards. Ending the
-   * iteration stops the work. Rejects with the errors of a task of kind `image`, such as `input_no_video` for sound and
+   * Draws evenly spaced pictures of a video, for example for an editor's timeline, and yields them in order. The first shows the start.
+   * Each shows what a viewer sees at its time, upright and in the same colors as a still. A page decodes with WebCodecs where the browser
+   * can, otherwise with its core, and stores nothing. A service draws all pictures in one task, which the client deletes afterwards.
+   * Ending the iteration stops the work. Rejects with the errors of a task of kind `image`, such as `input_no_video` for sound and
    * `invalid_options` for a still image, and with the signal's reason on abort.
    *
    * @example for await (const { at, blob } of client.filmstrip(file, { count: 12, height: 72 })) show(at, URL.createObjectURL(blob));

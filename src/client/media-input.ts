@@ -107,9 +107,9 @@ async function readUrl(text: string): Promise<MediaParts> {
 }
 
 /**
- * Reads a `data:` URL by hand, because a page's content security policy may block fetch.
+ * Decodes a `data:` URL without fetch, which a page's content security policy may block.
  *
- * @throws `invalid_input` for a malformed one.
+ * @throws `invalid_input` if the URL is malformed.
  */
 export function readDataUrl(text: string): Blob {
   const [, type = "", base64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(text) ?? [];

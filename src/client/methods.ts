@@ -74,7 +74,7 @@ export async function probeEntries(
   return entries;
 }
 
-/** Deletes a task or step, which it cancels first if it still runs; never rejects because it runs. */
+/** Deletes a task or step, after cancelling it if it still runs; never rejects. */
 export async function discard(
   records: { delete(id: string): Promise<void>; cancel(id: string): Promise<unknown> },
   id: string,

@@ -2,25 +2,25 @@ import type { AutoQuality, ImageFormat, Quality } from "./formats.ts";
 import * as errors from "./plan-errors.ts";
 
 /**
- * The score at which an output looks the same as its source, on the scale of SSIM: viewers call pictures from 0.95 on good, and those
- * from 0.99 on excellent. See docs/quality.md.
+ * The SSIM at which an output looks the same as its source: viewers call pictures good from 0.95 and excellent from 0.99. See
+ * docs/quality.md.
  */
 export const SAME_LOOK = 0.97;
 
 /** The levels between which `quality: "auto"` searches. */
 export const AUTO_RANGE = { least: "low", most: "high" } as const satisfies Record<string, Quality>;
 
-/** Returns whether the quality of options is measured. */
+/** Returns whether options ask for a measured quality. */
 export function isAutoQuality(options: object): boolean {
   return "quality" in options && options.quality === "auto";
 }
 
-/** Returns the level with which an encode is planned before its quality is measured: the best that the search may choose. */
+/** Returns the level to plan with; for a quality that is not measured yet, the best that the search may choose. */
 export function plannedQuality(quality: AutoQuality = "medium"): Quality {
   return quality === "auto" ? AUTO_RANGE.most : quality;
 }
 
-/** Throws `invalid_options` when a measured quality is requested in a format that has none. */
+/** Throws `invalid_options` when a measured quality is requested for a format without adjustable quality. */
 export function checkMeasurable(options: object, format: ImageFormat, quality: number | null): void {
   if (isAutoQuality(options) && quality === null) throw errors.autoQualityLossless({ format });
 }
@@ -31,7 +31,7 @@ export interface MeasuredRate {
   score: number | null;
 }
 
-/** Rates on a format's scale from the least to the most quality, both included; either may be the higher number. */
+/** The rates of the lowest and the highest quality of a search, on the format's own scale; either may be the higher number. */
 export interface RateRange {
   least: number;
   most: number;
@@ -40,13 +40,13 @@ export interface RateRange {
 const MAX_TRIALS = 6;
 // A score this close above the threshold is not worth another trial.
 const CLOSE = 0.002;
-// Typical decrease of the logarithm of what the score lacks, over the whole range.
+// A score's lack is its difference from 1. The logarithm of the lack typically falls by this much over the whole range.
 const TYPICAL_DECREASE = 1;
 const MIN_LACK = 1e-5;
 
 /**
- * Returns the next rate to measure in the search for the lowest one whose score is at least {@link SAME_LOOK}; null when the search is
- * over. The score must rise with quality.
+ * Returns the next rate to measure in the search for the lowest rate whose score is at least {@link SAME_LOOK}; null when the search is
+ * over. It expects scores that rise with quality.
  */
 export function nextRate({ least, most }: RateRange, tried: readonly MeasuredRate[]): number | null {
   const steps = Math.abs(most - least);
@@ -71,7 +71,7 @@ function lackOf(score: number): number {
   return Math.log(Math.max(MIN_LACK, 1 - score));
 }
 
-/** Returns the lowest measured rate whose score is enough; if none is, the highest, and without a score the best of the range. */
+/** Returns the lowest measured rate that reaches the goal, or else the highest; for pictures without a score, the best of the range. */
 export function bestRate(
   { least, most }: RateRange,
   tried: readonly MeasuredRate[],

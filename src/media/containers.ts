@@ -280,7 +280,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
 
 const UNKNOWN = row({ mediabunny: "none" });
 
-// Only ffmpeg follows an edit list of several parts, or descriptions that change midway, from the beginning, and only when it decodes.
+// Only ffmpeg follows an edit list of several parts or descriptions that change midway, and only when it decodes from the beginning.
 const EDITED = {
   copies: "never",
   copies_sound: false,
@@ -339,8 +339,8 @@ export function containerOf({ format, edited, restarted }: ContainedSource): Con
 }
 
 /**
- * Returns whether ffmpeg times all frames of bare sound, or all links of an Ogg, by the sample rate of the first. The probe measures
- * each by its own.
+ * Returns whether ffmpeg times all frames of bare sound, or all links of an Ogg, by the sample rate of the first. The probe times each
+ * by its own sample rate.
  */
 export function isTimedByFirst({ format, edited, restarted }: ContainedSource): boolean {
   return edited === true && (restarted === true || containerOf({ format }).bare);

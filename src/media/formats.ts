@@ -144,7 +144,7 @@ export const FLIPS = ["horizontal", "vertical", "both"] as const;
 
 /** A step of quality. */
 export type Quality = (typeof QUALITIES)[number];
-/** A step of quality, or `auto` for the smallest file that looks the same. */
+/** A quality level, or `auto` for the smallest file that looks the same. */
 export type AutoQuality = Quality | "auto";
 /** Clockwise degrees by which a picture can be rotated. */
 export type Turn = (typeof TURNS)[number];

@@ -95,7 +95,7 @@ const NONE = "f=source";
 
 /**
  * Parses the options part of an image URL: `name=value`, separated by commas, with short or long names. Throws `invalid_options` or
- * `invalid_format` for a value, and `request_invalid` for an unknown option.
+ * `invalid_format` for an invalid value, and `request_invalid` for an unknown option.
  */
 export function parseImageOptions(text: string): ImageUrlOptions {
   const options: Record<string, unknown> = {};

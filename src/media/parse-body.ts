@@ -7,9 +7,9 @@ type Issue = z.core.$ZodIssue;
 
 /** Options of {@link parseBody}. */
 export interface BodyParsing {
-  /** Returns the messages of faults for which the schema has none. */
+  /** Returns messages for the faults that the schema does not describe. */
   explain?: z.core.$ZodErrorMap;
-  /** Whether the values were written as text, so that none has a wrong type. */
+  /** Whether the values were parsed from text, so that a wrong type is a wrong value. */
   isText?: boolean;
 }
 

@@ -55,7 +55,7 @@ export function readGifProfile(view: DataView): Uint8Array | null {
   return null;
 }
 
-/** Bytes of a GIF up to which its pictures are examined. */
+/** Maximum bytes of a GIF that are examined. */
 export const MAX_GIF = 16 * MIB;
 
 /**
@@ -115,7 +115,7 @@ export function usedColors(view: DataView, start: number, until = -1): Uint8Arra
   const used = new Uint8Array(2 ** MAX_COLOR_BITS);
   const least = view.getUint8(start);
   if (least > MAX_COLOR_BITS) return used.fill(1);
-  // LZW (GIF89a, appendix F): a code stands for another one and a color after it.
+  // LZW (GIF89a, appendix F): a code stands for an earlier code followed by one color.
   const end = 2 ** least + 1;
   const codes = codesOf(view, start + 1);
   const prefix = new Int16Array(MAX_CODES).fill(-1);

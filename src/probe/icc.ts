@@ -236,7 +236,7 @@ type Step = (values: readonly number[]) => number[];
 
 /**
  * Reads a tag that converts three device colors by a lookup table (ICC.1:2022, 10.10 to 10.12); null for another number of colors or an
- * unknown type. Throws a RangeError for a truncated one.
+ * unknown type. Throws a RangeError for a truncated tag.
  */
 function readTable(
   view: DataView,

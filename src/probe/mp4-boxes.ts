@@ -143,11 +143,11 @@ export interface TrackIndex {
   /** Packets that start, and seconds that play, within its only edit if that hides any; otherwise all. */
   visible: { packets: number; seconds: number };
   /**
-   * How its pictures or sound are described: `several` when their size, channels or another setting changes midway, `codecs` when their
-   * codec does, and `unused` when the index also lists descriptions that no packet has.
+   * Sample descriptions in use: `several` if the size, the channels or another setting changes midway, `codecs` if the codec does, and
+   * `unused` if the index also lists descriptions that no packet uses.
    */
   descriptions: "one" | "unused" | "several" | "codecs";
-  /** Whether the index states how long a tick of its times and edits is. */
+  /** Whether the index states the length of a tick in which its times and edits are counted. */
   timed: boolean;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
   consistent: boolean;
@@ -246,14 +246,14 @@ function sumEdits(
   return { delay, parts, seconds };
 }
 
-// The ticks of the file place the parts of an edit list, and decide where each ends.
+// Edits that show media have their lengths in ticks of the file.
 function placesParts(view: DataView, trak: Box): boolean {
   const elst = findBox(view, trak, "edts", "elst");
   for (const { length, last } of elst ? readEdits(view, elst) : []) if (!last && length > 0) return true;
   return false;
 }
 
-// Fragments name descriptions that the index does not.
+// Fragments may use descriptions that the index lists without packets.
 function descriptionsOf(view: DataView, stbl: Box): TrackIndex["descriptions"] {
   const [stsd, stsc] = [findBox(view, stbl, "stsd"), findBox(view, stbl, "stsc")];
   const listed = stsd ? listBoxes(view, stsd.start + 8, stsd.end) : [];

@@ -32,7 +32,7 @@ export interface MovieIndex {
   start: number;
   /** Whether the file has fragments, so that the index is incomplete. */
   fragmented: boolean;
-  /** Whether an index of fragments that follows states how long a tick of its times is. */
+  /** Whether the segment index after it, if there is one, states the length of a tick of its times. */
   timed: boolean;
   /** The index itself, including its header. */
   moov: DataView;
@@ -98,7 +98,7 @@ async function readMoov(reader: ByteReader, { start, end }: ByteRange): Promise<
   };
 }
 
-// ISO/IEC 14496-12, 8.16.3: its timescale follows the identifier of a track; ffmpeg reads no file in which that is 0.
+// ISO/IEC 14496-12, 8.16.3: in a `sidx` box, the timescale follows the track identifier; ffmpeg rejects a timescale of 0.
 async function isSegmentIndexTimed(reader: ByteReader, from: number): Promise<boolean> {
   for (let at = from, count = 0; count < MAX_TOP_BOXES && at + 20 <= reader.size; count++) {
     const view = viewOf(await reader.read({ start: at, end: at + 20 }));

@@ -137,8 +137,8 @@ function readBmp(view: DataView): HeaderFacts | null {
 const HEAD = 262_144;
 
 /**
- * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding and for a size that no encoder decodes,
- * for which ffprobe reports only that it failed. Rejects as the reader does.
+ * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding and for a size that no encoder decodes;
+ * ffprobe would fail on them without a reason. Rejects as the reader does.
  */
 export async function checkPicture(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<void> {
   const view = viewOf(head);
@@ -152,10 +152,10 @@ export async function checkPicture(reader: ByteReader, head: Uint8Array, signal:
   if (facts) checkPixels(facts);
 }
 
-// av_image_check_size of ffmpeg, whose decoders pass no pixel format.
+// ffmpeg's av_image_check_size without a pixel format, as its decoders call it.
 const MAX_AREA = 2 ** 31 - 1;
 
-/** Throws `input_unsupported` for pictures that have too long a side, or more pixels than ffmpeg decodes. */
+/** Throws `input_unsupported` for pictures with a side that is too long, or with more pixels than ffmpeg decodes. */
 export function checkPixels({ width, height }: Size): void {
   checkSides({ width, height });
   if ((8 * width + 1024) * (height + 128) >= MAX_AREA) throw errors.tooManyPixels({ width, height });

@@ -341,7 +341,7 @@ async function tryDemux(
     const demuxed = await demux(indexed, formats, index, url);
     const facts = { edits, left: wholeSeconds(index, reader.size) };
     if (!demuxed) return { ...result(null), ...facts };
-    // mediabunny reads the last description, and ffprobe the first.
+    // mediabunny reads the last sample description, ffprobe the first.
     if (all.some(({ descriptions }) => descriptions !== "one"))
       return { ...result(demuxed), demuxed: null, ...facts };
     return { ...result({ ...demuxed, source: { ...demuxed.source, ...edits } }), ...facts };

@@ -134,7 +134,7 @@ async function countAll(
   return { seconds, ...(changes && { changes }) };
 }
 
-// Other bytes may look like a frame or two of another layout.
+// Random bytes may look like a frame or two of another layout.
 const MIN_RUN = 8;
 
 function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
@@ -176,7 +176,7 @@ async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<numbe
 interface Frame {
   bytes: number;
   seconds: number;
-  /** Sample rate and channels; absent where they are not read. */
+  /** Sample rate and channels; absent for formats in which they are not compared. */
   layout?: string;
 }
 

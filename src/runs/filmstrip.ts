@@ -1,6 +1,6 @@
 /** One of several evenly spaced pictures of a video. */
 export interface FilmstripPicture {
-  /** The time of the picture in seconds of the source; a viewer sees it at that time. */
+  /** The time at which a viewer sees the picture, in seconds of the source. */
   at: number;
   /** The picture, a JPEG. */
   blob: Blob;

@@ -44,7 +44,7 @@ export function shiftCues(cues: readonly Cue[], { start, duration, speed, parts 
     .sort((a, b) => a.start - b.start);
 }
 
-// Hundreds of parts may each show a few of very many cues.
+// Hundreds of parts may each show a few of very many cues, so a scan of all cues per part would be slow.
 function createCueIndex(cues: readonly Cue[]): (from: number, until: number) => Cue[] {
   const sorted = cues.toSorted((a, b) => a.start - b.start);
   let last = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ function createCueIndex(cues: readonly Cue[]): (from: number, until: number) => 
     );
 }
 
-/** Returns the first index for which `holds`, which then holds for all later ones. */
+/** Returns the first index for which `holds` is true; it must be true for all later ones too. */
 function firstIndex(length: number, holds: (at: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

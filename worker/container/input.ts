@@ -102,9 +102,7 @@ export interface ServedInput {
 
 /** Serves the inputs of jobs on loopback, so that ffmpeg needs no network access and no retries. */
 export interface InputProxy {
-  /**
-   * Serves an input at an unguessable URL, repaired by its facts if it is a picture; calls `fail` with the error that ends the job.
-   */
+  /** Serves an input at an unguessable URL, repaired if `repairable` is set; calls `fail` with the error that ends the job. */
   serve(input: RemoteFiles["input"], fail: (error: MediaError) => void, repairable?: Repairable): ServedInput;
   close(): Promise<void>;
 }
@@ -176,7 +174,7 @@ export async function startInputProxy(): Promise<InputProxy> {
 type Starting = ReturnType<typeof startRepair>;
 type ReadRange = (range: ByteRange) => Promise<Uint8Array>;
 
-// A repair follows the file from its start, and parts that are read ahead may arrive first.
+// A repair must see the file in order, but ranges that are read ahead may arrive out of order.
 function repairInTurn(repairable: Repairable, size: number, read: ReadRange) {
   let repair: Promise<Repair | null> | undefined;
   let before: Promise<unknown> = Promise.resolve();

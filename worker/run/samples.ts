@@ -48,7 +48,7 @@ export function createEstimates(env: Env): Estimates {
   };
 }
 
-/** Creates {@link Previews}, which encode on the light encoder during the request and store nothing. */
+/** Creates {@link Previews}, which use the light encoder during the request and store nothing. */
 export function createPreviews(env: Env): Previews {
   return async (owner, { input, kind, options, at }, signal) => {
     const late = AbortSignal.timeout(LIMIT_MS);
@@ -75,7 +75,7 @@ export function createPreviews(env: Env): Previews {
   };
 }
 
-// An isolate has 128 MB, and a response holds its files several times.
+// An isolate has 128 MB, and building the response copies the files several times.
 const MAX_PREVIEW = 12 * MIB;
 
 async function dataUrl(file: Blob): Promise<string> {

@@ -69,7 +69,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
           yield await writeCanvas(canvas, "jpeg", image.quality ?? ORIGINAL_QUALITY);
         }
       } catch {
-        // An encoder draws the rest, or reports a damaged file better.
+        // An encoder draws the remaining pictures, or reports the damage more precisely.
         signal.throwIfAborted();
       } finally {
         signal.removeEventListener("abort", stop);
@@ -90,7 +90,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
 
 const ORIGINAL_QUALITY = 95;
 
-// Stills allow for this much rounding of times.
+// Encoders of stills tolerate times that are rounded by this much.
 const STILL_EPSILON = 0.001;
 
 // An encoder or a slower decoder reports a damaged file better.
@@ -160,7 +160,7 @@ async function decodeSpan(
     const blob = writeRawMatroska({ ...shape, fps: source.fps ?? DEFAULT_FPS, color, pictures });
     const drawn = shown;
     shown = null;
-    // A caller that fails before it draws does not close the sample.
+    // If the caller fails before it draws, `close` frees the sample.
     samples.add(drawn);
     return {
       reader: createBlobReader(blob),

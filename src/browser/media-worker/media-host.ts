@@ -374,8 +374,8 @@ const ATTEMPTS = 3;
 const PAUSE_MS = 1000;
 
 /**
- * Creates the {@link Durably} of a run: it stores the result of each step and returns it again after a reload. Retryable errors are
- * retried, except that of a silent source; an aborted signal ends the run.
+ * Creates the {@link Durably} of a run: it stores the result of each step and returns it again after a reload. It repeats steps that
+ * fail with a retryable error, except when a source stalls; an aborted signal ends the run.
  */
 function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal): Durably {
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -392,7 +392,7 @@ function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal):
       } catch (thrown) {
         if (signal.aborted || thrown instanceof RunOver) throw new RunOver();
         const error = toRunError(thrown);
-        // A source that sends nothing in time has been waited for long enough.
+        // A stalled source has already used up its waiting time.
         if (!error.retryable || error.cause instanceof StalledBody || attempt === ATTEMPTS) throw error;
         await sleep(PAUSE_MS * attempt, signal).catch(() => {});
       }

@@ -242,7 +242,7 @@ export interface LocalInputTools {
 }
 
 const MAX_BYTES = 5e10;
-// A silent range is requested once more, so a source may be silent for 30 s.
+// A stalled range is requested once more, so a source may stall for 30 s in total.
 const TIMEOUTS = { totalMs: 6 * 3_600_000, headersMs: 20_000, idleMs: 15_000 };
 
 /**

@@ -6,20 +6,20 @@ import type { ByteRange } from "../../runs/ports.ts";
 import { latinText, viewOf } from "../../util/bytes.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 
-/** Replaces single bytes of a file while it is read from start to end. */
+/** Replaces single bytes of a file that is read from start to end. */
 export interface Repair {
   /** Returns the repaired bytes of the part of the file that starts at `start`. */
   apply(bytes: Uint8Array, start: number): Uint8Array;
 }
 
-/** A file to repair. */
+/** The facts that decide how a file is repaired. */
 export interface Repairable {
   format: string;
   /** Whether ffmpeg passes the file's color profile on to the output. */
   passesProfile: boolean;
 }
 
-/** Returns the repairable facts of a plan's source. */
+/** Returns the facts that decide how a plan's source is repaired. */
 export function repairableOf(source: Source, plan: Plan): Repairable {
   const { kind, color_profile: profile } = source;
   const passesProfile = profile !== undefined && !profile.to_srgb && !losesProfile(plan.format, source);
@@ -27,9 +27,9 @@ export function repairableOf(source: Source, plan: Plan): Repairable {
 }
 
 /**
- * Returns the repair with which ffmpeg (5.1) reads a PNG or GIF as browsers do, and null for files without one. ffmpeg fails at a damaged
- * color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers with the background color. Yields
- * the ranges of the file that it needs.
+ * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do; null if the file needs none. ffmpeg fails on a damaged
+ * color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers with the background color. The
+ * generator yields the ranges of the file that it needs.
  */
 export function* startRepair(
   { format, passesProfile }: Repairable,
@@ -40,7 +40,7 @@ export function* startRepair(
   const head = viewOf(yield { start: 0, end: GIF_HEAD });
   const flags = head.getUint8(GIF_FLAGS);
   if (latinText(head, 0, 3) !== "GIF" || (flags & 0x80) === 0) return null;
-  // GIF89a, 18: ffmpeg takes a color beyond the end of the table for transparent.
+  // GIF89a, 18: ffmpeg treats a background color beyond the end of the table as transparent.
   if ((flags & 7) < 7) return replaceBytes([[GIF_BACKGROUND, 255]]);
   if (size > MAX_GIF) return null;
   return replaceBytes(clearBackground(viewOf(yield { start: 0, end: size })));
@@ -76,7 +76,7 @@ const CHUNK_HEADER = 8;
 const TEXTS: ReadonlySet<string> = new Set(["zTXt"]);
 const TEXTS_AND_PROFILES: ReadonlySet<string> = new Set([...TEXTS, "iCCP"]);
 
-// Decoders skip a chunk whose name they do not know.
+// Decoders skip chunks with unknown names.
 function hideChunks(names: ReadonlySet<string>): Repair {
   const replacements: Replacement[] = [];
   const { apply } = replaceBytes(replacements);
@@ -100,7 +100,7 @@ const GIF_HEAD = 13;
 const GIF_FLAGS = 10;
 const GIF_BACKGROUND = 11;
 
-// ffmpeg clears to transparent where a frame has a transparent color: one that the frame does not use makes no other difference.
+// ffmpeg clears to transparent if the frame has a transparent color; declaring a color that the frame does not use changes nothing else.
 function clearBackground(view: DataView): Replacement[] {
   const [width, height] = [view.getUint16(6, true), view.getUint16(8, true)];
   const replacements: Replacement[] = [];

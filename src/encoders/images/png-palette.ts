@@ -8,8 +8,8 @@ const MAX_COLORS = 256;
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 4: 2, 6: 4 };
 
 /**
- * Rewrites a PNG of 8 bits a sample, as ffmpeg writes them, with a palette; null when it has more than 256 colors, is too large to
- * hold in memory or does not become smaller.
+ * Rewrites a PNG of 8 bits a sample, as ffmpeg writes it, with a palette. Returns null if the PNG has more than 256 colors, is too large
+ * to hold in memory or would not become smaller.
  */
 export async function withPalette(png: Uint8Array): Promise<Uint8Array<ArrayBuffer> | null> {
   const pixels = png.length <= MAX_PNG ? readPixels(png) : null;
@@ -21,7 +21,7 @@ export async function withPalette(png: Uint8Array): Promise<Uint8Array<ArrayBuff
       colors.add(colorAt(row, at, samples));
     if (colors.size > MAX_COLORS) return null;
   }
-  // A palette states transparency up to its last color that is not opaque.
+  // The tRNS chunk ends at the last color that is not opaque, so opaque colors come last.
   const palette = [...colors].sort((one, other) => (one & 255) - (other & 255));
   const indexes = new Map(palette.map((color, index) => [color, index]));
   const bits = [1, 2, 4, 8].find((each) => 2 ** each >= palette.length) ?? 8;
@@ -40,7 +40,7 @@ export async function withPalette(png: Uint8Array): Promise<Uint8Array<ArrayBuff
   const own = Uint8Array.from(header);
   own.set([bits, 3], 8);
   const alphas = palette.map((color) => color & 255).filter((alpha) => alpha < 255);
-  const made = concatBytes([
+  const rewritten = concatBytes([
     PNG_SIGNATURE,
     pngChunk("IHDR", own),
     pngChunk("PLTE", Uint8Array.from(palette.flatMap((color) => [color >>> 24, color >>> 16, color >>> 8]))),
@@ -48,7 +48,7 @@ export async function withPalette(png: Uint8Array): Promise<Uint8Array<ArrayBuff
     pngChunk("IDAT", await deflate(packed)),
     pngChunk("IEND"),
   ]);
-  return made.length < png.length ? made : null;
+  return rewritten.length < png.length ? rewritten : null;
 }
 
 interface Pixels {
@@ -70,13 +70,13 @@ function readPixels(png: Uint8Array): Pixels | null {
   for (let at = 8; at + 12 <= png.length; at += 12 + view.getUint32(at)) {
     const name = latinText(view, at + 4, 4);
     if (name === "IDAT") parts.push(Uint8Array.from(png.subarray(at + 8, at + 8 + view.getUint32(at))));
-    // Other chunks than these change how the pixels are shown.
+    // Any other chunk may change how the pixels are shown.
     else if (!/^(IHDR|IEND|pHYs)$/.test(name)) return null;
   }
   return { header, width: view.getUint32(16), height: view.getUint32(20), samples, data: new Blob(parts) };
 }
 
-// Red, green, blue and alpha, a byte each.
+// The result holds red, green, blue and alpha, one byte each.
 function colorAt(row: Uint8Array, at: number, samples: number): number {
   const [one = 0, two = 0, three = 0, four = 255] = [row[at], row[at + 1], row[at + 2], row[at + 3]];
   if (samples === 1) return gray(one, 255);
@@ -88,7 +88,7 @@ function gray(value: number, alpha: number): number {
   return ((value << 24) | (value << 16) | (value << 8) | alpha) >>> 0;
 }
 
-// The rows as they are before they are filtered (W3C PNG, 9.2); the next row replaces the bytes of the one before.
+// Yields rows with their filter undone (W3C PNG, 9.2), each valid until the next is requested, because two buffers are reused.
 async function* rowsOf({ width, samples, data }: Pixels): AsyncGenerator<Uint8Array> {
   const length = width * samples;
   let [above, row] = [new Uint8Array(length), new Uint8Array(length)];

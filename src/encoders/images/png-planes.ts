@@ -1,7 +1,7 @@
 import { concatBytes, latinText, viewOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
 
-/** A picture in planes of 8 bits: luma at full size, and two of chroma at half its width and height, rounded down. */
+/** A picture in planes of 8 bits: luma at full size, and two planes of chroma at half the width and height, rounded down. */
 export interface Planes {
   width: number;
   height: number;
@@ -26,15 +26,15 @@ const PALETTE = 3;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 const FIRST_CHUNK = 8;
 
-/** Returns whether pixels of a PNG may be transparent. */
+/** Returns whether a PNG may have transparent pixels. */
 export function hasTransparency(png: Uint8Array): boolean {
   const { color, transparency } = readHeader(png).header;
   return (color & 4) !== 0 || transparency !== null;
 }
 
 /**
- * Reads the first picture of a PNG of any type over a gray background of 0 to 255. Rows are decoded as they are inflated, so that a large
- * picture takes 1.5 bytes of memory a pixel. Rejects with `encode_failed` when it is damaged.
+ * Reads the first picture of a PNG of any type over a gray background of 0 to 255. It decodes rows as they are inflated, so that a large
+ * picture takes only a few bytes of memory a pixel. Rejects with `encode_failed` when the PNG is damaged.
  */
 export async function readPlanes(png: Uint8Array, background = 0): Promise<Planes> {
   const { header, data } = readHeader(png);
@@ -100,11 +100,13 @@ function readHeader(png: Uint8Array): { header: Header; data: Uint8Array<ArrayBu
   return { header, data: concatBytes(parts) };
 }
 
-/** A row of pixels: its first column, and the columns from one pixel to the next. */
+/** A row of pixels. */
 interface Row {
   bytes: Uint8Array;
   y: number;
+  /** Column of the first pixel. */
   x: number;
+  /** Columns from one pixel to the next. */
   across: number;
 }
 
@@ -171,7 +173,7 @@ function createInflater(data: Uint8Array<ArrayBuffer>) {
   };
 }
 
-// ISO/IEC 15948, 9.2: each byte is stored less what its neighbors to the left, above and above left predict.
+// ISO/IEC 15948, 9.2: a stored byte is the difference from a prediction by its neighbors to the left, above and above left.
 function unfilter(filter: number, bytes: Uint8Array, above: Uint8Array, step: number): void {
   if (filter === 0) return;
   for (let at = 0; at < bytes.length; at++) {

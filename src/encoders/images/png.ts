@@ -79,7 +79,7 @@ function withFilterBytes(
   return bytes;
 }
 
-/** Compresses bytes as zlib does. */
+/** Compresses bytes into a zlib stream. */
 export async function deflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
   return new Uint8Array(await new Response(packed).arrayBuffer());

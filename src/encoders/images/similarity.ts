@@ -1,15 +1,15 @@
 import type { Planes } from "./png-planes.ts";
 
 const TILE = 64;
-// Pixels of a side of the blocks whose sums make up windows of 2 × 2 blocks.
+// Side of a block in pixels; a window adds the sums of 2 × 2 blocks.
 const BLOCK = 4;
 const WORST_SHARE = 0.25;
 const LUMA_WEIGHT = 4;
 
 /**
- * Returns the SSIM of two pictures of the same size in the worst quarter of their area, 1 when they are equal: in windows of 8 × 8
- * pixels that overlap by half, as ffmpeg's `ssim` measures it, with luma four times the weight of each plane of chroma. Null when they
- * are smaller than a window.
+ * Returns the SSIM of the worst quarter of two pictures of the same size, which is 1 when they are equal; null when they are smaller than
+ * a window. Like ffmpeg's `ssim`, it uses windows of 8 × 8 pixels that overlap by half, and weighs luma four times as much as each plane
+ * of chroma.
  */
 export function similarityOf(one: Planes, other: Planes): number | null {
   const { width, height } = one;
@@ -36,7 +36,7 @@ interface Area {
   height: number;
 }
 
-/** Returns the mean SSIM of the windows that start in each tile, by the tile's place; null when not one window fits. */
+/** Returns the mean SSIM of the windows that start in each tile, by the tile's number; null when no window fits. */
 function tilesOf(
   one: Uint8Array,
   other: Uint8Array,
@@ -68,10 +68,10 @@ function tilesOf(
   return tiles;
 }
 
-// Tiles of luma and chroma in the same place have the same number, whatever their count in a row.
+// A fixed row length gives the tiles of luma and chroma in the same place the same number.
 const MAX_ACROSS = 65_536;
 
-// Sums of a block: of each picture, of both squared, and of their products.
+// A block has four sums: of each picture's pixels, of the squares of both, and of their products.
 const SUMS = 4;
 
 function addBlocks(one: Uint8Array, other: Uint8Array, width: number, top: number, blocks: Int32Array): void {

@@ -179,7 +179,7 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
   return { name: "native", prepare: features.prepare, refuse, encode };
 }
 
-/** Maximum bytes of sound that wait in an encoder's memory for earlier parts of an output. */
+/** Maximum bytes of decoded sound that an encoder holds in memory until earlier parts of the output are written. */
 const MAX_WAITING = 1024 * MIB;
 
 function unavailable(refusal: RefusalReason): MediaError {

@@ -62,7 +62,7 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
   });
 }
 
-// A PNG that nothing changes may have better filters or fewer bits per pixel than ffmpeg writes, and any picture may have a palette.
+// An unchanged PNG may have better filters or fewer bits per pixel than ffmpeg writes, and a palette may shrink any PNG.
 async function smallerOf(
   { plan, source, input, storage, out, tracker }: Encoding,
   placed: StoredFile,

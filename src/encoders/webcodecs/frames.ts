@@ -159,7 +159,7 @@ export async function sampleAt(track: InputVideoTrack, at: number): Promise<Vide
   return sample;
 }
 
-/** Decodes the pictures visible at ascending times, each packet at most once, like {@link sampleAt}; the caller closes each. */
+/** Decodes the pictures visible at ascending times, like {@link sampleAt}, but each packet at most once; the caller closes each sample. */
 export async function* samplesAt(
   track: InputVideoTrack,
   times: readonly number[],

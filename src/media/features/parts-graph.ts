@@ -49,7 +49,7 @@ export function soundRuns({ parts = [] }: Pick<Plan, "parts">): SoundRun[] {
   }));
 }
 
-/** Returns the seconds of decoded sound that wait in memory at once, because earlier parts of the output are read after them. */
+/** Returns the maximum seconds of decoded sound that wait in memory because the source has them before earlier parts of the output. */
 export function waitingSeconds(plan: Pick<Plan, "parts">): number {
   return soundRuns(plan).reduce((total, { parts }) => {
     const order = parts.map(({ index }) => index).sort((a, b) => a - b);
@@ -68,7 +68,7 @@ export function waitingSeconds(plan: Pick<Plan, "parts">): number {
   }, 0);
 }
 
-// ffmpeg decodes sound to 32 bits at most before it is mixed.
+// ffmpeg decodes sound to at most 32 bits a sample before mixing.
 const SAMPLE_BYTES = 4;
 
 /** Returns the bytes of a chunk's sound that wait in memory for earlier parts of the output. */

@@ -22,7 +22,7 @@ const QUALITY_HINTS = {
   auto: "The smallest file that looks the same. Measuring takes a few trials.",
 } as const satisfies Record<AutoQuality, string>;
 
-/** The English of the steps of quality. */
+/** The English names and hints of the quality levels. */
 export const qualityWords = {
   label: "Quality",
   choice: (step: AutoQuality = "medium") => QUALITY_NAMES[step],
@@ -109,7 +109,7 @@ export function checkRate({ bitrate, target_size }: OptionValues<typeof rate.opt
   report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
 }
 
-/** Checks that no limit of size accompanies a measured quality. */
+/** Checks that a measured quality has no size limit. */
 export function checkAutoQuality(
   options: { quality?: string | undefined; max_bytes?: number | undefined },
   report: Report,

@@ -209,7 +209,7 @@ function planFiles(options: SubtitleOptions): SubtitlePlan[] {
 }
 
 /**
- * Returns the total bytes of a request's subtitle files in an output, where `parts` may repeat their text; `sources` are the extra inputs
+ * Returns the total bytes of a request's subtitle files in an output, including text that `parts` repeat; `sources` are the extra inputs
  * probed so far.
  */
 export function subtitleBytes(
@@ -227,10 +227,10 @@ interface PartRange {
   end: number;
 }
 
-// A text that is visible where a part begins or ends belongs to both sides.
+// A cue that crosses the edge of a part is written on both sides.
 const CUT_CUE_BYTES = 100;
 
-/** Returns how many parts show the moment that most of them show. */
+/** Returns the maximum number of parts that show the same moment. */
 function repetitions(parts: readonly PartRange[]): number {
   const edges = parts.flatMap(({ start, end }) => [[start, 1] as const, [end, -1] as const]);
   edges.sort(([one, opens], [other, otherOpens]) => one - other || opens - otherOpens);

@@ -103,7 +103,7 @@ function mainTracks(report: Report, pictures: readonly Report[], sounds: readonl
   return { video_track, sound_track: Math.max(0, sounds.indexOf(candidates[best] ?? {})) };
 }
 
-// The programs of a transport stream are channels, each with pictures and sound of its own.
+// The programs of a transport stream are channels, each with its own pictures and sound.
 function programOf(report: Report, video: Report | undefined): ReadonlySet<unknown> {
   const programs = asList(report.programs).map(
     (program) => new Set(asList(asRecord(program).streams).map((stream) => asRecord(stream).index)),

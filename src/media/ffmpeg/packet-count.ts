@@ -307,7 +307,7 @@ function readPartSounds(
       const [own, heard] = [listed, decoded].map((all) => soundOf(all, lead, part, timeless).sound);
       sound += own ?? 0;
       const lost = (own ?? 0) - (heard ?? 0);
-      // Decoders return less than the packets only at the start of the source; short parts elsewhere may lose little.
+      // Decoders drop packets only at the start of the source, so a short part elsewhere may lose at most half of its sound.
       const edge = SOUND_TOLERANCE + PRIMING;
       if (lost > (part.start < PRIMING ? edge : Math.min(edge, (part.end - part.start) / 2)))
         silenced += lost;

@@ -97,8 +97,8 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
 }
 
 /**
- * Throws `input_unsupported` when the sound of a part of a plan ends, at `last` seconds of the source, so early that the source must be
- * truncated, and `invalid_options` when the part exceeds a source of unknown length: the rest would be silent.
+ * Checks that a part's sound, whose last packet ends at `last` seconds of the source, lasts long enough, because the rest would be silent.
+ * Throws `input_unsupported` when the source must be truncated, and `invalid_options` when the part exceeds a source of unknown length.
  */
 export function checkPartEnd(
   { start, end }: Pick<PlannedPart, "start" | "end">,

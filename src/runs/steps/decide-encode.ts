@@ -48,7 +48,7 @@ export interface InputEncode {
   out: string;
   /** Name of the output, without an extension. */
   name: string;
-  /** The rate of an encode whose quality is `auto`, if it is already measured. */
+  /** The measured rate of an encode whose quality is `auto`, if it is already known. */
   measured?: MeasuredRate;
 }
 
@@ -61,7 +61,7 @@ export type Decide = (
   missed?: readonly string[],
 ) => Promise<EncodeJob>;
 
-/** An encoded input; `measured` is present when its quality was. */
+/** An encoded input; `measured` is present if its quality was measured. */
 export interface EncodedInput {
   plan: Plan;
   choice: EncoderChoice;
@@ -124,7 +124,7 @@ export async function placeCuts(
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
     const lookup = hasEntries(source) ? entries : estimateEntries(source);
-    // A file that is cut off may lack an index other than a movie's, which is read first; a lookup without one reads all of the file.
+    // A truncated file may lack its index, except an MP4's, which the probe reads first; a lookup without an index reads the whole file.
     const seeks = !source.truncated || isIsobmff(source.format);
     const finder = seeks ? lookup : { entry: lookup.entry, visibleFrom: estimateEntries(source).visibleFrom };
     const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);

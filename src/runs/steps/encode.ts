@@ -103,7 +103,7 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode in durable pieces, at a quality that it measures if requested; reports the chosen encoder. */
+/** Decides, cuts and runs an encode in durable pieces and reports the chosen encoder; measures the quality first if it is `auto`. */
 export async function encodeInput(
   tools: StepTools,
   encode: InputEncode,

@@ -157,7 +157,7 @@ type ModelFacts = Pick<Sample, "plan" | "source" | "chunks" | "at_once">;
 
 function modelSeconds({ plan, source, chunks, at_once }: ModelFacts): number | null {
   const work = secondsOf(plan, source, X264_AMPLE, "fast");
-  // Chunks are equally long, so the last round takes as long as the others.
+  // Chunks are equally long, so a last round with fewer chunks takes as long as the others.
   return work && (work.pictures * Math.ceil(chunks / at_once)) / chunks + work.sound;
 }
 
@@ -166,7 +166,7 @@ interface Excerpt {
   plan: Plan;
   /** Seconds that its encode took. */
   took: number;
-  /** Seconds of source that were decoded before it; null when unknown. */
+  /** Seconds of source that were decoded before the excerpt; null when unknown. */
   lead: number | null;
   /** Bytes of the whole that do not depend on its content. */
   fixed: number;

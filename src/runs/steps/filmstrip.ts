@@ -14,12 +14,12 @@ export interface FilmstripRequest {
   request: EncodeRequest;
 }
 
-// Above this interval, seeking to each picture decodes less than the whole.
+// Above this interval, seeking to each picture is faster than decoding the whole video.
 const SEEK_SECONDS = 5;
 
 /**
- * Draws evenly spaced pictures of a video and yields them in order: by the host's own decoder, and by an encoder those that it cannot
- * draw. Rejects with the errors of {@link openSample} and its encodes.
+ * Draws evenly spaced pictures of a video and yields them in order. The host's own decoder draws as many as it can, and an encoder the
+ * rest. Rejects with the errors of {@link openSample} and its encodes.
  */
 export async function* drawFilmstrip(
   tools: PreviewTools,

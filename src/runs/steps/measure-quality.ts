@@ -27,8 +27,8 @@ interface Measuring {
 }
 
 /**
- * Finds the rate of an encode whose quality is `auto`: encodes its pictures, or stills of what moves, at several rates on the encoder that
- * the task has, and compares each with the source as a PNG of the same size. All of it is one durable piece.
+ * Chooses the rate of an encode whose quality is `auto`: encodes the picture, or stills of an animation, at several rates on the task's
+ * encoder, and compares each with a PNG of the source in the same size. The whole search is one durable piece.
  */
 export async function measureQuality(measuring: Measuring, context: WorkContext): Promise<MeasuredRate> {
   const { tools, encode } = measuring;
@@ -62,13 +62,14 @@ function rangeOf(format: ImageFormat): RateRange {
   };
 }
 
-/** A picture to measure: its request, and it as the source has it. */
+/** A picture to measure. */
 interface Sampled {
   request: EncodeRequest;
+  /** The picture of the source, as a PNG. */
   original: Uint8Array;
 }
 
-/** Returns a function that measures a rate: the score of the worst of the sampled pictures. */
+/** Returns a function that encodes all sampled pictures at a rate and returns the worst score. */
 function createTrials(measuring: Measuring, plan: Plan, folder: string, context: WorkContext) {
   const { tools, encode, encodeInput, createDecide } = measuring;
   const own: StepTools = { ...tools, shared: null, turn: async () => {} };
@@ -87,7 +88,7 @@ function createTrials(measuring: Measuring, plan: Plan, folder: string, context:
     return reader.read({ start: 0, end: reader.size });
   }
 
-  /** Returns a picture of the source, or of an encoded file, as a PNG with the background that the output has. */
+  /** Converts a picture of the source or of an encoded file to a PNG with the output's background. */
   async function asPng(key: string, source: Source, request: EncodeRequest, image = plan.image) {
     const decideFreely = createDecide(own);
     const decide: Decide = async (...facts) => {
@@ -154,7 +155,7 @@ async function comparePictures(original: Uint8Array, output: Uint8Array): Promis
   return Math.min(...scores);
 }
 
-// The places of the estimates' first excerpts, as shares of what plays.
+// Times of the measured frames as shares of the playing time, the same as those of an estimate's first excerpts.
 const PLACES = [0.15, 0.5, 0.85] as const;
 
 const STILL_OPTIONS = [
@@ -168,7 +169,7 @@ const STILL_OPTIONS = [
   "overlay",
 ] as const;
 
-/** Returns the requests to measure: the picture itself, or stills of a series or of an animation in its format and size. */
+/** Returns the requests to measure: a single picture itself; for a series or an animation, stills in its format and size. */
 function requestsOf(request: EncodeRequest, plan: Plan): EncodeRequest[] {
   const { image, format, start, still } = plan;
   const isOne = image !== null && !image.animated && !image.sheet;
@@ -185,7 +186,7 @@ function requestsOf(request: EncodeRequest, plan: Plan): EncodeRequest[] {
   })) as EncodeRequest[];
 }
 
-/** Returns a plan with another quality of its pictures, on the format's own scale. */
+/** Returns the plan with a rate for its pictures, on the format's own scale. */
 export function withRate(plan: Plan, rate: number): Plan {
   return plan.image ? { ...plan, image: { ...plan.image, quality: rate } } : plan;
 }

@@ -54,7 +54,7 @@ export interface DecodedSpan extends OpenedInput {
   draw(image: ImagePlan): Promise<Blob>;
 }
 
-/** The tools of a host that decodes and draws pictures faster than its encoders. Those that return one result return null if they cannot. */
+/** The tools of a host that decodes and draws pictures faster than its encoders. A tool that cannot do the work returns null. */
 export interface PictureTools {
   /** Encodes a still exactly as its encoder does, and its original from the same decoded picture. */
   encodeStill(
@@ -66,7 +66,7 @@ export interface PictureTools {
   draw(still: StillPlan, reader: ByteReader, signal: AbortSignal): Promise<Blob | null>;
   /**
    * Draws the pictures visible at ascending times of a video, in seconds of the source, as JPEGs in the geometry of a still. Ends early
-   * where it cannot.
+   * at a picture that it cannot draw.
    */
   drawEach(
     still: StillPlan,

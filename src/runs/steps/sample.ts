@@ -60,7 +60,7 @@ export interface SampleOutput {
   mime: string;
   /** Seconds that the encode took. */
   seconds: number;
-  /** The measured score; null where the quality is not measured. */
+  /** The measured score; null if the quality is not measured. */
   score: number | null;
   reader: ByteReader;
 }

@@ -69,7 +69,7 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
 async function requestStart(url: string, options: HttpOptions) {
   const answer = await requestHttp(url, { Range: `bytes=0-${HEAD_BYTES - 1}` }, options, [416]).catch(
     (thrown) => {
-      // A browser asks for a range uncompressed, and fails where a server compresses it all the same.
+      // A browser requests ranges uncompressed and fails if the server compresses the response anyway.
       if (options.guard || !(thrown instanceof MediaError) || thrown.reason?.code !== "no_answer")
         throw thrown;
       return null;

@@ -115,7 +115,7 @@ export interface HttpFacts {
   url: string;
   /** Size of the whole file in bytes; null when unknown. */
   size: number | null;
-  /** Declared bytes that may count a compressed form; only for a report of progress, and absent where `size` is known. */
+  /** Content-Length of a body that may be compressed, for progress only; absent if `size` is known. */
   sizeHint?: number;
   /** The ETag as sent, including quotes; null when there is none. */
   etag: string | null;
@@ -146,15 +146,15 @@ export function readFacts(response: Response, url: string): HttpFacts {
   return { ...facts, size, ...(hint !== null && { sizeHint: hint }), ranges: false };
 }
 
-/** Returns the declared bytes of a body; null when absent, or when they count, or may count, the compressed form. */
+/** Returns the Content-Length of a body; null when absent, or when the body is or may be compressed. */
 export function contentLength(response: Response): number | null {
   const coding = response.headers.get("content-encoding") ?? "identity";
   return coding === "identity" && !hidesCoding(response) ? declaredLength(response) : null;
 }
 
-// A page sees the length of a body from another origin, but not whether it is compressed; the browser checks the length.
+// A response from another origin shows a page its Content-Length but hides its encoding. The browser checks the length.
 function hidesCoding({ type, status }: Response): boolean {
-  // Cloudflare's types lack the types of a browser's responses.
+  // Cloudflare's typings lack the `cors` type of a browser's response.
   return (type as string) === "cors" && status !== 206;
 }
 
