@@ -16,7 +16,7 @@ const SLOW = {
   maxWorkers: 4,
   sequence: { groupOrder: 1 },
 };
-// A process of its own for every file would load the same modules and cores again.
+// Without isolation, files share the modules and cores that a process has loaded.
 const SHARED = { ...SLOW, isolate: false };
 
 /**
@@ -33,7 +33,7 @@ class SlowestFirst extends BaseSequencer {
       const place = SLOWEST.indexOf(relative(import.meta.dirname, file.moduleId));
       return place < 0 ? SLOWEST.length : place;
     };
-    // A process runs the next file only if it is of the same project, and its modules are loaded.
+    // A process is reused only for a file of the same project, for which it has the modules loaded.
     const project = (one: TestSpecification, other: TestSpecification) =>
       one.project.name.localeCompare(other.project.name);
     // Two unknown durations compare as NaN, which leaves the files in the order of their size.

@@ -246,7 +246,7 @@ function sumEdits(
   return { delay, parts, seconds };
 }
 
-// Edits that show media have their lengths in ticks of the file.
+// Every edit but the last ends after a length in ticks of the file, so those edits need its timescale.
 function placesParts(view: DataView, trak: Box): boolean {
   const elst = findBox(view, trak, "edts", "elst");
   for (const { length, last } of elst ? readEdits(view, elst) : []) if (!last && length > 0) return true;

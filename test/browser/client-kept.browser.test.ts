@@ -120,8 +120,8 @@ test("a job stores its file once and reads its URL once, and goes with its last 
   expect(left.end.total).toBe(0);
 });
 
-// Another origin hides from a page that a body is compressed, and its length is that of the compressed bytes.
-test("a URL of another origin that answers with gzip is read", async () => {
+// A response from another origin hides its compression from a page, and its Content-Length counts compressed bytes.
+test("a compressed response of another origin is read", async () => {
   const file = gzipSync(await readFile(await clip("wav", { seconds: 1 })));
   const headers = { "Access-Control-Allow-Origin": "*", "Content-Encoding": "gzip" };
   const url = origin.serve("/zipped.wav", { file, mime: "audio/wav", ranges: false, headers });

@@ -42,7 +42,7 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
     lab,
     folder,
     async serve(path, name = basename(path)) {
-      // Renamed when it is whole, so that a page never reads half of a file that two tests share.
+      // Two tests may share a file, so the copy is renamed when complete, and no page reads half of it.
       const copy = join(folder, `${randomUUID()}.copy`);
       await copyFile(path, copy);
       await rename(copy, join(folder, name));

@@ -336,7 +336,7 @@ test.each([
   { name: "a long file that the core decodes", codec: "-c:v mpeg4 -g 40 -q:v 3", container: "mp4", count: 2 },
   { name: "a turned file", codec: NUMBERED, container: "mp4", count: 3, turned: true },
 ] as const)(
-  "a filmstrip of $name shows the picture of each time, as a still does",
+  "a filmstrip of $name shows at each time the same picture as a still",
   async ({ count, ...of }) => {
     const frames = 290;
     const turned = "turned" in of;

@@ -14,7 +14,7 @@ const full = async (): Promise<never> => {
 
 const none = async () => null;
 
-/** A host whose store has room for files but not for records, unless `put` stores them and `get` returns them. */
+/** A host whose store has room for files only; `put` and `get` replace its methods for records. */
 function fullHost(
   name = "host",
   inputs = new Map<string, InputRecord>(),

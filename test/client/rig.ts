@@ -13,7 +13,7 @@ export interface ClientRig {
   close(): Promise<void>;
 }
 
-/** Borrows a service with a native encoder, which alone decodes its dubbed video, or starts one without. */
+/** Borrows a service with a native encoder, the only one that decodes the dubbed video, or starts a service without one. */
 export async function startClientRig({ native = false } = {}): Promise<ClientRig> {
   const { url, key, origin, close } = await (native ? openRig() : startRig(() => ({}), 0));
   // Lets pages of any origin read the inputs.

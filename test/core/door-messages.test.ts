@@ -99,7 +99,7 @@ test.for<{ body: object; kind: string; param: string; text: string; whole?: stri
 
 const QUALITY = "must be a whole number from 1 to 100, or one of very_low, low, medium, high, very_high.";
 
-// A URL has no types, so no value of one is of the wrong type.
+// Values in a URL are text, so a value of another type counts as invalid.
 test.for([
   { text: "q=0", rule: `quality ${QUALITY}` },
   { text: "q=101", rule: `quality ${QUALITY}` },
@@ -113,7 +113,7 @@ test.for([
     text: "crop=-1:0:5:5",
     rule: 'crop.x must be a whole number of pixels from 0 to 16384 or a percentage from "0%" to "100%".',
   },
-])("rejects $text of an image URL as a value", ({ text, rule }) => {
+])("rejects $text in an image URL as an invalid value", ({ text, rule }) => {
   const [kind, , message] = errorOf(() => parseImageOptions(text));
   expect([kind, message]).toEqual(["invalid_options", `options.${rule}`]);
 });

@@ -33,7 +33,7 @@ test("changes the sound of a video in each way that its options offer", async ({
     const facts = await readFacts(await convertTo(workbench, card, folder));
     expect([facts.sound, facts.picture?.times.length]).toEqual([null, 25]);
   });
-  await test.step("stores the sound of a video as asked", async () => {
+  await test.step("stores the sound of a video with the chosen codec, bitrate and sample rate", async () => {
     const file = await named(await noiseClip(4), folder, "stored.mp4");
     const card = await openOptions(workbench, file);
     const bitrate = card.getByLabel("Bitrate of the sound (kbit/s)");
@@ -47,7 +47,7 @@ test("changes the sound of a video in each way that its options offer", async ({
     // Pictures that no option changes are copied.
     expect(picture?.codec).toBe("h264");
   });
-  await test.step("takes back the sound of a format that another cannot hold", async () => {
+  await test.step("resets a codec and a sample rate that the newly chosen format does not support", async () => {
     const card = await openOptions(workbench, await named(await noiseClip(2), folder, "held.mp4"));
     await card.getByLabel("Codec of the sound").selectOption("MP3");
     await card.getByLabel("Sample rate").selectOption("22.05 kHz");

@@ -44,7 +44,7 @@ export const GIF_COLORS = [
 /** The side of {@link gifOf} in pixels. */
 export const GIF_SIDE = 32;
 
-/** A GIF without a transparent color, in LZW codes that are never combined; its palette has `colors` entries, of which the first are used. */
+/** A GIF without a transparent color, in one LZW code per pixel; its palette has `colors` entries, of which frames use only the first. */
 export function gifOf(frames: readonly GifFrame[], colors: 4 | 256 = 4): Promise<string> {
   const palette = Buffer.alloc(3 * colors);
   palette.set(GIF_COLORS.flat());

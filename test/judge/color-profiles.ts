@@ -268,7 +268,7 @@ export async function pngWithGamma(): Promise<Buffer> {
   return insert(await bare(rgb(COLORANTS.srgb, gamma(461 / 256))), pngChunk("gAMA", gama));
 }
 
-/** Adds a profile that is not compressed as it should be to a PNG. */
+/** Adds a damaged color profile to a PNG: its data is not compressed, as the format requires. */
 export function withDamagedProfile(png: Buffer): Buffer {
   return insert(png, pngChunk("iCCP", Buffer.from("icc\0\0these bytes are not compressed", "latin1")));
 }
@@ -278,7 +278,7 @@ export async function pngWithDamagedProfile(): Promise<Buffer> {
   return withDamagedProfile(await bare(rgb(COLORANTS.srgb, SRGB_CURVE)));
 }
 
-/** A PNG in sRGB of one megabyte, whose text has one gigabyte. */
+/** An sRGB PNG of one megabyte whose text expands to one gigabyte. */
 export async function pngWithEndlessText(): Promise<Buffer> {
   const png = await bare(rgb(COLORANTS.srgb, SRGB_CURVE));
   const zeros = deflateRawSync(Buffer.alloc(1 << 20), { finishFlush: constants.Z_FULL_FLUSH });

@@ -4,14 +4,14 @@ import { runNative } from "./native.ts";
 /** Red, green and blue, 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** Returns how far, of 255, the farthest pixel of a file's first picture is from a color. */
+/** Returns the largest difference of a channel, of 255, between a file's first picture and a color. */
 export async function farthestFrom(path: string, color: Rgb): Promise<number> {
   const pixels = (await decodeStill(path)) ?? (await decodeVideo(path));
   if (pixels.length === 0) throw new Error("There is no picture.");
   return pixels.reduce((worst, value, at) => Math.max(worst, Math.abs(value - (color[at % 3] ?? 0))), 0);
 }
 
-/** Decodes a still in RGB in this process, as a start of ffmpeg takes longer; null if it is a video. */
+/** Decodes a still to RGB in this process, because starting ffmpeg takes longer; returns null for a video. */
 async function decodeStill(path: string): Promise<Buffer | null> {
   const still = sharp(path);
   const isStill = await still.metadata().then(

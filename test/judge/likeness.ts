@@ -40,8 +40,8 @@ export async function measureLikeness(
 }
 
 /**
- * Measures like {@link measureLikeness} and reads the output's first frame, and its sound if it has any, in the same run of ffmpeg, whose
- * start takes longest.
+ * Measures like {@link measureLikeness} and reads the output's first frame, and its sound if `as` is set. It runs ffmpeg once, because
+ * starting it takes longest.
  */
 export async function measureAndRead(
   output: string,
@@ -89,8 +89,8 @@ export interface Shown {
 }
 
 /**
- * Measures outputs of one source as {@link measureLikeness} measures each, in a single run of ffmpeg, whose start takes longest. A still
- * is compared with every frame of the source.
+ * Measures several outputs of one source like {@link measureLikeness}, but in a single run of ffmpeg, because starting it takes longest. A
+ * still is compared with every frame of the source.
  */
 export async function measureAll(
   outputs: readonly Shown[],

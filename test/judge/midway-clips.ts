@@ -53,7 +53,7 @@ const RED_BLUE = ["red:size=64x48", "blue:size=96x72"].map((color) =>
 const TONE = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=3"];
 const LAYOUTS = ["-ar 48000 -ac 2", "-ar 44100 -ac 1"].map((layout) => [...TONE, ...layout.split(" ")]);
 
-/** An MP4 of 6 s that has a description for each half: red pictures and larger blue ones, or stereo and mono of a lower rate. */
+/** An MP4 of 6 s with one sample description for each half: red pictures and larger blue ones, or stereo and mono of a lower rate. */
 export async function describedTwice(kind: "pictures" | "sound"): Promise<string> {
   const args = kind === "pictures" ? RED_BLUE : LAYOUTS.map((layout) => [...layout, "-c:a", "aac"]);
   const halves = await Promise.all(args.map((each) => makeClip("mp4", each)));

@@ -122,7 +122,7 @@ export async function unknownDurations(): Promise<string> {
   });
 }
 
-/** An MP4 some of whose headers state a timescale of 0. */
+/** An MP4 in which some headers state a timescale of 0. */
 export async function timelessMovie(path: string, kind: "mvhd" | "mdhd" | "sidx"): Promise<string> {
   return rewritten(path, "mp4", `timeless-${kind}`, (file) => {
     for (let at = file.indexOf(kind); at >= 0; at = file.indexOf(kind, at + 4))

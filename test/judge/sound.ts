@@ -43,7 +43,7 @@ export async function readSound(path: string, options: SoundOptions): Promise<So
   return parseSound(output, count, sample_rate);
 }
 
-/** Reads sound from its interleaved samples, 32-bit floats. */
+/** Parses interleaved samples of 32-bit floats. */
 export function parseSound(output: Buffer, count: number, sample_rate: number): Sound {
   const samples = Math.floor(output.length / 4 / count);
   const channels = Array.from({ length: count }, () => new Float32Array(samples));

@@ -121,7 +121,7 @@ test("without ffmpeg it warns once what will fail, runs the rest, and ends on SI
   await expectEnd(script, url, "SIGINT");
 });
 
-test("a start ends the orphans of a killed one and keeps its state, key and port for itself; nothing outlives a killed supervisor", async () => {
+test("a start ends the orphans of a killed service and keeps its state, key and port; no process outlives a killed supervisor", async () => {
   const key = () => readFileSync(join(state(), "media-signing-key"), "utf8");
   const first = runScript("dev", [], env());
   const [, url = ""] = await first.line(READY);
@@ -163,7 +163,7 @@ test("an aborted start starts nothing", async () => {
   expect(await readdir(state())).not.toContain("service.json");
 });
 
-test("restarts whatever is killed: a native encoder, the encoder worker, the service; another service runs beside it", async () => {
+test("restarts a killed native encoder, encoder worker or service, while another service runs alongside", async () => {
   const lines: string[] = [];
   const [service, other] = await Promise.all([
     startService({ ...parseSettings(env()), native: 2, tell: (line) => lines.push(line) }),
@@ -175,7 +175,7 @@ test("restarts whatever is killed: a native encoder, the encoder worker, the ser
     "avi",
     "avi",
   ]);
-  // Its setting names another encoder.
+  // NATIVE_ENCODER_URL names an encoder elsewhere, so the other service starts none.
   expect(other.pids("native")).toEqual([]);
   await other.stop();
   expect(await health(service.url)).toBe(200);

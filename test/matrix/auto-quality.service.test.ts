@@ -19,7 +19,7 @@ test.concurrent.for([
   ["webp", "light", 60, 87],
   ["avif", "native", 23, 38],
 ] as const)(
-  "an automatic %s of the service has its score and rate",
+  "a %s of quality auto has a score and a rate",
   LIMIT,
   async ([format, encoder, least, most], { task, expect }) => {
     const input = rig.serve(await picture(SLIDE));
@@ -36,7 +36,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent("a format without rates is refused", LIMIT, async ({ expect }) => {
+test.concurrent("auto is refused for a format without adjustable quality", LIMIT, async ({ expect }) => {
   const input = rig.serve(await picture(SLIDE));
   const { status, error } = await rig.door.runTask({ input, kind: "image", options: { quality: "auto" } });
   expect([status, error?.kind, error?.message]).toEqual([

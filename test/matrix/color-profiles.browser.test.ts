@@ -116,7 +116,7 @@ async function judgeGray(encode: Encode, format: string) {
 describe("by a service", () => {
   const { encode, rig } = useService();
 
-  // One encoder writes these formats from the same pixels, so they take turns.
+  // One encoder writes all three formats from the same pixels, so one of them per input is enough.
   const LIGHT = ["webp", "jpeg", "gif"] as const;
   test.concurrent.for(NAMES.map((name, index) => ({ name, lossy: LIGHT[index % LIGHT.length] ?? "webp" })))(
     "converts $name to sRGB",
@@ -153,7 +153,7 @@ describe("by a page", () => {
   test.for(NAMES)("converts %s to sRGB with its core", LIMIT, async (name) => {
     expect(await judge(encode, name, ["png"])).toEqual(["wasm"]);
   });
-  test("writes sRGB in the palette of a GIF with its core", LIMIT, async () => {
+  test("writes an sRGB palette into a GIF with its core", LIMIT, async () => {
     for (const name of ["a PNG in ProPhoto", "a GIF with red and blue exchanged"] as const)
       expect(await judge(encode, name, ["gif"]), name).toEqual(["wasm"]);
   });

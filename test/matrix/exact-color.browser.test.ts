@@ -15,7 +15,7 @@ const png = (size: string) =>
   makeClip("png", ["-f", "lavfi", "-i", `color=0xC81E1E:s=${size}:d=1,format=rgb24`, "-frames:v", "1"]);
 
 const SIZES = ["101x75", "75x101", "641x427", "1x1", "1x50", "50x1"] as const;
-/** Formats with chroma at half resolution lose an odd edge in any of the sizes; those in RGB, if at all, in every odd size. */
+/** The sizes to test for each format. A fault of half-resolution chroma may show in any one of them, a fault in RGB in every odd size. */
 const SIZES_OF = {
   webp: SIZES,
   jpeg: SIZES,
@@ -129,7 +129,7 @@ async function judgeUntagged(encode: Encode, clip: (typeof UNTAGGED)[number]) {
 
 async function judgeTagged(encode: Encode, clip: (typeof TAGGED)[number]) {
   const input = await taggedClip(clip);
-  // WebP is made as JPEG is.
+  // The encoder makes WebP from the same pixels as JPEG.
   for (const format of ["jpeg", "png", "avif"]) {
     const { path } = await encode("image", input, { format, quality: "very_high" });
     expect(await farthestFrom(path, clip.color), format).toBeLessThanOrEqual(TOLERANCE);

@@ -166,7 +166,7 @@ test.concurrent.for(RESIZED)(
 );
 
 test.concurrent(
-  "pictures of an MP4 with a description for each size are all kept",
+  "an MP4 with a sample description for each picture size keeps all pictures",
   LIMIT,
   async ({ expect }) => {
     const input = rig.serve(await describedTwice("pictures"));
@@ -178,7 +178,7 @@ test.concurrent(
 );
 
 test.concurrent.for([
-  { name: "an MP4 with a description for each", make: () => describedTwice("sound"), channels: 2 },
+  { name: "an MP4 with a sample description for each", make: () => describedTwice("sound"), channels: 2 },
   { name: "AAC", make: () => relaidSound("aac"), channels: 2 },
   { name: "AAC, from mono", make: () => relaidSound("aac", true), channels: 1 },
   { name: "MP3", make: () => relaidSound("mp3"), channels: 2 },

@@ -24,10 +24,10 @@ const LIMIT = { timeout: 240_000 };
 const folder = await mkdtemp(join(tmpdir(), "framewright-oriented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-// A turn with mirroring and one without.
+// One orientation with mirroring and one without.
 const TURNED = [5, 8] as const;
 
-/** Each format that states an orientation, with those to show; all formats share the reading of the value. */
+/** The formats that state an orientation, and the orientations to test in each; one parser reads the value for all formats. */
 const STILLS: readonly { format: OrientedFormat; orientations: readonly ExifOrientation[] }[] = [
   { format: "jpeg", orientations: ALL_ORIENTATIONS },
   { format: "tiff", orientations: ALL_ORIENTATIONS },
@@ -37,7 +37,7 @@ const STILLS: readonly { format: OrientedFormat; orientations: readonly ExifOrie
   { format: "webp with a prefix", orientations: TURNED },
 ];
 
-/** The picture as a player shows it, and for {@link TURNED} with options after the turn. */
+/** Returns the cases of an orientation: an upright picture and, for {@link TURNED}, a picture that options turn further. */
 function casesOf(orientation: ExifOrientation) {
   const plain = { options: {}, after: "null" };
   const turned = { options: { rotate: 90, flip: "vertical" }, after: "transpose=clock,vflip" };

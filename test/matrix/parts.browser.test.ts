@@ -172,7 +172,7 @@ describe("by a service", () => {
     },
   );
 
-  test("parts of a file that is cut off begin with the picture visible there", LIMIT, async () => {
+  test("each part of a truncated file begins with the picture visible at its start", LIMIT, async () => {
     const path = await clip();
     const front = ["-i", path, "-map", "0", "-c", "copy", "-movflags", "+faststart"];
     const bytes = await readFile(await makeClip("mp4", front));

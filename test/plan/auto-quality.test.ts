@@ -20,9 +20,9 @@ function search(range: typeof WEBP, scoreAt: (rate: number) => number | null) {
 
 test.for([
   ["a picture that always looks the same", WEBP, () => 0.99, { rate: 60, score: 0.99 }],
-  ["a picture that never does", WEBP, () => 0.9, { rate: 87, score: 0.9 }],
-  ["a picture in between", WEBP, (rate: number) => 1 - 0.06 * 0.97 ** (rate - 60), { rate: 83 }],
-  ["a steep one", WEBP, (rate: number) => (rate < 71 ? 0.9 : 0.98), { rate: 71, score: 0.98 }],
+  ["a picture that never looks the same", WEBP, () => 0.9, { rate: 87, score: 0.9 }],
+  ["a gradual rise of the score", WEBP, (rate: number) => 1 - 0.06 * 0.97 ** (rate - 60), { rate: 83 }],
+  ["a sudden rise of the score", WEBP, (rate: number) => (rate < 71 ? 0.9 : 0.98), { rate: 71, score: 0.98 }],
   [
     "AVIF, whose rates fall with quality",
     AVIF,
@@ -31,7 +31,7 @@ test.for([
   ],
   ["a picture too small to measure", WEBP, () => null, { rate: 87, score: null, trials: 1 }],
 ] as const)(
-  "the search for the rate of %s ends at the lowest that is enough",
+  "the search with %s ends at the lowest sufficient rate, or else the highest",
   ([, range, scoreAt, expected]) => {
     const result = search(range, scoreAt);
     expect(result).toMatchObject(expected);
@@ -39,7 +39,7 @@ test.for([
   },
 );
 
-test("auto is planned with the best quality that it may choose, where the format has one", () => {
+test("auto is planned with the best quality that it may choose, and refused for a format without adjustable quality", () => {
   const video = videoSource();
   expect(createPlan(imageSource(), "image", { format: "webp", quality: "auto" }).image?.quality).toBe(87);
   expect(createPlan(video, "animation", { format: "avif", quality: "auto" }).image?.quality).toBe(23);

@@ -230,7 +230,7 @@ test("text that parts repeat is counted for a target size", () => {
   expect(bytes([whole, whole, whole])).toBe(120_000 + 300);
 });
 
-test("cues of 500 parts are those of each part alone, among 200,000 cues", () => {
+test("500 parts of 200,000 cues show the same cues as each part alone", () => {
   const cues = Array.from({ length: 200_000 }, (_, at) => ({
     ...{ start: at * 50, end: at * 50 + (at % 1000 === 0 ? 60_000 : 40), text: `${at}`, settings: "" },
   }));
@@ -245,7 +245,7 @@ test("cues of 500 parts are those of each part alone, among 200,000 cues", () =>
   expect(shown.map(({ text }) => text)).toEqual(expected.map(({ text }) => text));
 });
 
-test("sound that waits for earlier parts costs memory", () => {
+test("sound that waits for earlier parts counts as memory", () => {
   const ranges = Array.from({ length: 40 }, (_, at) => ({
     start: 3600 - at * 60,
     end: 3630 - at * 60,
@@ -279,10 +279,10 @@ describe("packets are compared with each part", () => {
     Array.from({ length: Math.ceil((until - from) / 20) }, (_, at) => from + at * 20);
   const count = (lists: Record<string, string>, facts = source) =>
     readLists(plan, chunk as Chunk, facts, (name) => lists[name] ?? "");
-  // Each input begins 0.1 s before its part, and the second at the whole second after its place.
+  // Each input begins 0.1 s before its part; ffmpeg's timestamps of the second begin at the next whole second.
   const [first, second] = [lines(0, 200), lines(1000, 1220)];
 
-  test("sound that is not decoded counts in the shortest", () => {
+  test("sound that is not decoded is counted even in the shortest part", () => {
     const whole = { "sound.txt": first, "1-sound.txt": second, "heard.txt": first, "1-heard.txt": second };
     expect(count(whole)).toEqual({ sound: 0.2 });
     expect(count({ ...whole, "1-heard.txt": "" })).toEqual({ sound: 0.2, silenced: 0.1 });

@@ -156,10 +156,10 @@ test.for([
   { name: "the tracks of fragments", make: async () => timelessMovie(await fragmented(), "mdhd") },
   { name: "the index of fragments", make: async () => timelessMovie(await indexedFragments(), "sidx") },
   {
-    name: "the file, which delays its tracks",
+    name: "a header that delays the tracks",
     make: async () => timelessMovie(await editedFilm(await film("mp4"), LATE), "mvhd"),
   },
-])("an MP4 is refused for the timescale 0 of $name", async ({ make }) => {
+])("an MP4 is refused for a timescale of 0 in $name", async ({ make }) => {
   await expect(make().then(probeFile)).rejects.toMatchObject({
     kind: "input_unsupported",
     message:
@@ -168,7 +168,7 @@ test.for([
 });
 
 test.for([film, fragmented])(
-  "an MP4 whose file alone has a timescale of 0 lasts as long as its packets",
+  "an MP4 with a timescale of 0 only in its movie header lasts as long as its packets",
   async (make) => {
     const { source } = await probeFile(await timelessMovie(await make("mp4"), "mvhd"));
     expect(source.duration).toBeCloseTo(6, 0);

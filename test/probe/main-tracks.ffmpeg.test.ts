@@ -28,7 +28,7 @@ test.for(Object.entries(SOUND_SECOND))("describes the sound of %s", async ([, ma
   expect(lost({ track: 0 })).toEqual([{ kind: "audio", index: 2 }]);
 });
 
-test("describes the sound of the film's own program, not that of a radio program before it", async () => {
+test("describes the sound of the film's program, not of the radio program before it", async () => {
   const path = await makeClip("ts", [
     ...["-f", "lavfi", "-i", "sine=sample_rate=44100:duration=2"],
     ...["-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=2"],

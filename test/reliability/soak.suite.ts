@@ -104,7 +104,7 @@ async function waitForEnd(path: string): Promise<void> {
   }
 }
 
-/** Creates what the requests say, a few at a time, until the time is up; resolves with all of it once it has ended. */
+/** Creates tasks and jobs from the requests, a few at a time, until the time is up; resolves with all of them once they have ended. */
 async function createUntil(end: number): Promise<Made[]> {
   const all: Made[] = [];
   let next = 0;

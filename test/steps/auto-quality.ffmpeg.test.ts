@@ -71,7 +71,7 @@ async function encode(path: string, kind: "image" | "animation", options: object
   return { path: output, size, score: score ?? 0, quality: encoder.jobs.at(-1)?.plan.image?.quality };
 }
 
-test.for(["webp", "jpeg"] as const)("an automatic %s is the smallest that looks the same", async (format) => {
+test.for(["webp", "jpeg"] as const)("auto makes the smallest %s that looks the same", async (format) => {
   const [slide, film, noise] = await Promise.all([SLIDE, FILM, NOISE].map(picture));
   const both = async (path = "") => ({
     auto: await encode(path, "image", { format, quality: "auto" }),
@@ -83,12 +83,12 @@ test.for(["webp", "jpeg"] as const)("an automatic %s is the smallest that looks 
     expect(auto.size).toBeLessThanOrEqual(high.size);
     if (auto.quality !== high.quality) expect(auto.score).toBeGreaterThanOrEqual(0.97);
   }
-  // The score is that of the worst quarter, so ffmpeg's for the whole is no lower.
+  // The score is that of the worst quarter, so ffmpeg's SSIM of the whole picture is no lower.
   const { mean } = await measureLikeness(hard.auto.path, film ?? "");
   expect(mean).toBeGreaterThan(hard.auto.score - 0.005);
 });
 
-test("a transparent picture is measured in its size over black and over white", async () => {
+test("a transparent picture is measured at the output's size over black and over white", async () => {
   const fading = await picture(`${FILM},format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='X*255/W'`);
   const { score, quality } = await encode(fading, "image", { format: "webp", quality: "auto", width: 160 });
   expect(score).toBeGreaterThan(0.9);

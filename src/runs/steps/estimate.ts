@@ -179,7 +179,7 @@ interface Excerpt {
   weight: number;
 }
 
-type Sampled = Omit<Excerpt, "weight" | "lead">;
+type EncodedExcerpt = Omit<Excerpt, "weight" | "lead">;
 
 /** A part of the source in seconds. */
 interface Span {
@@ -195,7 +195,7 @@ interface Method {
   least: number;
   /** Relative error that remains when all excerpts agree. */
   error: number;
-  encode(span: Span): Promise<Sampled>;
+  encode(span: Span): Promise<EncodedExcerpt>;
 }
 
 function methodOf(sample: Sample): Method {
@@ -311,7 +311,7 @@ function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number
   });
 }
 
-async function encodeVideo(sample: Sample, span: Span): Promise<Sampled> {
+async function encodeVideo(sample: Sample, span: Span): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { pictures, sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -346,7 +346,7 @@ function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
 
 const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
 
-async function encodeSound(sample: Sample, span: Span): Promise<Sampled> {
+async function encodeSound(sample: Sample, span: Span): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -364,7 +364,7 @@ async function encodeSound(sample: Sample, span: Span): Promise<Sampled> {
 // Ogg's overhead per packet.
 const PACKET_BYTES = 2;
 
-async function encodeGroup(sample: Sample, span: Span): Promise<Sampled> {
+async function encodeGroup(sample: Sample, span: Span): Promise<EncodedExcerpt> {
   const { plan, request } = sample;
   const part = await sample.encode(requestOfPart(request, plan, span));
   const fixed = STREAM_BYTES * (plan.renditions.length + soundsOf(plan).length);
@@ -381,7 +381,7 @@ async function encodeGroup(sample: Sample, span: Span): Promise<Sampled> {
 /** Playlists and initialization segments per rendition. */
 const STREAM_BYTES = 1800;
 
-async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Sampled> {
+async function encodeMoving(sample: Sample, { start, end }: Span): Promise<EncodedExcerpt> {
   const { plan, source, request } = sample;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   const one = await sample.encode(requestOfPart(request, plan, { start, end: roundTime(start + 1 / fps) }));
@@ -400,7 +400,7 @@ async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Sampl
   };
 }
 
-async function encodeTile(sample: Sample, { start }: Span): Promise<Sampled> {
+async function encodeTile(sample: Sample, { start }: Span): Promise<EncodedExcerpt> {
   const { plan, request, signal } = sample;
   const { tiles = 1, sheets = 1 } = plan.image?.sheet ?? {};
   const part = await sample.encode(tileRequest(request, plan, start));

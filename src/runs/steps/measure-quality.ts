@@ -63,7 +63,7 @@ function rangeOf(format: ImageFormat): RateRange {
 }
 
 /** A picture to measure. */
-interface Sampled {
+interface SamplePicture {
   request: EncodeRequest;
   /** The picture of the source, as a PNG. */
   original: Uint8Array;
@@ -74,7 +74,7 @@ function createTrials(measuring: Measuring, plan: Plan, folder: string, context:
   const { tools, encode, encodeInput, createDecide } = measuring;
   const own: StepTools = { ...tools, shared: null, turn: async () => {} };
   let count = 0;
-  let sampled: Promise<Sampled[]> | null = null;
+  let samples: Promise<SamplePicture[]> | null = null;
 
   async function run(key: string, source: Source, request: EncodeRequest, decide: Decide) {
     const name = `${++count}`;
@@ -99,8 +99,8 @@ function createTrials(measuring: Measuring, plan: Plan, folder: string, context:
     return readFile(await run(key, source, request, decide));
   }
 
-  async function sample(): Promise<Sampled[]> {
-    const pictures: Sampled[] = [];
+  async function sample(): Promise<SamplePicture[]> {
+    const pictures: SamplePicture[] = [];
     for (const request of requestsOf(encode.request, plan)) {
       const options = { ...request.options, format: "png", quality: undefined };
       const png = { kind: "image", options } as EncodeRequest;
@@ -109,7 +109,7 @@ function createTrials(measuring: Measuring, plan: Plan, folder: string, context:
     return pictures;
   }
 
-  async function scoreOf({ request, original }: Sampled, rate: number, signal: AbortSignal) {
+  async function scoreOf({ request, original }: SamplePicture, rate: number, signal: AbortSignal) {
     const decideTrial: Decide = async (_, still, hints, now, missed) => {
       const isWhole = request === encode.request;
       const job = await (isWhole ? encode.decide : createDecide(own))(
@@ -131,9 +131,9 @@ function createTrials(measuring: Measuring, plan: Plan, folder: string, context:
   }
 
   return async (rate: number, signal: AbortSignal): Promise<number | null> => {
-    sampled ??= sample();
+    samples ??= sample();
     const scores: (number | null)[] = [];
-    for (const picture of await sampled) scores.push(await scoreOf(picture, rate, signal));
+    for (const picture of await samples) scores.push(await scoreOf(picture, rate, signal));
     const measured = scores.flatMap((score) => score ?? []);
     return measured.length === 0 ? null : Number(Math.min(...measured).toFixed(5));
   };

@@ -30,9 +30,9 @@ export interface Bindings {
 }
 
 /**
- * The whole service in one workerd, with short timeouts and real bindings to inspect. The harness follows the redirects of sources
- * itself, so tests of those start the service otherwise; `between` is a Worker before the encoder,
- * `configPath` the configuration of one that wraps the service.
+ * The whole service in one workerd, with short timeouts and real bindings to inspect. The harness itself follows redirects of sources, so
+ * tests of redirects start the service in another way. `between` is a Worker in front of the encoder, and `configPath` the configuration
+ * of a Worker that wraps the service.
  */
 export function createRig(
   vars: Record<string, string> = {},
