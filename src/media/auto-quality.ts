@@ -54,15 +54,18 @@ export function nextRate({ least, most }: RateRange, tried: readonly MeasuredRat
   if (steps === 0 || tried.some(({ score }) => score === null)) return tried.length > 0 ? null : most;
   const points = tried.map(({ rate, score }) => ({ step: Math.abs(rate - least), lack: lackOf(score ?? 0) }));
   const goal = lackOf(SAME_LOOK);
-  const enough = points.filter(({ lack }) => lack <= goal).toSorted((a, b) => a.step - b.step)[0];
-  const short = points.filter(({ lack }) => lack > goal).toSorted((a, b) => b.step - a.step)[0];
+  const [enough, better] = points.filter(({ lack }) => lack <= goal).toSorted((a, b) => a.step - b.step);
+  const [short, shorter] = points.filter(({ lack }) => lack > goal).toSorted((a, b) => b.step - a.step);
   const [low, high] = [short ? short.step + 1 : 0, enough ? enough.step - 1 : steps];
   const isClose = enough !== undefined && goal - enough.lack < lackOf(SAME_LOOK) - lackOf(SAME_LOOK + CLOSE);
   if (low > high || isClose || tried.length >= MAX_TRIALS) return null;
   const from = enough ?? short;
   if (!from) return rateAt(Math.round(steps / 2));
-  const slope =
-    enough && short ? (enough.lack - short.lack) / (enough.step - short.step) : -TYPICAL_DECREASE / steps;
+  if (!enough && tried.length === MAX_TRIALS - 1) return most;
+  const other = enough ? (short ?? better) : shorter;
+  const slope = other ? (from.lack - other.lack) / (from.step - other.step) : -TYPICAL_DECREASE / steps;
+  // A score that does not rise tells nothing of the distance to the goal.
+  if (slope >= 0) return rateAt(enough ? low : high);
   const step = from.step + (goal - from.lack) / slope;
   return rateAt(Math.min(high, Math.max(low, Math.round(step))));
 }

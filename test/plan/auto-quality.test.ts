@@ -24,6 +24,12 @@ test.for([
   ["a gradual rise of the score", WEBP, (rate: number) => 1 - 0.06 * 0.97 ** (rate - 60), { rate: 83 }],
   ["a sudden rise of the score", WEBP, (rate: number) => (rate < 71 ? 0.9 : 0.98), { rate: 71, score: 0.98 }],
   [
+    "a slow rise of the score",
+    { least: 33, most: 87 },
+    (rate: number) => 0.968 + ((rate - 60) * 0.004) / 27,
+    { rate: 74 },
+  ],
+  [
     "AVIF, whose rates fall with quality",
     AVIF,
     (rate: number) => 1 - 0.001 * rate,

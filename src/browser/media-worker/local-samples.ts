@@ -101,8 +101,9 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       open.set(id, { stop, pictures: filmstrip(() => readRequest(body, file, new Map()), stop.signal) });
     },
     async nextPicture(id) {
-      const { value } = (await open.get(id)?.pictures?.next()) ?? {};
-      return value ?? null;
+      const pictures = open.get(id)?.pictures;
+      if (!pictures) throw errors.sampleEnded();
+      return (await pictures.next()).value ?? null;
     },
     async endSample(id) {
       open.get(id)?.stop.abort(errors.sampleEnded());
