@@ -46,6 +46,8 @@ export const ticksUnknown = () =>
   unsupported(
     "The file has a timescale of 0, so its times cannot be converted to seconds; that is not supported.",
   );
+export const encrypted = () =>
+  unsupported("The file is encrypted, and its key is not in it; decrypt it first.");
 export const codecChanges = () => unsupported("The codec of a track changes midway; that is not supported.");
 export const streamsTakenOver = () =>
   unsupported(

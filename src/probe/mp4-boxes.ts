@@ -143,10 +143,10 @@ export interface TrackIndex {
   /** Packets that start, and seconds that play, within its only edit if that hides any; otherwise all. */
   visible: { packets: number; seconds: number };
   /**
-   * Sample descriptions in use: `several` if the size, the channels or another setting changes midway, `codecs` if the codec does, and
-   * `unused` if the index also lists descriptions that no packet uses.
+   * Sample descriptions in use: `several` if the size, the channels or another setting changes midway, `codecs` if the codec does,
+   * `unused` if the index also lists descriptions that no packet uses, and `encrypted` if one needs a key (ISO/IEC 23001-7).
    */
-  descriptions: "one" | "unused" | "several" | "codecs";
+  descriptions: "one" | "unused" | "several" | "codecs" | "encrypted";
   /** Whether the index states the length of a tick in which its times and edits are counted. */
   timed: boolean;
   /** Whether its tables are consistent; processing inconsistent ones may never end. */
@@ -257,6 +257,7 @@ function placesParts(view: DataView, trak: Box): boolean {
 function descriptionsOf(view: DataView, stbl: Box): TrackIndex["descriptions"] {
   const [stsd, stsc] = [findBox(view, stbl, "stsd"), findBox(view, stbl, "stsc")];
   const listed = stsd ? listBoxes(view, stsd.start + 8, stsd.end) : [];
+  if (listed.some(({ kind }) => kind === "encv" || kind === "enca")) return "encrypted";
   if (listed.length <= 1) return "one";
   const numbers = new Set<number>();
   for (let at = (stsc?.start ?? 0) + 8; stsc && at + 12 <= stsc.end; at += 12)

@@ -327,6 +327,7 @@ async function tryDemux(
     if (!index || [...index.tracks.values()].some(({ consistent }) => !consistent)) return NOTHING;
     const all = [...index.tracks.values()];
     if (!index.timed || all.some(({ timed }) => !timed)) throw errors.ticksUnknown();
+    if (all.some(({ descriptions }) => descriptions === "encrypted")) throw errors.encrypted();
     if (all.some(({ descriptions }) => descriptions === "codecs")) throw errors.codecChanges();
     const edits = editsOf(index);
     const indexed = boundReader(index.reader, READ_BOUNDS, signal);

@@ -58,6 +58,13 @@ const icon = async () => {
   return part("icns", Buffer.concat([part("icp6", picture), part("ic12", picture)]));
 };
 
+const encrypted = async () => {
+  const key = "00112233445566778899aabbccddeeff";
+  const keys = ["-encryption_scheme", "cenc-aes-ctr", "-encryption_key", key, "-encryption_kid", key];
+  const clear = "-f lavfi -i testsrc2=size=64x64:d=0.4 -f lavfi -i sine=d=0.4".split(" ");
+  return readFile(await makeClip("mp4", [...clear, ...keys]));
+};
+
 const tone = "-f lavfi -i sine=duration=0.1".split(" ");
 const crowd = async () => {
   const text = join(CLIP_FOLDER, "crowd.srt");
@@ -110,6 +117,7 @@ const BAD: readonly { name: string; bytes: () => Promise<Uint8Array> | Uint8Arra
     message: /text/,
   },
   { name: "an Apple icon", bytes: icon, message: /no readable/ },
+  { name: "an encrypted MP4", bytes: encrypted, message: /The file is encrypted/ },
   { name: "random bytes", bytes: () => random(200_000, 1), message: /not media/ },
   {
     name: "random bytes behind the start of an MP4",
