@@ -64,6 +64,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
           track,
           times.map((at) => origin + at + STILL_EPSILON),
         )) {
+          if (signal.aborted) sample.close();
           signal.throwIfAborted();
           const { canvas } = await drawSample(image, source, sample);
           yield await writeCanvas(canvas, "jpeg", image.quality ?? ORIGINAL_QUALITY);

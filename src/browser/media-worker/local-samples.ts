@@ -106,8 +106,11 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       return (await pictures.next()).value ?? null;
     },
     async endSample(id) {
-      open.get(id)?.stop.abort(errors.sampleEnded());
+      const { stop, pictures } = open.get(id) ?? {};
       open.delete(id);
+      stop?.abort(errors.sampleEnded());
+      // A filmstrip that waits for the next call still holds decoded pictures.
+      await pictures?.return().catch(() => {});
     },
   };
 }
