@@ -385,7 +385,8 @@ async function* branches(
   above: string,
   prefix: string,
 ): AsyncGenerator<Branch> {
-  for await (const [name, handle] of parent.entries()) {
+  // Another run may remove the folder while it is read.
+  for (const [name, handle] of (await present(collect(parent.entries()))) ?? []) {
     if (!isFolder(handle) || !(Object.values(MARK) as string[]).includes(name.charAt(0))) continue;
     const key = above + name.slice(1) + (name.startsWith(MARK.folder) ? "/" : "");
     if (key.startsWith(prefix)) yield { parent, name, handle, key };
