@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { BUILT, CACHE, coreFolder, findBuilt } from "./cache.ts";
 import { DEBIAN, type ForeignSource, HELPERS, PARTS, SOURCES, TOOLCHAIN, VP9_PARTS } from "./recipe.ts";
 
-// So that a gate can tell a machine that cannot from a recipe that fails.
+// The exit code if the machine cannot build the core, which a gate tells from a recipe that fails.
 const CANNOT = 3;
 
 const run = promisify(execFile);
@@ -14,10 +14,10 @@ const run = promisify(execFile);
 // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query fills it in
 const VERSION_FORMAT = "${Version}";
 
-/** The machine cannot build the core, which is no fault of the recipe. */
+/** Thrown if the machine cannot build the core, which is not the fault of the recipe. */
 class CannotBuild extends Error {}
 
-/** Builds the core into the cache, or leaves the one that is there; resolves with its path. */
+/** Builds the core into the cache unless it is there already; resolves with its path. */
 async function buildCore(): Promise<string> {
   const built = findBuilt("core");
   if (built) return built;
@@ -29,7 +29,7 @@ async function buildCore(): Promise<string> {
   await cp(import.meta.dirname, join(build, "core"), { recursive: true });
   for (const [name, source] of Object.entries(SOURCES)) await unpack(source, join(build, "src", name));
   await compile(root);
-  // Under its name only once it is whole.
+  // The folder gets its final name only when it is complete.
   const part = `${coreFolder()}.part`;
   await rm(part, { recursive: true, force: true });
   await mkdir(part, { recursive: true });
@@ -53,7 +53,7 @@ async function requireDebootstrap(): Promise<void> {
   );
 }
 
-// A root of its own keeps the versions, whatever machine this is.
+// A root of its own fixes the versions, whatever the machine has installed.
 async function makeToolchain(): Promise<string> {
   const packages = [...Object.keys(TOOLCHAIN), ...HELPERS];
   const name = createHash("sha256").update(packages.join()).digest("hex").slice(0, 16);
@@ -106,7 +106,7 @@ async function compile(root: string): Promise<void> {
   await show("chroot", [root, "env", ...parts, "sh", "/build/core/compile.sh"]);
 }
 
-// A compiler's words are long and wanted only when it fails.
+// Compilers print much, which is of interest only when they fail.
 async function show(program: string, args: readonly string[]): Promise<void> {
   const child = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],

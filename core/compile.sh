@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the core inside the toolchain's root: /build/src has the sources, /build/core this folder.
-# Leaves the files of BUILT (cache.ts) in /build. FFMPEG_PARTS and FFMPEG_VP9_PARTS list the parts for ffmpeg's configure.
+# Compiles the core inside the toolchain's root, where /build/src has the sources and /build/core is this folder.
+# Leaves the files that BUILT (cache.ts) names in /build. FFMPEG_PARTS and FFMPEG_VP9_PARTS are options for ffmpeg's configure.
 set -eu
 cd /build
 jobs=$(nproc)
@@ -10,7 +10,7 @@ cflags="-O3 -msimd128 $emulated"
 memory="-Wl,-z,stack-size=5242880 -Wl,--import-memory -Wl,--initial-memory=33554432 -Wl,--max-memory=4294967296"
 export AR=llvm-ar-19 RANLIB=llvm-ranlib-19 NM=llvm-nm-19 STRIP=true
 
-# Under this name for all configure scripts. x264's puts -fno-tree-vectorize behind its flags, so vectorization comes last.
+# The compiler for all configure scripts. x264's appends -fno-tree-vectorize to the flags, so the vectorization flags come last.
 cat >/usr/local/bin/wasm-cc <<'CC'
 #!/bin/sh
 exec clang-19 --target=wasm32-wasi -Wno-everything "$@" -fvectorize -fslp-vectorize
@@ -20,10 +20,10 @@ export CC=wasm-cc
 
 wasm-cc $cflags -c core/shim.c -o shim.o
 
-# Our kernels: the linker calls them where the libraries fill their tables of functions.
+# For each function NAME that our kernels wrap, the linker redirects calls of NAME to __wrap_NAME.
 wraps=$(sed -n 's/^[a-z].*__wrap_\([a-z0-9_]*\)(.*/ -Wl,--wrap=\1/p' core/*/*.c | sort -u | tr -d '\n')
 
-# Compiles a folder's kernels and their checks, where its library is built: compile_kernels FOLDER FLAGS…
+# compile_kernels FOLDER FLAGS… compiles the kernels and checks of a folder. Call it in the folder where the library is built.
 compile_kernels() {
     folder=$1
     shift
@@ -34,7 +34,7 @@ compile_kernels() {
     done
 }
 
-# No configure script knows wasm, so each is told of a 32-bit system without assembly; for x264 one without madvise.
+# No configure script supports wasm, so each gets a 32-bit host without assembly; x264 gets one without madvise.
 cd /build/src/x264
 ./configure --host=i686-gnu --prefix=$prefix --bit-depth=8 --enable-static --disable-cli --disable-asm \
     --disable-thread --disable-opencl --extra-cflags="$cflags -ffast-math" \
@@ -64,7 +64,7 @@ done
 $AR rs $prefix/lib/libz.a objects/*.o
 cp zlib.h zconf.h $prefix/include
 
-# libvpx's code for 64-bit ARM compiles by way of SIMDe. Its configure adds -march, which clang refuses for wasm.
+# SIMDe lets libvpx's code for 64-bit ARM compile. libvpx's configure adds -march, which clang rejects for wasm.
 cat >/usr/local/bin/vpx-cc <<'CC'
 #!/bin/sh
 for word; do
@@ -74,7 +74,7 @@ done
 exec wasm-cc "$@"
 CC
 chmod +x /usr/local/bin/vpx-cc
-# compile_libvpx FOLDER FLAGS…
+# compile_libvpx FOLDER FLAGS… configures and compiles libvpx in a new folder.
 compile_libvpx() {
     mkdir "/build/$1"
     cd "/build/$1"
@@ -93,8 +93,9 @@ $AR rs libvpx.a /build/kernels/vpx-*.o
 cp libvpx.a $prefix/lib
 cp -r ../src/libvpx/vpx $prefix/include
 
-# Code for depths that hardly any source has was 6 % of the file with gzip. The decoders refuse them, and FAST_TOOLS does so
-# before. Removes as many cases from switches: drop_depths CASES FILE…
+# drop_depths CASES FILE… removes the cases of 9, 12 and 14 bits from each file, which must have exactly CASES of them.
+# Hardly any source has these depths, and their code was 6 % of the gzipped core. FAST_TOOLS already rejects them, and so
+# do the decoders.
 drop_depths() {
     cases=$1
     shift
@@ -111,7 +112,7 @@ depths='sps->bit_depth_luma == 11 || sps->bit_depth_luma == 13'
 grep -q "$depths" h264_slice.c
 sed -i "s/$depths/(sps->bit_depth_luma != 8 \&\& sps->bit_depth_luma != 10)/" h264_slice.c
 
-# Configures ffmpeg in a folder of its own and goes there: configure_ffmpeg FOLDER FLAGS…
+# configure_ffmpeg FOLDER FLAGS… configures ffmpeg in a folder of its own and changes to that folder.
 configure_ffmpeg() {
     mkdir -p "/build/$1"
     cd "/build/$1"
@@ -125,10 +126,10 @@ configure_ffmpeg() {
         --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
         --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
-    # Nor does it know what wasm is fast at.
+    # configure does not detect which operations are fast on wasm.
     sed -i 's/\(HAVE_FAST_\(CLZ\|64BIT\|UNALIGNED\)\) 0/\1 1/' config.h libavutil/avconfig.h
     echo 'LDEXEFLAGS += /build/kernels/ffmpeg.a' >>ffbuild/config.mak
-    # What runs once for each packet may be small instead of fast.
+    # Code that runs once per packet is optimized for size instead of speed.
     echo 'libavformat/%.o fftools/%.o: CFLAGS += -Os' >>ffbuild/config.mak
 }
 
@@ -138,13 +139,13 @@ for folder in aac h264 hevc swresample swscale tonemap yadif; do
     $AR rs /build/kernels/ffmpeg.a /build/kernels/$folder-*.o
 done
 make -j"$jobs" ffmpeg_g
-# Compares every kernel with the scalar function of these very libraries.
+# Links the program that compares every kernel with the scalar function of the same libraries.
 wasm-cc $cflags -I/build/core /build/core/check/check.c /build/checks/*.o /build/kernels/ffmpeg.a \
     lib*/lib*.a $prefix/lib/*.a /build/shim.o $memory $wraps \
     -lwasi-emulated-signal -lwasi-emulated-process-clocks -lwasi-emulated-getpid -lwasi-emulated-mman \
     -o /build/framewright-check.wasm
 llvm-strip-19 --strip-all -o /build/framewright-core.wasm ffmpeg_g
-# The same without our kernels, to compare streams with: link_scalar FILE
+# link_scalar FILE links the core without our kernels, as a reference to compare streams with.
 link_scalar() {
     rm ffmpeg_g
     sed -i 's/-Wl,--wrap=[a-z0-9_]*//g' ffbuild/config.mak

@@ -1,5 +1,5 @@
-/* The luma deblocking filter of H.264, which the encoder and the decoder share. A vector holds 16 places along an edge; p3 to p0
- * lie before the edge, q0 to q3 behind it. */
+/* H.264's luma deblocking filter, shared by the encoder and the decoder. A vector holds 16 pixels along an
+ * edge: p3 to p0 lie before the edge, q0 to q3 after it. */
 #ifndef CORE_DEBLOCK_H
 #define CORE_DEBLOCK_H
 
@@ -9,26 +9,27 @@ INLINE v128_t closer_than(v128_t a, v128_t b, v128_t limit) {
     return wasm_v128_not(wasm_u8x16_ge(abs_difference(a, b), limit));
 }
 
-/* The strength of each quarter of the edge, for its four places. */
+/* Repeats the strength of each quarter of the edge for its four pixels. */
 INLINE v128_t spread_strength(const int8_t *strength) {
     v128_t t = wasm_v128_load32_zero(strength);
     return wasm_i8x16_shuffle(t, t, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
 }
 
-/* Places whose neighbours differ little enough to be one surface. */
+/* Returns a mask of the lines to filter: the step across the edge is less than alpha, and the steps on both
+ * sides are less than beta. */
 INLINE v128_t is_smooth(v128_t p1, v128_t p0, v128_t q0, v128_t q1, int alpha, v128_t beta) {
     v128_t edge = closer_than(p0, q0, wasm_i8x16_splat(alpha));
     return wasm_v128_and(edge, wasm_v128_and(closer_than(p1, p0, beta), closer_than(q1, q0, beta)));
 }
 
-/* (4 (q0 - p0) + (p1 - q1) + 4) >> 3 in 16 bits, within plus and minus limit. */
+/* Computes (4 (q0 - p0) + (p1 - q1) + 4) >> 3 in 16 bits and clamps it to -limit..limit. */
 INLINE v128_t edge_delta(v128_t p1, v128_t p0, v128_t q0, v128_t q1, v128_t limit) {
     v128_t step = wasm_i16x8_shl(wasm_i16x8_sub(q0, p0), 2);
     v128_t sum = wasm_i16x8_add(wasm_i16x8_add(step, wasm_i16x8_sub(p1, q1)), wasm_i16x8_const_splat(4));
     return wasm_i16x8_max(wasm_i16x8_min(wasm_i16x8_shr(sum, 3), limit), wasm_i16x8_neg(limit));
 }
 
-/* Moves p0 and q0 towards each other; a limit of 0 leaves them. */
+/* Adds the clamped delta to p0 and subtracts it from q0. A limit of 0 leaves both unchanged. */
 INLINE void move_edge(v128_t p1, v128_t *p0, v128_t *q0, v128_t q1, v128_t limit) {
     v128_t low = edge_delta(wasm_u16x8_extend_low_u8x16(p1), wasm_u16x8_extend_low_u8x16(*p0),
                             wasm_u16x8_extend_low_u8x16(*q0), wasm_u16x8_extend_low_u8x16(q1),
@@ -44,7 +45,7 @@ INLINE void move_edge(v128_t p1, v128_t *p0, v128_t *q0, v128_t q1, v128_t limit
     *q0 = wasm_u8x16_narrow_i16x8(q_low, q_high);
 }
 
-/* The mean of p2 and the edge's mean, rounded down, at most limit away from p1. */
+/* Returns the mean of p2 and edge_mean, rounded down and clamped to within limit of p1. */
 INLINE v128_t move_second(v128_t p2, v128_t p1, v128_t edge_mean, v128_t limit) {
     v128_t odd = wasm_v128_and(wasm_v128_xor(p2, edge_mean), wasm_i8x16_const_splat(1));
     v128_t mean = wasm_i8x16_sub(wasm_u8x16_avgr(p2, edge_mean), odd);
@@ -55,7 +56,7 @@ typedef struct {
     v128_t p3, p2, p1, p0, q0, q1, q2, q3;
 } luma_edge;
 
-/* Returns whether anything changes. A strength below 0 says that a quarter stays as it is. */
+/* Returns 0 if no line is filtered. A negative strength leaves its quarter of the edge unfiltered. */
 INLINE int filter_luma(luma_edge *e, int alpha, int beta, const int8_t *strength) {
     v128_t limit = wasm_i8x16_splat(beta), tc = spread_strength(strength);
     v128_t active = is_smooth(e->p1, e->p0, e->q0, e->q1, alpha, limit);
@@ -68,7 +69,7 @@ INLINE int filter_luma(luma_edge *e, int alpha, int beta, const int8_t *strength
     v128_t mean = wasm_u8x16_avgr(e->p0, e->q0);
     v128_t p1 = move_second(e->p2, e->p1, mean, wasm_v128_and(tc, flat_p));
     v128_t q1 = move_second(e->q2, e->q1, mean, wasm_v128_and(tc, flat_q));
-    /* A flat side adds one to the limit: its mask is -1. */
+    /* Each flat side raises the limit by one, as its mask is -1. */
     move_edge(e->p1, &e->p0, &e->q0, e->q1, wasm_i8x16_sub(wasm_i8x16_sub(tc, flat_p), flat_q));
     e->p1 = p1;
     e->q1 = q1;
@@ -92,7 +93,7 @@ INLINE void deblock_luma_horizontal_edge(uint8_t *p, intptr_t stride, int alpha,
     wasm_v128_store(p + stride, e.q1);
 }
 
-/* The eight columns around a vertical edge over 16 rows. */
+/* Loads the eight columns around a vertical edge over 16 rows, one column to a vector. */
 INLINE luma_edge load_columns(const uint8_t *p, intptr_t stride) {
     v128_t left[4], right[4];
     for (int i = 0; i < 4; i++) {

@@ -1,7 +1,7 @@
-/** Debian's suite that the toolchain and the sources come from. */
+/** The Debian suite that the toolchain and the sources come from. */
 export const DEBIAN = { suite: "trixie", mirror: "http://deb.debian.org/debian" } as const;
 
-/** Debian's packages of the toolchain. clang compiles for WASI, so the core needs no JavaScript of a compiler's. */
+/** Debian packages of the toolchain. clang compiles for WASI, so the core needs no JavaScript from a compiler. */
 export const TOOLCHAIN = {
   "clang-19": "1:19.1.7-3+b1",
   "libclang-rt-19-dev-wasm32": "1:19.1.7-3",
@@ -11,19 +11,19 @@ export const TOOLCHAIN = {
   "wasi-libc": "0.0~git20241209.574b88d-2",
 } as const;
 
-/** What configure scripts call besides; their versions leave no trace in the core. */
+/** Tools that configure scripts call; their versions do not affect the core. */
 export const HELPERS = ["gcc", "libc6-dev", "make", "pkgconf", "xz-utils"] as const;
 
-/** An archive of foreign source: fetched at build time, verified, never committed. */
+/** An archive of third-party source: downloaded at build time, verified, never committed. */
 export interface ForeignSource {
   version: string;
-  /** Path below the mirror. */
+  /** Path relative to the mirror. */
   path: string;
   sha256: string;
   license: string;
 }
 
-/** ffmpeg 5.1 is the last whose command line needs no threads, and the one that Debian 12 has natively. */
+/** ffmpeg 5.1 is the last version whose command-line tool needs no threads, and the version in Debian 12. */
 export const SOURCES = {
   x264: {
     version: "0.164.3108",
@@ -49,7 +49,7 @@ export const SOURCES = {
     sha256: "a6cfd199c5c567cfa4e6d991ec36690d9af801585b5db959c1494b5b15f821a5",
     license: "BSD-3-Clause",
   },
-  // For covers in PNG, whose size muxers ask for.
+  // Needed for cover art in PNG: muxers ask for its dimensions.
   zlib: {
     version: "1.3.1",
     path: "pool/main/z/zlib/zlib_1.3.dfsg%2breally1.3.1.orig.tar.gz",
@@ -64,7 +64,7 @@ export const SOURCES = {
   },
 } as const satisfies Record<string, ForeignSource>;
 
-/** The parts of ffmpeg that the core has, by the names of its `configure`: what the plans of h264 video, streams and sound ask for. */
+/** The ffmpeg components in the core, by their names in its `configure`: those that plans for H.264 video, streams and sound use. */
 export const PARTS = {
   protocol: ["file"],
   demuxer: [
@@ -149,7 +149,7 @@ export const PARTS = {
   ],
 } as const;
 
-/** The parts of the second core, for VP9 alone: a page loads it only for a WebM. */
+/** The components of the second core, which makes only VP9: a page loads it only for a WebM. */
 export const VP9_PARTS = {
   ...PARTS,
   encoder: ["libopus", "libvpx_vp9", "pcm_s16le"],

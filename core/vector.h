@@ -1,5 +1,5 @@
-/* What the kernels of all libraries share: loads, stores, transposes and sums over wasm's vectors of 128 bits.
- * Pixels have 8 bits here. */
+/* Helpers shared by the kernels of x264 and of the H.264 and HEVC decoders: loads, stores, transposes and
+ * sums over 128-bit wasm vectors. Pixels have 8 bits. */
 #ifndef CORE_VECTOR_H
 #define CORE_VECTOR_H
 
@@ -12,7 +12,7 @@ INLINE v128_t zero(void) {
     return wasm_i32x4_const_splat(0);
 }
 
-/* 8 or 4 pixels as 16-bit lanes; the upper lanes of 4 are zero. */
+/* Load 8 or 4 pixels into 16-bit lanes; widen4 leaves the upper four lanes zero. */
 INLINE v128_t widen8(const uint8_t *p) {
     return wasm_u16x8_load8x8(p);
 }
@@ -21,7 +21,8 @@ INLINE v128_t widen4(const uint8_t *p) {
     return wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(p));
 }
 
-/* One row of 16, 8 or 4 bytes. The width is a constant where these are called. */
+/* Load or store one row of 16, 8 or 4 bytes; store_row also stores 2. Callers pass a constant width,
+ * so the branches fold away. */
 INLINE v128_t load_row(const uint8_t *p, int width) {
     if (width == 16)
         return wasm_v128_load(p);
@@ -39,12 +40,12 @@ INLINE void store_row(uint8_t *p, v128_t row, int width) {
         wasm_v128_store16_lane(p, row, 0);
 }
 
-/* Rounds 16-bit lanes to pixels and stores the first 8 or 4. */
+/* Saturates 16-bit lanes to pixels and stores the first 8, 4 or 2. */
 INLINE void store_clipped(uint8_t *p, v128_t lanes, int width) {
     store_row(p, wasm_u8x16_narrow_i16x8(lanes, lanes), width);
 }
 
-/* Two rows of 8 pixels, and four rows of 4, in one vector. */
+/* Load two rows of 8 pixels, or four rows of 4, into one vector. */
 INLINE v128_t load_2x8(const uint8_t *p, intptr_t stride) {
     return wasm_v128_load64_lane(p + stride, wasm_v128_load64_zero(p), 1);
 }
@@ -112,7 +113,7 @@ INLINE v128_t odd_bytes(v128_t a, v128_t b) {
     return wasm_u8x16_narrow_i16x8(wasm_u16x8_shr(a, 8), wasm_u16x8_shr(b, 8));
 }
 
-/* Two blocks of 4x4 side by side, each transposed by itself. */
+/* Transposes two 4x4 blocks that lie side by side, each on its own. */
 INLINE void transpose_two_4x4(v128_t r[4]) {
     v128_t a = low16(r[0], r[1]), b = high16(r[0], r[1]);
     v128_t c = low16(r[2], r[3]), d = high16(r[2], r[3]);
@@ -155,7 +156,7 @@ INLINE int sum_i16(v128_t v) {
     return sum_i32(wasm_i32x4_extadd_pairwise_i16x8(v));
 }
 
-/* The sums of four vectors of 16-bit lanes, as the four lanes of one. */
+/* Sums the 16-bit lanes of each of four vectors; returns the four sums as 32-bit lanes. */
 INLINE v128_t sum_four_u16(v128_t a, v128_t b, v128_t c, v128_t d) {
     a = wasm_u32x4_extadd_pairwise_u16x8(a);
     b = wasm_u32x4_extadd_pairwise_u16x8(b);

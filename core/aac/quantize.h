@@ -3,7 +3,7 @@
 
 #include "libavcodec/aacenc.h"
 
-/* Puts the kernels into an encoder. */
+/* Installs the kernel in an encoder. */
 void simd_set_aac(AACEncContext *encoder);
 
 #endif

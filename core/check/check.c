@@ -1,5 +1,5 @@
-/* Runs every kernel against the scalar function that it replaces. Ends with 1 if any differs, or if a table
- * has an entry of ours that nothing checks. */
+/* Compares every kernel with the scalar function that it replaces. Exits with 1 if any differs or if a table
+ * has a kernel that no check covers. */
 #include "check.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,8 @@
 
 typedef void (*any_function)(void);
 
-/* One kernel, the function that it replaces, and the size of block that it is for. */
+/* A kernel, the scalar function that it replaces, and its block size; some checks give width
+ * and height another meaning. */
 typedef struct {
     any_function scalar, simd;
     int width, height;
@@ -17,8 +18,8 @@ typedef struct {
 
 typedef void (*test)(const subject *s);
 
-/* A library's table of functions, as the library fills it and with the kernels. Its slots can be counted, as
- * it consists of pointers. */
+/* A library's table of functions, as the library fills it and with the kernels. A table holds only pointers,
+ * and slots is their number. */
 typedef struct {
     const char *name;
     any_function *scalar, *simd;
@@ -26,7 +27,7 @@ typedef struct {
     uint8_t checked[512];
 } tables;
 
-/* Two copies of memory for what a function writes: everything in them must be the same afterwards. */
+/* Memory that the scalar function and the kernel write to; both arenas must be identical afterwards. */
 extern uint8_t scalar_arena[ARENA], simd_arena[ARENA];
 
 void check(tables *t, const char *name, const void *slot, int width, int height, test run);
@@ -35,7 +36,7 @@ void check_functions(const char *name, any_function scalar, any_function simd, i
 void finish(tables *t);
 int report(void);
 
-/* Says what differs; only the first difference of a kernel is printed. */
+/* Records a difference; only the first one of each kernel is printed. */
 void differs(const char *format, ...);
 int has_failed(void);
 
@@ -44,17 +45,18 @@ int between(int low, int high);
 int one_of(const int *values, int count);
 #define ONE_OF(...) one_of((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
-/* Pixels in one of several patterns: random, all 0 or 255, alternating, extremes at random, nearly flat. */
+/* Fills in pixels in one of several patterns: random, all 0 or 255, alternating,
+ * extremes at random, nearly flat. */
 void fill_pixels(uint8_t *p, int count);
 void fill_arenas(void);
 
-/* Filling takes longer than most kernels, and both arenas are alike after a comparison. */
+/* Filling takes longer than most kernels, so only every eighth round does it; comparisons
+ * leave both arenas identical. */
 #define IS_NEW_INPUT(round) ((round) % 8 == 0)
 
 void compare_arenas(const char *what);
 void compare_numbers(const char *what, int64_t scalar, int64_t simd);
 
-/* The checks of each library. */
 void check_x264(void);
 void check_lame(void);
 void check_aac(void);

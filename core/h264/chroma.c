@@ -1,10 +1,10 @@
-/* Chroma motion compensation by eighths of a pel: takes over from ff_h264chroma_init. */
+/* Chroma motion compensation to eighth-pels: wraps ff_h264chroma_init. */
 #include "common.h"
 
 void __real_ff_h264chroma_init(H264ChromaContext *c, int bit_depth);
 
-/* The weights of a position's four neighbours add up to 64. A neighbour without weight is not read: it may lie
- * behind the picture. */
+/* The weights of the four neighbours add up to 64. A neighbour of weight 0 is not read, as it may
+ * lie outside the picture. */
 INLINE void chroma_rows(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int height, int x, int y, int width,
                         int average) {
     v128_t here_weight = wasm_i16x8_splat((8 - x) * (8 - y)), right_weight = wasm_i16x8_splat(x * (8 - y));

@@ -1,4 +1,4 @@
-/* The deblocking filter: of luma, and of chroma in 4:2:0. */
+/* The deblocking filter for luma and for 4:2:0 chroma. */
 #include "deblock.h"
 #include "common.h"
 
@@ -10,7 +10,8 @@ static void luma_vertical_edge(uint8_t *p, ptrdiff_t stride, int alpha, int beta
     deblock_luma_vertical_edge(p, stride, alpha, beta, strength);
 }
 
-/* One side of the edge between intra blocks: where it is flat, three pixels change, else one does. */
+/* The filtered pixels on one side of an edge of intra blocks: where the side is flat, three pixels change
+ * (flat0 to flat2), else one does (steep0). */
 typedef struct {
     v128_t flat0, flat1, flat2, steep0;
 } side;
@@ -48,7 +49,7 @@ INLINE void change_side(v128_t *p2, v128_t *p1, v128_t *p0, side s, v128_t activ
     *p0 = wasm_v128_bitselect(wasm_v128_bitselect(s.flat0, s.steep0, flat), *p0, active);
 }
 
-/* Returns whether anything changes. */
+/* Returns 0 if no line is filtered. */
 INLINE int filter_luma_intra(luma_edge *e, int alpha, int beta) {
     v128_t limit = wasm_i8x16_splat(beta);
     v128_t active = is_smooth(e->p1, e->p0, e->q0, e->q1, alpha, limit);
@@ -85,7 +86,7 @@ static void luma_horizontal_edge_intra(uint8_t *p, ptrdiff_t stride, int alpha, 
     wasm_v128_store(p + 2 * stride, e.q2);
 }
 
-/* Eight rows of the eight columns of half an edge. */
+/* Stores eight rows of the eight columns around a vertical edge. */
 INLINE void store_columns(uint8_t *p, ptrdiff_t stride, v128_t p32, v128_t p10, v128_t q01, v128_t q23) {
     v128_t left[2] = {low16(p32, p10), high16(p32, p10)}, right[2] = {low16(q01, q23), high16(q01, q23)};
     for (int i = 0; i < 2; i++, p += 4 * stride) {
@@ -107,12 +108,12 @@ static void luma_vertical_edge_intra(uint8_t *p, ptrdiff_t stride, int alpha, in
     store_columns(p, stride, high8(e.p3, e.p2), high8(e.p1, e.p0), high8(e.q0, e.q1), high8(e.q2, e.q3));
 }
 
-/* Eight places along an edge between blocks of chroma, of which only p0 and q0 change. */
+/* Eight pixels along a chroma edge; only p0 and q0 change. */
 typedef struct {
     v128_t p1, p0, q0, q1;
 } chroma_edge;
 
-/* Each strength counts for two places, where it is above 0. */
+/* Each strength applies to two pixels; where it is 0 or less, nothing is filtered. */
 INLINE int filter_chroma(chroma_edge *e, int alpha, int beta, const int8_t *strength) {
     v128_t four = wasm_v128_load32_zero(strength), tc = low8(four, four);
     v128_t active = is_smooth(e->p1, e->p0, e->q0, e->q1, alpha, wasm_i8x16_splat(beta));

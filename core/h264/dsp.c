@@ -1,4 +1,4 @@
-/* Takes over from ff_h264dsp_init. */
+/* Wraps ff_h264dsp_init at link time: fills the table as ffmpeg does, then installs the kernels. */
 #include "common.h"
 
 void __real_ff_h264dsp_init(H264DSPContext *c, int bit_depth, int chroma_format);

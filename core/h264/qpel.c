@@ -1,12 +1,13 @@
-/* Luma motion compensation by quarter-pels: takes over from ff_h264qpel_init. A position between samples is the
- * mean of its two neighbours among full and half samples. */
+/* Luma motion compensation to quarter-pels: wraps ff_h264qpel_init. A quarter-pel sample is the mean of the
+ * two nearest full or half samples. */
 #include "common.h"
 
 void __real_ff_h264qpel_init(H264QpelContext *c, int bit_depth);
 
 #define NOINLINE static __attribute__((noinline))
 
-/* A block to predict: of height rows, as wide as high. To average says to take the mean with what is there. */
+/* A square block to predict, of height rows. If average is set, the prediction is
+ * averaged with the pixels in dst. */
 typedef struct {
     uint8_t *dst;
     const uint8_t *src;
@@ -14,15 +15,15 @@ typedef struct {
     int height, average;
 } block;
 
-/* The filter for half samples: 1 -5 20 20 -5 1. No sum of six pixels leaves 16 bits. */
+/* H.264's half-sample filter, 1 -5 20 20 -5 1. Sums of six pixels fit in 16 bits. */
 INLINE v128_t six_taps(v128_t a, v128_t b, v128_t c, v128_t d, v128_t e, v128_t f) {
     v128_t middle = wasm_i16x8_shl(wasm_i16x8_add(c, d), 2);
     v128_t inner = wasm_i16x8_sub(middle, wasm_i16x8_add(b, e));
     return wasm_i16x8_add(wasm_i16x8_mul(inner, wasm_i16x8_const_splat(5)), wasm_i16x8_add(a, f));
 }
 
-/* The same of such sums, over 1024 and rounded. A quotient of a quotient is exact, and a lane that saturates is far from a
- * pixel. */
+/* Applies the same filter to such sums, divides by 1024 and rounds. Dividing in several steps is exact, and a
+ * lane that saturates is far outside the pixel range. */
 INLINE v128_t six_taps_of_sums(const v128_t r[6]) {
     v128_t outer = wasm_i16x8_add(r[0], r[5]), inner = wasm_i16x8_add(r[1], r[4]);
     v128_t middle = wasm_i16x8_add(r[2], r[3]);
@@ -50,7 +51,7 @@ INLINE void next_row(v128_t r[6], v128_t row) {
     r[5] = row;
 }
 
-/* A width of 8 or 4. */
+/* Stores or averages one row of 8 or 4 pixels. */
 INLINE void put(const block *b, int x, int y, v128_t pixels, int width) {
     uint8_t *dst = b->dst + y * b->stride + x;
     if (b->average)
@@ -62,7 +63,7 @@ INLINE v128_t mean_with(v128_t pixels, const uint8_t *other) {
     return other ? wasm_u8x16_avgr(pixels, wasm_v128_load64_zero(other)) : pixels;
 }
 
-/* The full sample, for blocks that average and blocks that do not. */
+/* Copies full samples, or averages them with dst. */
 INLINE void full_columns(const block *b, int width) {
     for (int y = 0; y < b->height; y++) {
         v128_t row = load_row(b->src + y * b->stride, width);
@@ -71,7 +72,7 @@ INLINE void full_columns(const block *b, int width) {
     }
 }
 
-/* Half samples between columns, with the full samples at other, where it is not NULL. */
+/* Predicts the half samples between columns, averaged with the full samples at other unless it is NULL. */
 INLINE void horizontal_columns(const block *b, int x, const uint8_t *other, int width) {
     for (int y = 0; y < b->height; y++) {
         ptrdiff_t at = y * b->stride + x;
@@ -79,7 +80,7 @@ INLINE void horizontal_columns(const block *b, int x, const uint8_t *other, int 
     }
 }
 
-/* Fills all rows but the last, which next_row brings. */
+/* Loads all rows but the last, which the first next_row adds. */
 INLINE void first_rows(v128_t r[6], const uint8_t *p, ptrdiff_t stride) {
     for (int i = 0; i < 5; i++)
         r[i + 1] = widen8(p + (i - 2) * stride);
@@ -95,7 +96,8 @@ INLINE void vertical_columns(const block *b, int x, const uint8_t *other, int wi
     }
 }
 
-/* The mean of half samples between columns, in the row at across, and between rows, in the column at down. */
+/* Averages the half samples between columns, in the row at across, with those between
+ * rows, in the column at down. */
 INLINE void diagonal_columns(const block *b, int x, const uint8_t *across, const uint8_t *down, int width) {
     v128_t r[6];
     first_rows(r, down + x, b->stride);
@@ -106,8 +108,9 @@ INLINE void diagonal_columns(const block *b, int x, const uint8_t *across, const
     }
 }
 
-/* Half samples between columns and rows; with those between columns alone, in the row above or below, or with
- * those between rows, in the column at down. */
+/* Predicts the half samples between both columns and rows. If row_beside is not 0, averages them
+ * with the half samples between columns in that row of sums; if down is not NULL, with those between
+ * rows in the column at down. */
 INLINE void central_columns(const block *b, int x, int row_beside, const uint8_t *down, int width) {
     v128_t sums[6], r[6];
     for (int i = 0; i < 5; i++)
@@ -161,7 +164,7 @@ NOINLINE void predict_center(const block *b) {
     EACH_COLUMNS(central_columns, 0, NULL);
 }
 
-/* The row in which the sums of the samples' own row, or of the one below it, lie: 2 or 3. */
+/* row is the index in sums of the samples' own row, 2, or of the row below it, 3. */
 NOINLINE void predict_center_row(const block *b, int row) {
     EACH_COLUMNS(central_columns, row, NULL);
 }
@@ -170,7 +173,7 @@ NOINLINE void predict_center_column(const block *b, const uint8_t *down) {
     EACH_COLUMNS(central_columns, 0, down);
 }
 
-/* x and y count quarter-pels, 0 to 3, and are constants where this is called. */
+/* x and y count quarter-pels, 0 to 3, and are constants at every call. */
 INLINE void predict(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int size, int average, int x, int y) {
     block b = {dst, src, stride, size, average};
     const uint8_t *right = src + (x == 3), *below = src + (y == 3) * stride;

@@ -1,9 +1,9 @@
-/* The inverse transforms, which add to pixels and clear their coefficients. Sums have 32 bits, as in the scalar functions: the
- * coefficients of a damaged stream exceed 16. */
+/* Inverse transforms, which add residuals to pixels and clear the coefficients. The sums of the last pass
+ * have 32 bits, as in the scalar functions, because those of a damaged stream may exceed 16 bits. */
 #include "common.h"
 #include "libavcodec/h264dec.h"
 
-/* The lower halves of 32-bit lanes, as a store to 16 bits keeps them. */
+/* Keeps the lower 16 bits of each 32-bit lane, as a store to int16_t does. */
 INLINE v128_t truncate_lanes(v128_t low, v128_t high) {
     return wasm_i16x8_shuffle(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
 }
@@ -41,12 +41,12 @@ static void add_4x4(uint8_t *dst, int16_t *block, int stride) {
     }
 }
 
-/* a + b + c + (c >> 1), the odd half's pattern. */
+/* Returns sum + c + (c >> 1), a pattern of the odd coefficients. */
 INLINE v128_t one_and_a_half(v128_t sum, v128_t c) {
     return wasm_i32x4_add(wasm_i32x4_add(sum, c), wasm_i32x4_shr(c, 1));
 }
 
-/* Eight values in each of four columns. */
+/* Transforms four columns of eight values. */
 INLINE void transform_8(v128_t r[8]) {
     v128_t a0 = wasm_i32x4_add(r[0], r[4]), a2 = wasm_i32x4_sub(r[0], r[4]);
     v128_t a4 = wasm_i32x4_sub(wasm_i32x4_shr(r[2], 1), r[6]);
@@ -110,7 +110,7 @@ static void add_mean_8x8(uint8_t *dst, int16_t *block, int stride) {
     add_mean(dst, block, stride, 8);
 }
 
-/* A single coefficient is the mean's, where the mean's is not zero. */
+/* If a block has a single coefficient and its DC is not zero, that coefficient is the DC. */
 static void add_luma(uint8_t *dst, const int *offsets, int16_t *block, int stride, const uint8_t coded[5 * 8]) {
     for (int i = 0; i < 16; i++, block += 16) {
         int count = coded[scan8[i]];
@@ -132,7 +132,7 @@ static void add_luma_8x8(uint8_t *dst, const int *offsets, int16_t *block, int s
     }
 }
 
-/* Blocks whose mean is coded apart. */
+/* Adds blocks whose DC is coded separately. */
 INLINE void add_blocks(uint8_t *dst, const int *offsets, int16_t *block, int stride, const uint8_t *coded, int first,
                        int count) {
     for (int i = first; i < first + count; i++) {

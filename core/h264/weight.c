@@ -1,7 +1,8 @@
 /* Weighted prediction. */
 #include "common.h"
 
-/* (pixels * weight + rounding) >> denominator, plus offset: no product leaves 16 bits, as a weight is -128 to 128. */
+/* Computes ((pixel * weight + rounding) >> denominator) + offset. A weight of -128 to 128 keeps
+ * the product within 16 bits. */
 INLINE void weight_rows(uint8_t *block, ptrdiff_t stride, int height, int denominator, int weight, int offset,
                         int width) {
     v128_t scale = wasm_i16x8_splat(weight), shift = wasm_i16x8_splat(offset);
@@ -15,7 +16,7 @@ INLINE void weight_rows(uint8_t *block, ptrdiff_t stride, int height, int denomi
         }
 }
 
-/* Sums of products in 32 bits: two weights of 128 leave 16. */
+/* Sums the products in 32 bits, as two weights of 128 exceed 16. */
 INLINE v128_t weigh_both(v128_t pairs_low, v128_t pairs_high, v128_t weights, v128_t offset, int shift) {
     v128_t low = wasm_i32x4_add(wasm_i32x4_dot_i16x8(pairs_low, weights), offset);
     v128_t high = wasm_i32x4_add(wasm_i32x4_dot_i16x8(pairs_high, weights), offset);

@@ -1,5 +1,5 @@
-/* What the kernels of the HEVC decoder share. Each has two instances: for 8 bits per sample, in bytes, and
- * for 10 bits, in 16. */
+/* Declarations shared by the kernels of the HEVC decoder. Each kernel has two instances: one for 8 bits per
+ * sample, stored in bytes, and one for 10 bits, stored in 16-bit words. */
 #ifndef CORE_HEVC_COMMON_H
 #define CORE_HEVC_COMMON_H
 
@@ -8,7 +8,8 @@
 
 #define NOINLINE static __attribute__((noinline))
 
-/* Each puts its kernels into the decoder's table; dsp.c calls them. The depth is 8 or 10. */
+/* Each function installs the kernels of one file in the decoder's table; dsp.c
+ * calls them. depth is 8 or 10. */
 void simd_set_interpolation(HEVCDSPContext *c, int depth);
 void simd_set_residuals(HEVCDSPContext *c, int depth);
 void simd_set_sao(HEVCDSPContext *c, int depth);
@@ -18,12 +19,12 @@ INLINE int pixel_bytes(int depth) {
     return depth == 8 ? 1 : 2;
 }
 
-/* Eight pixels as 16-bit lanes. */
+/* Loads eight pixels into 16-bit lanes. */
 INLINE v128_t load_pixels(const uint8_t *p, int depth) {
     return depth == 8 ? widen8(p) : wasm_v128_load(p);
 }
 
-/* Stores the first bytes of a vector: an even number of them, at most 16. */
+/* Stores the first count bytes of a vector; count is even and at most 16. */
 INLINE void store_bytes(uint8_t *p, v128_t v, int count) {
     if (count == 16) {
         wasm_v128_store(p, v);
@@ -43,7 +44,8 @@ INLINE void store_bytes(uint8_t *p, v128_t v, int count) {
         wasm_v128_store16_lane(p, v, 0);
 }
 
-/* Limits 16-bit lanes to pixels and stores the first of them: an even number, at most eight. */
+/* Clamps 16-bit lanes to the pixel range and stores the first count of them; count
+ * is even and at most eight. */
 INLINE void store_pixels(uint8_t *p, v128_t lanes, int count, int depth) {
     if (depth == 8) {
         v128_t pixels = wasm_u8x16_narrow_i16x8(lanes, lanes);
@@ -56,12 +58,12 @@ INLINE void store_pixels(uint8_t *p, v128_t lanes, int count, int depth) {
                     2 * count);
 }
 
-/* The lower halves of 32-bit lanes, as a store to 16 bits keeps them. */
+/* Keeps the lower 16 bits of each 32-bit lane, as a store to int16_t does. */
 INLINE v128_t truncate_lanes(v128_t low, v128_t high) {
     return wasm_i16x8_shuffle(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
 }
 
-/* Two weights side by side, for products of pairs. */
+/* Repeats a pair of 16-bit weights in every 32-bit lane, for dot products of pairs. */
 INLINE v128_t splat_pair(int first, int second) {
     return wasm_i32x4_splat((first & 0xffff) | (int)((uint32_t)second << 16));
 }

@@ -1,5 +1,5 @@
-/* The deblocking filter for luma. A vector holds the pixels at one distance from an edge over eight lines,
- * four of which are filtered alike; 0 to 3 lie before the edge, 4 to 7 behind it. */
+/* The luma deblocking filter. A vector holds the pixels at one distance from the edge over eight lines; every
+ * four lines share their filter decisions. Pixels 0 to 3 lie before the edge, 4 to 7 after it. */
 #include "common.h"
 
 typedef struct {
@@ -8,7 +8,7 @@ typedef struct {
     const uint8_t *keeps_before, *keeps_behind;
 } strength;
 
-/* The first or the last of each four lines, for all of them. */
+/* Repeat the first or the last of every four lines for all four. */
 INLINE v128_t first_lines(v128_t v) {
     return wasm_i16x8_shuffle(v, v, 0, 0, 0, 0, 4, 4, 4, 4);
 }
@@ -37,12 +37,13 @@ INLINE v128_t round_by(v128_t v, int shift) {
     return wasm_i16x8_shr(wasm_i16x8_add(v, wasm_i16x8_splat(1 << (shift - 1))), shift);
 }
 
-/* One value for each four lines. */
+/* Returns a vector with one value for the first four lines and one for the last four. */
 INLINE v128_t by_fours(int first, int second) {
     return low64(wasm_i16x8_splat(first), wasm_i16x8_splat(second));
 }
 
-/* The strong filter of one side: pixels in order of their distance, and the nearest two behind the edge. */
+/* The strong filter for one side of the edge: p0 to p3 are its pixels, nearest first, and q0 and q1 the
+ * nearest two on the other side. No pixel changes by more than most. */
 INLINE void smooth_side(v128_t out[3], v128_t p0, v128_t p1, v128_t p2, v128_t p3, v128_t q0, v128_t q1,
                         v128_t most) {
     v128_t middle = add3(p1, p0, q0);
@@ -53,13 +54,13 @@ INLINE void smooth_side(v128_t out[3], v128_t p0, v128_t p1, v128_t p2, v128_t p
     out[2] = limit_to(round_by(outer, 3), p2, most);
 }
 
-/* The second pixel of a side, moved along with the first one. */
+/* Returns the second pixel of a side after the normal filter; delta is the change of the first pixel. */
 INLINE v128_t move_second(v128_t p0, v128_t p1, v128_t p2, v128_t delta, v128_t most) {
     v128_t step = wasm_i16x8_add(wasm_i16x8_sub(wasm_u16x8_avgr(p2, p0), p1), delta);
     return wasm_i16x8_add(p1, limit_to(wasm_i16x8_shr(step, 1), zero(), most));
 }
 
-/* Returns whether anything changes. What leaves the range of pixels is limited when it is stored. */
+/* Returns 0 if no line is filtered. Values outside the pixel range are clamped when they are stored. */
 NOINLINE int filter_edge(v128_t e[8], const strength *s, int depth) {
     v128_t p3 = e[0], p2 = e[1], p1 = e[2], p0 = e[3], q0 = e[4], q1 = e[5], q2 = e[6], q3 = e[7];
     int beta = s->beta << (depth - 8);

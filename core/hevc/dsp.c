@@ -1,4 +1,4 @@
-/* Takes over from ff_hevc_dsp_init. */
+/* Wraps ff_hevc_dsp_init at link time: fills the table as ffmpeg does, then installs the kernels. */
 #include "common.h"
 
 void __real_ff_hevc_dsp_init(HEVCDSPContext *c, int bit_depth);

@@ -1,13 +1,14 @@
-/* Motion compensation: sums of 8 or 4 pixels with 14 bits (put), which become pixels, alone (uni) or with
- * those of another block (bi), weighted (w) or not. Blocks have any even width; a row is read up to the next
- * multiple of eight, which the padding behind a picture allows, and written no further than it reaches. */
+/* Motion compensation with filters of 8 or 4 taps. put stores 14-bit intermediate sums, uni rounds them
+ * to pixels, bi adds the sums of another block first, and uni_w and bi_w apply weights. Blocks have any
+ * even width. Loads extend to the next multiple of eight pixels, which the padding of a picture allows;
+ * stores end with the block. */
 #include "common.h"
 
 INLINE int at_most_8(int columns) {
     return columns < 8 ? columns : 8;
 }
 
-/* A filter's weights: each in all lanes, and pairs of neighbours. */
+/* A filter's taps: each one in all lanes, and pairs of neighbouring taps for dot products. */
 typedef struct {
     v128_t each[8], pairs[4];
 } filter;
@@ -21,8 +22,8 @@ INLINE filter load_filter(const int8_t *weights, int taps) {
     return f;
 }
 
-/* Eight sums of bytes, which 16 bits hold. Steps of one pixel go along a row, steps of a stride down a
- * column. */
+/* Returns the filter sums of eight adjacent 8-bit pixels; they fit in 16 bits. step is 1 to filter along the
+ * row, or the stride to filter down the column. */
 INLINE v128_t sum_bytes(const uint8_t *p, ptrdiff_t step, const filter *f, int taps) {
     p -= (taps / 2 - 1) * step;
     v128_t sum = wasm_i16x8_mul(widen8(p), f->each[0]);
@@ -31,7 +32,7 @@ INLINE v128_t sum_bytes(const uint8_t *p, ptrdiff_t step, const filter *f, int t
     return sum;
 }
 
-/* Four sums of pixels with 16 bits, at every second place. */
+/* Returns the filter sums at four positions of a row of 16-bit pixels: every second one. */
 INLINE v128_t sum_pairs(const uint8_t *p, const filter *f, int taps) {
     v128_t sum = wasm_i32x4_dot_i16x8(wasm_v128_load(p), f->pairs[0]);
     for (int i = 1; i < taps / 2; i++)
@@ -39,7 +40,7 @@ INLINE v128_t sum_pairs(const uint8_t *p, const filter *f, int taps) {
     return sum;
 }
 
-/* Eight sums along a row. */
+/* Returns eight filter sums along a row, shifted right by depth - 8. */
 INLINE v128_t sum_row(const uint8_t *p, const filter *f, int taps, int depth) {
     if (depth == 8)
         return sum_bytes(p, 1, f, taps);
@@ -49,12 +50,12 @@ INLINE v128_t sum_row(const uint8_t *p, const filter *f, int taps, int depth) {
     return wasm_i16x8_shuffle(even, odd, 0, 9, 2, 11, 4, 13, 6, 15);
 }
 
-/* Rows interleaved with the next one below, for products of pairs. */
+/* A row interleaved with the one below it, for dot products of pairs. */
 typedef struct {
     v128_t low, high;
 } two_rows;
 
-/* Four sums down their columns. */
+/* Returns the vertical filter sums of four columns. */
 INLINE v128_t sum_column(const two_rows *rows, int high, const filter *f, int taps) {
     v128_t sum = wasm_i32x4_dot_i16x8(high ? rows[0].high : rows[0].low, f->pairs[0]);
     for (int i = 2; i < taps; i += 2)
@@ -62,7 +63,7 @@ INLINE v128_t sum_column(const two_rows *rows, int high, const filter *f, int ta
     return sum;
 }
 
-/* Rows of pixels, or of sums along the rows if there is a filter across, become sums down their columns. */
+/* Filters down the columns: of the pixels or, if across is not NULL, of the horizontal filter sums. */
 INLINE void sum_down(int16_t *dst, const uint8_t *src, ptrdiff_t stride, int height, const int8_t *across,
                      const int8_t *down, int width, int taps, int depth) {
     filter rows = across ? load_filter(across, taps) : (filter){0}, columns = load_filter(down, taps);
@@ -97,7 +98,7 @@ INLINE void sum_across(int16_t *dst, const uint8_t *src, ptrdiff_t stride, int h
         }
 }
 
-/* Bytes need no pairs. */
+/* The vertical filter for bytes: its sums fit in 16 bits, so it needs no dot products of pairs. */
 INLINE void sum_bytes_down(int16_t *dst, const uint8_t *src, ptrdiff_t stride, int height,
                            const int8_t *weights, int width, int taps) {
     filter f = load_filter(weights, taps);
@@ -126,8 +127,8 @@ INLINE void copy_pixels(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, 
                         bytes - x < 16 ? bytes - x : 16);
 }
 
-/* Where sums become pixels. A sum of both directions may exceed 16 bits upwards, and has wrapped then; this
- * much less, none does. */
+/* Subtracted from sums before they become pixels. A sum filtered in both directions may exceed INT16_MAX and
+ * wrap around; less this excess, it fits in 16 bits again. */
 #define EXCESS 8192
 
 typedef struct {
@@ -149,7 +150,7 @@ INLINE void store_result(const result *r, int x, int y, v128_t lanes, int depth)
     store_pixels(r->dst + y * r->stride + x * pixel_bytes(depth), lanes, at_most_8(r->width - x), depth);
 }
 
-/* What saturates here is beyond all pixels. */
+/* Values that saturate here exceed the pixel range anyway. */
 INLINE void finish_uni(const result *r, int depth) {
     int shift = 14 - depth;
     v128_t rounding = wasm_i16x8_splat(EXCESS + (1 << (shift - 1)));
@@ -169,7 +170,7 @@ INLINE void finish_bi(const result *r, int depth) {
         }
 }
 
-/* Both weights' products, rounded and shifted, plus an offset. */
+/* Computes ((sum * weight + other * other_weight + rounding) >> shift) + offset. */
 INLINE void finish_weighted(const result *r, int weight, int other_weight, int rounding, int shift,
                             int offset, int depth) {
     v128_t weights = splat_pair(weight, other_weight), added = wasm_i32x4_splat(offset);
@@ -185,7 +186,7 @@ INLINE void finish_weighted(const result *r, int weight, int other_weight, int r
         }
 }
 
-/* Functions of the decoder's types. */
+/* Parameters of the decoder's function types. */
 #define PUT_PARAMETERS                                                                                       \
     int16_t *dst, uint8_t *src, ptrdiff_t stride, int height, intptr_t mx, intptr_t my, int width
 #define PIXEL_PARAMETERS uint8_t *dst, ptrdiff_t dst_stride, uint8_t *src, ptrdiff_t stride

@@ -1,5 +1,5 @@
-/* Inverse transforms, and residuals added to pixels. Sums have 32 bits, and what both passes round to
- * saturates at 16. */
+/* Inverse transforms, and the addition of residuals to pixels. Sums have 32 bits; the rounded results of
+ * both passes saturate to 16. */
 #include "common.h"
 
 INLINE v128_t round_sums(v128_t low, v128_t high, int shift) {
@@ -8,12 +8,13 @@ INLINE v128_t round_sums(v128_t low, v128_t high, int shift) {
                                    wasm_i32x4_shr(wasm_i32x4_add(high, rounding), shift));
 }
 
-/* The weights of the rows of the smallest transform, 0 and 2, 1 and 3, in each of its sums. */
+/* The weights of the 4-point transform in each of its sums: of rows 0 and 2, and of rows 1 and 3. */
 static const int8_t even_weights[4][2] = {{64, 64}, {64, -64}, {64, -64}, {64, 64}};
 static const int8_t inner_weights[4][2] = {{83, 36}, {36, -83}, {-36, 83}, {-83, -36}};
 
-/* The weights of the odd rows in the sums of 8, 16 and 32 rows, for the first half of the sums: 90 cos(row (2
- * sum + 1) pi / 64), where rows count 64ths. A transform of half as many rows makes the even ones. */
+/* The weights of the odd rows of the 8-, 16- and 32-point transforms, for the first half of the sums: 90
+ * cos(row (2 sum + 1) pi / 64), with rows numbered as in the 32-point transform. The transform of half the
+ * size covers the even rows. */
 static int16_t odd_weights[3][16][16];
 
 static void fill_weights(void) {
@@ -28,12 +29,12 @@ static void fill_weights(void) {
             }
 }
 
-/* The sums of eight columns. */
+/* Two vectors for eight columns: their 32-bit sums, or two interleaved rows. */
 typedef struct {
     v128_t low, high;
 } sums_8;
 
-/* Adds the products of two interleaved rows. */
+/* Adds the products of two interleaved rows and their weights. */
 INLINE void add_products(sums_8 *sum, const sums_8 *pair, v128_t weights) {
     sum->low = wasm_i32x4_add(sum->low, wasm_i32x4_dot_i16x8(pair->low, weights));
     sum->high = wasm_i32x4_add(sum->high, wasm_i32x4_dot_i16x8(pair->high, weights));
@@ -44,7 +45,7 @@ INLINE sums_8 interleave(const int16_t *a, const int16_t *b) {
     return (sums_8){low16(first, second), high16(first, second)};
 }
 
-/* Transforms eight columns of size rows, stride apart, of which those from limit on are zero. */
+/* Transforms eight columns of size rows. Rows are stride apart; those from limit on are zero. */
 INLINE void transform_columns(sums_8 *sums, const int16_t *src, int stride, int size, int limit) {
     int quarter = size / 4 * stride;
     sums_8 even = interleave(src, src + 2 * quarter), odd = interleave(src + quarter, src + 3 * quarter);
@@ -68,7 +69,7 @@ INLINE void transform_columns(sums_8 *sums, const int16_t *src, int stride, int 
     }
 }
 
-/* Transforms the first columns, and stores them as rows. */
+/* Transforms the first columns of a block and stores the result transposed. */
 INLINE void transform_pass(int16_t *dst, const int16_t *src, int size, int columns, int limit, int shift) {
     for (int x = 0; x < columns; x += 8) {
         sums_8 sums[32];
@@ -84,7 +85,8 @@ INLINE void transform_pass(int16_t *dst, const int16_t *src, int size, int colum
     }
 }
 
-/* The last coefficient's position limits the columns that are not zero, and with four more the rows. */
+/* The decoder derives column_limit from the position of the last coefficient: columns from column_limit on
+ * are zero, and so are rows from column_limit + 4 on. */
 NOINLINE void transform_block(int16_t *coefficients, int column_limit, int size, int last_shift) {
     int16_t rows[32 * 32];
     int columns = column_limit < size ? column_limit : size,

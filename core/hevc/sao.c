@@ -1,9 +1,10 @@
-/* Sample adaptive offset: adds to each pixel an offset chosen by its two neighbours along a direction. A row
- * is read up to the next 16 bytes, which the source's own stride allows. */
+/* Sample adaptive offset at edges: adds to each pixel an offset selected by comparing it with its two
+ * neighbours along a direction. The last load of a row may extend past its end; the stride of the
+ * source leaves room for that. */
 #include "common.h"
 
-/* Offsets by index; an index without one adds nothing. Bytes have one table for offsets above zero and one
- * for those below. */
+/* Offsets by index; an index without an offset adds 0. For bytes, the positive offsets are in above and the
+ * magnitudes of the negative ones in below; for 16-bit samples, above holds all of them. */
 typedef struct {
     v128_t above, below;
 } offset_table;
@@ -31,7 +32,7 @@ INLINE void store_row_end(uint8_t *p, v128_t pixels, int bytes) {
     store_bytes(p, pixels, bytes < 16 ? bytes : 16);
 }
 
-/* 1, 0 or -1: whether a pixel is more than its neighbour, the same or less. */
+/* Returns 1, 0 or -1 in each lane: the pixel is greater than its neighbour, equal or less. */
 INLINE v128_t compare_pixels(v128_t pixel, v128_t neighbour, int depth) {
     if (depth > 8)
         return wasm_i16x8_sub(wasm_i16x8_gt(neighbour, pixel), wasm_i16x8_gt(pixel, neighbour));
@@ -39,7 +40,7 @@ INLINE v128_t compare_pixels(v128_t pixel, v128_t neighbour, int depth) {
     return wasm_i8x16_sub(wasm_i8x16_eq(more, neighbour), wasm_i8x16_eq(more, pixel));
 }
 
-/* The source is a copy with this stride. */
+/* The decoder passes a copy of the block; this is the copy's stride in bytes. */
 #define EDGE_STRIDE (2 * MAX_PB_SIZE + AV_INPUT_BUFFER_PADDING_SIZE)
 
 INLINE void edge_rows(uint8_t *dst, const uint8_t *src, ptrdiff_t dst_stride, const int16_t *offsets,

@@ -1,4 +1,4 @@
-/* What the kernels for LAME share. */
+/* Declarations shared by the LAME kernels. */
 #ifndef CORE_LAME_COMMON_H
 #define CORE_LAME_COMMON_H
 
@@ -26,7 +26,7 @@ INLINE int max_i32(v128_t v) {
     return wasm_i32x4_extract_lane(v, 0);
 }
 
-/* Four floats of a table. */
+/* Loads four floats from a table by index. */
 INLINE v128_t gather(const FLOAT *table, v128_t index) {
     v128_t four = wasm_v128_load32_zero(table + wasm_i32x4_extract_lane(index, 0));
     four = wasm_v128_load32_lane(table + wasm_i32x4_extract_lane(index, 1), four, 1);

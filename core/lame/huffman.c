@@ -1,23 +1,24 @@
-/* Counts the bits of quantized lines: stands in for LAME's choice of Huffman tables. */
+/* Counts the bits of quantized spectral lines: replaces LAME's noquant_count_bits and choose_table. */
 #include "common.h"
 
 void __real_huffman_init(lame_internal_flags *gfc);
 
-#define MOST 15 /* larger values take an escape of further bits */
+#define MOST 15 /* larger values need escape bits */
 
-/* Up to three tables that hold the same values: bits of a pair in each, 16 bits apart. */
+/* Up to three Huffman tables for the same range of values. bits holds the code lengths of each pair of values
+ * in these tables, 16 bits apart. */
 typedef struct {
     int first, tables, width;
     uint64_t bits[(MOST + 1) * (MOST + 1)];
 } book;
 
-/* By the largest value of a stretch; the last is for escapes. */
+/* The books; book_of selects one by the largest value of a region. The last book is for escapes. */
 static book books[] = {{1, 1}, {2, 2}, {5, 2}, {7, 3}, {10, 3}, {13, 3}, {16, 2}};
 static const uint8_t book_of[MOST + 1] = {0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5};
 static book *const escapes = &books[6];
 
-/* The bits of four lines of 0 and 1 in both tables for such, 16 bits apart. Each line is a bit of the index,
- * the first the lowest. */
+/* The code lengths of four lines of 0 or 1 in the two tables for such lines, 16 bits apart. Each line is one
+ * bit of the index, the first line the lowest bit. */
 static uint32_t quads[16];
 
 static void fill_book(book *b) {
@@ -51,7 +52,7 @@ INLINE int largest(const int *ix, int count) {
     return max_i32(most);
 }
 
-/* Sums the bits of pairs. Of two lines x and y, the code is x * width + y. */
+/* Sums the code lengths of pairs of lines. The index of a pair x, y is x * width + y. */
 INLINE uint64_t sum_pairs(const book *b, const int *ix, int count, int has_escapes) {
     v128_t factors = wasm_i32x4_splat(1 << 16 | b->width), cap = wasm_i16x8_const_splat(MOST);
     uint64_t sum = 0;
@@ -85,7 +86,8 @@ INLINE int count_escapes(const int *ix, int count) {
     return sum_i32(found);
 }
 
-/* Tables 16 to 23 and 24 to 31 differ in the length of their escapes. */
+/* Tables 16 to 23 share one set of codes and 24 to 31 another; within a set, only the
+ * length of the escapes differs. */
 static int choose_with_escapes(const int *ix, int count, int most, int *bits) {
     int above = most - MOST, second = 24, first;
     if (most > IXMAX_VAL) {
@@ -124,7 +126,7 @@ static int choose_table(const int *ix, const int *end, int *bits) {
     return b->first + best;
 }
 
-/* Lines up to the last that is not zero, in pairs. */
+/* Returns the number of lines up to the last nonzero one, in whole pairs. */
 INLINE int count_lines(const int *ix, int count) {
     while (count >= 4 && !wasm_v128_any_true(wasm_v128_load(ix + count - 4)))
         count -= 4;
@@ -133,7 +135,8 @@ INLINE int count_lines(const int *ix, int count) {
     return count;
 }
 
-/* Takes fours of 0 and 1 from the end and counts their bits; returns where the larger values end. */
+/* Counts the bits of the trailing groups of four lines that are all 0 or 1; returns the
+ * number of lines before them. */
 INLINE int count_quads(gr_info *granule, const int *ix, int count) {
     uint32_t sum = 0;
     for (; count > 3; count -= 4) {
@@ -148,7 +151,7 @@ INLINE int count_quads(gr_info *granule, const int *ix, int count) {
     return count;
 }
 
-/* Where the first region of larger values ends, and the second. */
+/* Computes where the first and the second region of larger values end. */
 static void split_regions(const lame_internal_flags *gfc, gr_info *granule, int count, int ends[2]) {
     const int *bands = gfc->scalefac_band.l;
     if (granule->block_type == SHORT_TYPE) {

@@ -1,7 +1,7 @@
-/* Measures the noise of a quantized granule, band by band: stands in for calc_noise. */
+/* Measures the noise of a quantized granule, band by band: replaces LAME's calc_noise. */
 #include "common.h"
 
-/* What quantized lines decode to; behind the large values they are 0 or 1. */
+/* Dequantizes four lines. After the large values all lines are 0 or 1, so they need no table. */
 INLINE v128_t decode_lines(const gr_info *granule, int at, int start, v128_t step) {
     v128_t ix = wasm_v128_load(granule->l3_enc + at);
     if (start > granule->big_values)
@@ -14,7 +14,8 @@ INLINE v128_t error_of(const gr_info *granule, int at, int start, v128_t step) {
     return start > granule->count1 ? xr : wasm_f32x4_sub(xr, decode_lines(granule, at, start, step));
 }
 
-/* Adds squares in the order that the compiler gives LAME's loop: of eight lines at a time, in four sums. */
+/* Sums squared errors in the same order as LAME's compiled loop, eight lines at a time in four sums, so that
+ * the rounding is the same. */
 static FLOAT measure_lines(const gr_info *granule, int start, int count, FLOAT step) {
     v128_t steps = wasm_f32x4_splat(step), sums = wasm_f32x4_const_splat(0);
     int i = start, end = start + count;
@@ -40,7 +41,7 @@ INLINE int step_of(const gr_info *granule, int band) {
            - granule->subblock_gain[granule->window[band]] * 8;
 }
 
-/* Lines of a band up to the last that is not zero, in pairs. */
+/* Returns the number of lines of a band up to the last nonzero one, in whole pairs. */
 INLINE int lines_of(const gr_info *granule, int band, int start) {
     int left = granule->max_nonzero_coeff - start + 1;
     return Max(0, Min(granule->width[band], left)) & ~1;
@@ -57,7 +58,7 @@ INLINE void add_band(calc_noise_result *result, FLOAT noise) {
     }
 }
 
-/* Bands whose step is that of `known` keep their noise. */
+/* Bands whose step equals the one in `known` keep the noise stored there. */
 int __wrap_calc_noise(const gr_info *granule, const FLOAT *allowed, FLOAT *distort, calc_noise_result *result,
                       calc_noise_data *known) {
     calc_noise_result sum = {.max_noise = -20, .bits = result->bits};

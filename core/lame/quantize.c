@@ -1,16 +1,16 @@
-/* Raises the lines of a granule to the power that LAME quantizes, and quantizes them: stands in for
- * count_bits, which the search for a step calls most. */
+/* Raises the lines of a granule to the power of 3/4 and quantizes them: replaces LAME's init_xrpow_core and
+ * count_bits. The search for a step size calls count_bits most. */
 #include "common.h"
 
 void __real_init_xrpow_core_init(lame_internal_flags *gfc);
 
-/* The 3/4 power of two lines, in double precision as LAME's. */
+/* Raises two lines to the power of 3/4 in double precision, as LAME does. */
 INLINE v128_t power_of_two(v128_t lines) {
     v128_t x = wasm_f64x2_promote_low_f32x4(lines);
     return wasm_f32x4_demote_f64x2_zero(wasm_f64x2_sqrt(wasm_f64x2_mul(x, wasm_f64x2_sqrt(x))));
 }
 
-/* LAME asks of the sum only whether it is zero. */
+/* LAME only tests whether the sum is practically zero, so the order of the additions does not matter. */
 static void init_xrpow(gr_info *granule, FLOAT xrpow[576], int last, FLOAT *sum) {
     v128_t sums = wasm_f32x4_const_splat(0), most = wasm_f32x4_splat(granule->xrpow_max);
     for (int i = 0; i <= last; i += 2) {
@@ -29,13 +29,15 @@ static void init_xrpow(gr_info *granule, FLOAT xrpow[576], int last, FLOAT *sum)
     granule->xrpow_max = Max(wasm_f32x4_extract_lane(most, 0), wasm_f32x4_extract_lane(most, 1));
 }
 
-/* The whole part of numbers from 0 to 2^23. Conversions take care of all others, and longer. */
+/* Returns the integer part of numbers from 0 to less than 2^23. The conversion instructions also handle all
+ * other numbers and take longer. */
 INLINE v128_t whole_part(v128_t x) {
     v128_t shift = wasm_f32x4_const_splat(1 << 23);
     return wasm_v128_xor(wasm_f32x4_add(wasm_f32x4_trunc(x), shift), shift);
 }
 
-/* Rounds so that the 4/3 power has the least error: the whole part says how much to add before truncating. */
+/* Rounds so that the 4/3 power has the least error: adj43, indexed by the integer part, is
+ * added before truncating. */
 INLINE v128_t quantize_four(v128_t lines, v128_t step) {
     v128_t x = wasm_f32x4_mul(lines, step);
     return whole_part(wasm_f32x4_add(x, gather(adj43, whole_part(x))));
@@ -50,7 +52,8 @@ static void quantize_lines(const FLOAT *xrpow, int *ix, int count, FLOAT step) {
         wasm_v128_store64_lane(ix + i, quantize_four(wasm_v128_load64_zero(xrpow + i), steps), 0);
 }
 
-/* Of lines that were 0 or 1 with a step no larger. */
+/* Quantizes lines to 0 or 1 by a threshold, for bands that were all 0 or 1 with
+ * the same or a smaller step. */
 static void quantize_ones(const FLOAT *xrpow, int *ix, int count, FLOAT step) {
     FLOAT least = (1.0f - 0.4054f) / step;
     v128_t limit = wasm_f32x4_splat(least), one = wasm_i32x4_const_splat(1);
@@ -86,7 +89,7 @@ static void quantize_bands(const FLOAT *xrpow, gr_info *granule, const calc_nois
     }
 }
 
-/* Drops the small lines of every other band, where LAME asks for that. */
+/* Zeroes the small lines of the bands that LAME marks in pseudohalf. */
 static void halve_bands(const lame_internal_flags *gfc, const FLOAT *xrpow, gr_info *granule) {
     FLOAT least = 0.634521682242439 / IPOW20(granule->global_gain + granule->scalefac_scale);
     for (int band = 0, start = 0; band < granule->sfbmax; start += granule->width[band++])

@@ -1,4 +1,4 @@
-/* Resamples sound of 16-bit integers: stands in for swresample's resample_common. */
+/* Resamples 16-bit integer audio: replaces swresample's resample_common. */
 #include "libswresample/resample.h"
 #include "libavutil/common.h"
 #include "libavutil/attributes.h"
@@ -8,7 +8,8 @@
 
 void __real_swri_resample_dsp_init(ResampleContext *c);
 
-/* Where an output sample is: the first input sample that it is made of, and the filter to use. */
+/* Position of an output sample: the first input sample under its filter, the index of the filter, and
+ * the fractional remainder. */
 typedef struct {
     int sample, index, frac;
 } position;
@@ -48,7 +49,7 @@ INLINE v128_t add_products(v128_t sums, v128_t a, v128_t b) {
     return wasm_i32x4_add(sums, wasm_i32x4_dot_i16x8(a, b));
 }
 
-/* The sum of products of an even number of samples. */
+/* Returns the dot product of an even number of samples and taps. */
 INLINE int64_t dot_int16(const int16_t *src, const int16_t *filter, int length) {
     v128_t sums = wasm_i32x4_const_splat(0);
     int i = 0;
@@ -70,7 +71,7 @@ static int resample_int16(ResampleContext *c, void *dst, const void *src, int co
     return finish(c, &p, update);
 }
 
-/* A filter has an even number of taps, or just one. */
+/* Filters have one tap or an even number of taps; the kernel takes only the latter. */
 void __wrap_swri_resample_dsp_init(ResampleContext *c) {
     __real_swri_resample_dsp_init(c);
     if (c->format == AV_SAMPLE_FMT_S16P && c->filter_length % 2 == 0)

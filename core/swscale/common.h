@@ -1,4 +1,4 @@
-/* What the kernels of swscale share. */
+/* Declarations shared by the swscale kernels. */
 #ifndef CORE_SWSCALE_COMMON_H
 #define CORE_SWSCALE_COMMON_H
 
@@ -14,8 +14,8 @@
 typedef void (*scale_function)(SwsContext *c, int16_t *dst, int width, const uint8_t *src,
                                const int16_t *filter, const int32_t *positions, int taps);
 
-/* Scalers of rows of 8 and of 9 to 16 bits per sample. Their filters are packed by group: packed_size numbers
- * of 16 bits and GROUP positions for each. */
+/* Scalers for rows of 8-bit and of 9- to 16-bit samples. Their filters are packed in groups; each group takes
+ * packed_size 16-bit numbers and GROUP positions. */
 void simd_scale_8_to_15(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
                         const int32_t *starts, int taps);
 void simd_scale_8_by_any(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
@@ -25,7 +25,7 @@ void simd_scale_16_to_15(SwsContext *c, int16_t *dst, int width, const uint8_t *
 int simd_packed_size_8(int taps);
 int simd_packed_size(int taps);
 
-/* Pack the filters of `count` results, up to a group; return 0 where the kernel cannot take them. */
+/* Pack the filters of `count` results, at most one group; return 0 if the kernel cannot take them. */
 int simd_pack_8(int16_t *packed, int32_t *starts, const int16_t *filter, const int32_t *positions, int count,
                 int taps, int src_width);
 int simd_pack_8_by_any(int16_t *packed, int32_t *starts, const int16_t *filter, const int32_t *positions,

@@ -1,14 +1,14 @@
-/* Scales rows of any samples by any ratio: stands in for swscale's hScale16To15, and for hScale8To15 where
- * hscale8.c cannot.
+/* Scales rows of any samples by any ratio: replaces swscale's hScale16To15, and hScale8To15 where hscale8.c
+ * cannot.
  *
- * A vector holds four samples for each of two results. Dot products take 16-bit samples as signed, less
- * 32768. What that leaves out of a sum depends on the filter alone: a packed group begins with it, as four
- * numbers of 32 bits, and goes on with two vectors of coefficients for every four taps. */
+ * A vector holds four samples for each of two results. Dot products are signed, so 32768 is subtracted from
+ * 16-bit samples. The resulting error of a sum depends only on the filter: a packed group starts with the
+ * corrections, four 32-bit numbers, followed by two vectors of coefficients for every four taps. */
 #include "common.h"
 
-#define BLOCK 4 /* taps of a result in a vector */
+#define BLOCK 4 /* taps of each result in a vector */
 
-/* BLOCK samples for each result of a group, as two vectors. */
+/* Load BLOCK samples for each result of a group into two vectors. */
 INLINE void load_8(v128_t samples[2], const uint8_t *src, const int32_t *starts) {
     v128_t bytes = wasm_v128_load32_zero(src + starts[0]);
     bytes = wasm_v128_load32_lane(src + starts[1], bytes, 1);
@@ -46,7 +46,7 @@ INLINE v128_t scale_group(const uint8_t *src, int bytes, const int16_t *filter, 
     return wasm_i32x4_add(wasm_i32x4_add(even, odd), bias);
 }
 
-/* As the scalar function does it: limits above, wraps around below. */
+/* Clamps at the top and wraps around at the bottom, as the scalar function does. */
 INLINE v128_t to_15(v128_t low, v128_t high, int shift) {
     v128_t most = wasm_i32x4_const_splat(INT16_MAX);
     low = wasm_i32x4_min(wasm_i32x4_shr(low, shift), most);
@@ -65,7 +65,7 @@ INLINE void scale_row(int16_t *dst, int width, const uint8_t *src, int bytes, co
     }
 }
 
-/* Converted to 16 bits, the samples of RGB have 14 bits; others keep their depth. */
+/* After conversion to 16 bits, RGB samples have 14 bits; others keep their depth. */
 static int shift_of(enum AVPixelFormat format) {
     const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(format);
     int depth = descriptor->comp[0].depth;
@@ -74,7 +74,7 @@ static int shift_of(enum AVPixelFormat format) {
     return descriptor->flags & AV_PIX_FMT_FLAG_FLOAT ? 15 : depth - 1;
 }
 
-/* With the number of taps known, the loop over them is unrolled. */
+/* A constant number of taps lets the compiler unroll the loop over them. */
 void simd_scale_16_to_15(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
                          const int32_t *starts, int taps) {
     int blocks = (taps + BLOCK - 1) / BLOCK, shift = shift_of(c->srcFormat);
@@ -102,7 +102,8 @@ INLINE int pack_group(int16_t *packed, int32_t *starts, const int16_t *filter, c
         return 0;
     for (int k = 0; k < count; k++) {
         uint32_t bias = 0;
-        /* A filter may have taps to spare, at its end or, where the row ends, at its beginning. */
+        /* Filters are padded to whole blocks with zero taps: at the end or, near the end of
+         * the row, at the beginning. */
         starts[k] = FFMIN(positions[k], last);
         for (int i = 0; i < taps; i++) {
             int at = i + positions[k] - starts[k];

@@ -1,8 +1,8 @@
-/* Scales rows of 8-bit samples, to no less than about a quarter: stands in for swscale's hScale8To15.
+/* Scales rows of 8-bit samples down to about a quarter, or up: replaces swscale's hScale8To15.
  *
- * One swizzle brings two samples to each result of a group, already widened to 16 bits, and one dot product
- * adds these two taps to all four. A packed group has the swizzle's mask, then eight coefficients for every
- * two taps. */
+ * One swizzle fetches two samples, widened to 16 bits, for each result of a group, and one dot product adds
+ * these two taps to all four results. A packed group holds the swizzle's mask, followed by eight coefficients
+ * for every two taps. */
 #include "common.h"
 
 #define SPAN 16 /* samples that a swizzle chooses from */
@@ -28,7 +28,7 @@ INLINE void scale_row(int16_t *dst, int width, const uint8_t *src, const int16_t
     }
 }
 
-/* With the number of taps known, the loop over them is unrolled. */
+/* A constant number of taps lets the compiler unroll the loop over them. */
 void simd_scale_8_to_15(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
                         const int32_t *starts, int taps) {
     int pairs = (taps + 1) / 2;
@@ -48,8 +48,8 @@ int simd_packed_size_8(int taps) {
     return LANES * ((taps + 1) / 2 + 1);
 }
 
-/* Narrowing saturates on both sides; the scalar function wraps around below, which no filter in use reaches.
- */
+/* Narrowing saturates on both sides; the scalar function wraps around at the bottom. Returns whether a filter
+ * may reach that; no filter in use does. */
 static int may_wrap(const int16_t *filter, int taps) {
     int least = 0;
     for (int i = 0; i < taps; i++)
@@ -63,7 +63,8 @@ int simd_pack_8(int16_t *packed, int32_t *starts, const int16_t *filter, const i
     if (start < 0)
         return 0;
     for (int k = 0; k < count; k++) {
-        /* An odd filter has a tap to spare, at its end or, where the row ends, at its beginning. */
+        /* An odd number of taps is padded with a zero tap: at the end or, near the end of
+         * the row, at the beginning. */
         at[k] = FFMIN(positions[k], src_width - 2 * pairs);
         start = FFMIN(start, at[k]);
     }
@@ -71,7 +72,7 @@ int simd_pack_8(int16_t *packed, int32_t *starts, const int16_t *filter, const i
         int offset = at[k] - start, shift = positions[k] - at[k];
         if (offset > SPAN - 2 || may_wrap(filter + k * taps, taps))
             return 0;
-        /* Beyond 15 a swizzle yields 0: the upper half of every sample. */
+        /* An index above 15 makes the swizzle yield 0, which becomes the upper byte of every sample. */
         packed[2 * k] = (int16_t)(0xff00 | offset);
         packed[2 * k + 1] = (int16_t)(0xff00 | (offset + 1));
         for (int i = shift; i < taps + shift; i++)

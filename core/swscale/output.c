@@ -1,16 +1,16 @@
-/* Scales columns and rounds to 8 or 10 bits: stands in for swscale's yuv2planeX and yuv2plane1. */
+/* Scales vertically and rounds to 8 or 10 bits: replaces swscale's yuv2planeX and yuv2plane1. */
 #include "common.h"
 
 void __real_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2planarX_fn *planeX,
                                      yuv2interleavedX_fn *nv12, yuv2packed1_fn *packed1,
                                      yuv2packed2_fn *packed2, yuv2packedX_fn *packedX, yuv2anyX_fn *any);
 
-/* swscale's own functions, for rows of less than one step. */
+/* swscale's own functions, used for rows narrower than one step. */
 static yuv2planarX_fn scalar_planeX;
 static yuv2planar1_fn scalar_plane1;
 static yuv2planarX_fn scalar_planeX_10;
 
-/* Four sums of four columns' each: what they start with, then the taps two by two. */
+/* Adds two taps to the sums of 16 columns, which take four vectors. */
 INLINE void add_pair(v128_t sums[4], const int16_t *upper, const int16_t *lower, v128_t coefficients) {
     for (int half = 0; half < 2; half++) {
         v128_t a = wasm_v128_load(upper + 8 * half), b = wasm_v128_load(lower + 8 * half);
@@ -40,7 +40,7 @@ INLINE void blend_16(const int16_t *filter, int taps, const int16_t **src, uint8
     wasm_v128_store(dst + x, wasm_u8x16_narrow_i16x8(left, right));
 }
 
-/* The dither of eight columns, the first of which has number `column`. */
+/* Returns the dither of eight columns, the first of which has number `column`. */
 INLINE v128_t dither_row(const uint8_t *dither, int column) {
     uint8_t twice[16];
     memcpy(twice, dither, 8);
@@ -82,7 +82,7 @@ INLINE void blend_16_to_10(const int16_t *filter, int taps, const int16_t **src,
     }
 }
 
-/* Without dither. */
+/* Rounds to 10 bits, without dither. */
 static void blend_rows_to_10(const int16_t *filter, int taps, const int16_t **src, uint8_t *dst, int width,
                              const uint8_t *dither, int offset) {
     int x = 0;
@@ -122,7 +122,7 @@ void __wrap_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2
                                      yuv2interleavedX_fn *nv12, yuv2packed1_fn *packed1,
                                      yuv2packed2_fn *packed2, yuv2packedX_fn *packedX, yuv2anyX_fn *any) {
     __real_ff_sws_init_output_funcs(c, plane1, planeX, nv12, packed1, packed2, packedX, any);
-    if (c->dstFormat == AV_PIX_FMT_YUV444P10) { /* what tone mapping reads */
+    if (c->dstFormat == AV_PIX_FMT_YUV444P10) { /* the input of tone mapping */
         scalar_planeX_10 = *planeX;
         *planeX = blend_rows_to_10;
     }

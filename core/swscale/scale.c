@@ -1,5 +1,5 @@
-/* Takes over from ff_sws_init_scale: fills a context as swscale does, then packs the filters of its rows for
- * the kernels and puts these in. */
+/* Wraps ff_sws_init_scale at link time: fills a context as swscale does, then packs its horizontal filters
+ * for the kernels and installs these. */
 #include "common.h"
 
 void __real_ff_sws_init_scale(SwsContext *c);
@@ -16,8 +16,8 @@ static const scaler scaler_8_by_any = {NULL, simd_scale_8_by_any, simd_packed_si
 static const scaler scaler_8 = {&scaler_8_by_any, simd_scale_8_to_15, simd_packed_size_8, simd_pack_8};
 static const scaler scaler_16 = {NULL, simd_scale_16_to_15, simd_packed_size, simd_pack_16};
 
-/* Replaces the filters by packed ones, and the positions; leaves both as they are where it returns 0. The
- * context frees either. */
+/* Replaces the filters and positions by packed ones, which the context frees in their place. Returns 0 and
+ * leaves both unchanged if the scaler cannot take them. */
 static int pack_filters(const scaler *s, int16_t **filter, int32_t **positions, int taps, int width,
                         int src_width) {
     int groups = (width + 7) / 8 * 2, size = s->packed_size(taps);
@@ -36,7 +36,7 @@ static int pack_filters(const scaler *s, int16_t **filter, int32_t **positions, 
     return fits;
 }
 
-/* Puts in the first kernel that takes a filter; where none does, the scalar function stays. */
+/* Installs the first kernel that takes the filters; if none does, the scalar function stays. */
 static void replace(scale_function *function, const scaler *s, int16_t **filter, int32_t **positions,
                     int taps, int width, int src_width) {
     for (; s; s = s->next)

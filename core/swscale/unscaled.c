@@ -1,17 +1,17 @@
-/* Rounds planes of 10-bit samples to 8 bits: stands in for swscale's planarCopyWrapper, where no more is to
- * be done to a picture. */
+/* Rounds planes of 10-bit samples to 8 bits: replaces swscale's planarCopyWrapper for pictures that
+ * need no other conversion. */
 #include "common.h"
 
 void __real_ff_get_unscaled_swscale(SwsContext *c);
 
-/* swscale's own function, for all that the kernel does not do. */
+/* swscale's own function, for all cases that the kernel does not handle. */
 static SwsFunc scalar_copy;
 
-/* What is added before the last two bits are cut off: in columns of even number, then in the others. */
+/* The dither added before the lowest two bits are dropped, indexed by row and column modulo 2. */
 static const uint16_t dithers[2][2] = {{1, 2}, {3, 0}};
 
-/* Limited samples are rounded, then kept from overflowing; those of full range are scaled to 0..1020 first.
- * Only the low 8 bits count, as in the scalar function. */
+/* Limited-range samples are rounded, and 256 becomes 255; full-range samples are scaled to 0..1020 first.
+ * Only the low 8 bits of the result matter, as in the scalar function. */
 INLINE v128_t narrow_8(v128_t samples, v128_t dither, int is_full) {
     if (is_full) {
         samples = wasm_i16x8_sub(samples, wasm_u16x8_shr(samples, 8));

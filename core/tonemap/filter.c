@@ -1,5 +1,5 @@
-/* The filter tonemap_bt709, which maps HDR to SDR. Its options are named as zscale's and say what the source's
- * primaries, transfer and matrix are. */
+/* The filter tonemap_bt709, which maps HDR to SDR. Its options give the primaries, transfer and matrix of the
+ * source and have the same names as zscale's. */
 #include "tonemap/mapping.h"
 #include "libavfilter/avfilter.h"
 #include "libavfilter/colorspace.h"
@@ -41,8 +41,8 @@ static void map_frame(const mapping *m, AVFrame *out, const AVFrame *in) {
     }
 }
 
-/* In zscale's chain, tonemap sees linear light when it looks for the peak: without metadata, that is HLG's for
- * PQ too. */
+/* Returns the peak that tonemap finds in a chain with zscale. There the light is already linear, so without
+ * metadata PQ gets the default peak of HLG. */
 static double peak_of(AVFrame *frame) {
     frame->color_trc = AVCOL_TRC_LINEAR;
     return ff_determine_signal_peak(frame);
@@ -108,7 +108,7 @@ static const AVFilter tonemap = {
 
 const AVFilter *__real_avfilter_get_by_name(const char *name);
 
-/* Adds the filter to those that ffmpeg has. */
+/* Adds the filter to ffmpeg's own. */
 const AVFilter *__wrap_avfilter_get_by_name(const char *name) {
     return name && !strcmp(name, tonemap.name) ? &tonemap : __real_avfilter_get_by_name(name);
 }

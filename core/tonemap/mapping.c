@@ -1,5 +1,5 @@
-/* Maps HDR to SDR with the same math as zscale to linear light, zscale to BT.709's primaries, tonemap=hable
- * and zscale to BT.709. */
+/* Maps HDR to SDR with the same math as this chain: zscale to linear light, zscale to BT.709 primaries,
+ * tonemap=hable, zscale to BT.709. */
 #include "tonemap/mapping.h"
 #include "libavfilter/colorspace.h"
 #include "libavutil/attributes.h"
@@ -17,13 +17,13 @@ typedef int32_t ints __attribute__((vector_size(16)));
 
 #define ALL(value) ((floats)wasm_f32x4_splat(value))
 
-/* Light of 1 is what `npl=100` of zscale means. */
+/* Returns linear light; 1 is 100 cd/m², as with zscale's `npl=100`. */
 static double from_pq(double x) {
     double power = pow(x, 1 / 78.84375);
     return 100 * pow(fmax(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power), 1 / 0.1593017578125);
 }
 
-/* With the system gamma applied to each channel, as zscale does, and a nominal peak of 1000 cd/m². */
+/* Applies the system gamma to each channel, as zscale does, with a nominal peak of 1000 cd/m². */
 static double from_hlg(double x) {
     double scene = x <= 0.5 ? x * x / 3 : (exp((x - 0.55991073) / 0.17883277) + 0.28466892) / 12;
     return 10 * pow(scene, 1.2);
@@ -70,8 +70,8 @@ void set_peak(mapping *m, double peak) {
     m->brightest = HABLE(x);
 }
 
-/* Adding this rounds to a whole number, which the low bits then hold. */
-#define ROUNDER 12582912.f /* 1.5 times 2 to the power of 23 */
+/* Adding this rounds to an integer, which is then in the low bits. */
+#define ROUNDER 12582912.f /* 1.5 * 2^23 */
 
 INLINE ints rounded(floats x) {
     return (ints)(x + ROUNDER) - (ints)ALL(ROUNDER);
@@ -81,9 +81,10 @@ INLINE floats larger(floats a, floats b) {
     return wasm_f32x4_pmax(a, b);
 }
 
-/* x to the power of p, to four digits; x must be above 0. */
+/* Returns x to the power of p, accurate to four digits; x must be above 0. */
 INLINE floats power(floats x, float p) {
-    /* x as the product of a power of 2 and a factor between the roots of 1/2 and 2, for atanh's series. */
+    /* Splits x into a power of 2 and a factor between the square roots of 1/2 and 2,
+     * for the series of atanh. */
     ints bits = (ints)x - 0x3f3504f3;
     floats factor = (floats)((bits & 0x7fffff) + 0x3f3504f3);
     floats t = (factor - 1) / (factor + 1), t2 = t * t;

@@ -1,9 +1,10 @@
-/* Lets libvpx's code for ARM's NEON compile for wasm: SIMDe has every intrinsic. Where it takes several
- * instructions and wasm has one, ours stand in. They return the same for all input: check/ compares them. */
+/* Lets libvpx's NEON code compile for wasm: SIMDe provides every intrinsic. Where SIMDe takes
+ * several instructions and wasm has one, the functions below replace it. They return the same for
+ * all inputs: check/ compares them. */
 #ifndef CORE_VPX_ARM_NEON_H
 #define CORE_VPX_ARM_NEON_H
 
-/* In software, as wasm has no such type. */
+/* Implements 16-bit floats in software, as wasm has no such type. */
 #define SIMDE_FLOAT16_API 1
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #define SIMDE_ARM_NEON_A32V7_ENABLE_NATIVE_ALIASES
@@ -14,7 +15,7 @@
 
 #define NEON static inline __attribute__((always_inline))
 
-/* A vector of 64 bits as the low half of one of 128, with anything above it, and back. */
+/* Widens a 64-bit vector to 128 bits with undefined upper lanes; low_s16 and low_s8 convert back. */
 #define WIDE_16(a) ((v128_t)__builtin_shufflevector(a, a, 0, 1, 2, 3, -1, -1, -1, -1))
 #define WIDE_8(a)                                                                                            \
     ((v128_t)__builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1))
@@ -42,7 +43,7 @@ NEON int32x4_t wasm_vqrdmulhq_s32(int32x4_t a, int32x4_t b) {
     v128_t low = wasm_i64x2_add(wasm_i64x2_extmul_low_i32x4((v128_t)a, (v128_t)b), half);
     v128_t high = wasm_i64x2_add(wasm_i64x2_extmul_high_i32x4((v128_t)a, (v128_t)b), half);
     v128_t r = wasm_i32x4_shuffle(wasm_i64x2_shl(low, 1), wasm_i64x2_shl(high, 1), 1, 3, 5, 7);
-    /* Only the square of the least number overflows, and only then is this the result. */
+    /* Only INT32_MIN squared overflows, and only then is the result INT32_MIN; it becomes INT32_MAX. */
     return (int32x4_t)wasm_v128_xor(r, wasm_i32x4_eq(r, wasm_i32x4_const_splat(INT32_MIN)));
 }
 
@@ -92,7 +93,7 @@ NEON uint8x8_t wasm_vrhadd_u8(uint8x8_t a, uint8x8_t b) {
     return (uint8x8_t)low_s8(wasm_u8x16_avgr(WIDE_8(a), WIDE_8(b)));
 }
 
-/* The mean of a and -b - 1, rounded up, both shifted to be unsigned. */
+/* (a - b) >> 1 is the mean of a and -b - 1, rounded up; both are offset to be unsigned. */
 NEON int16x8_t wasm_vhsubq_s16(int16x8_t a, int16x8_t b) {
     const v128_t least = wasm_i16x8_const_splat(INT16_MIN), most = wasm_i16x8_const_splat(INT16_MAX);
     v128_t mean = wasm_u16x8_avgr(wasm_v128_xor((v128_t)a, least), wasm_v128_xor((v128_t)b, most));
@@ -136,7 +137,7 @@ NEON int16x4_t wasm_vqmovn_s32(int32x4_t a) {
     return low_s16(wasm_i16x8_narrow_i32x4((v128_t)a, (v128_t)a));
 }
 
-/* All bits that an overflow changes are dropped. */
+/* An overflow only affects bits that the narrowing drops. */
 NEON uint8x8_t wasm_vrshrn_n_u16(uint16x8_t a, int n) {
     v128_t sum = wasm_i16x8_add((v128_t)a, wasm_i16x8_splat(1 << (n - 1)));
     return vmovn_u16((uint16x8_t)wasm_u16x8_shr(sum, n));
@@ -147,7 +148,7 @@ NEON int16x4_t wasm_vrshrn_n_s32(int32x4_t a, int n) {
     return vmovn_s32((int32x4_t)wasm_i32x4_shr(sum, n));
 }
 
-/* Up to 7, a sum that saturates still comes out as 255. */
+/* For shifts up to 7, a sum that saturates still yields 255. */
 NEON uint8x8_t wasm_vqrshrun_n_s16(int16x8_t a, int n) {
     if (n > 7)
         return simde_vqmovun_s16(simde_vrshrq_n_s16(a, n));

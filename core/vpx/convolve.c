@@ -1,5 +1,5 @@
-/* libvpx's horizontal filters. Those for NEON transpose every block before and after; these load each pixel's
- * neighbours instead. */
+/* libvpx's horizontal filters. The NEON versions transpose every block before and after filtering; these load
+ * the neighbours of each pixel instead. */
 #include <stddef.h>
 #include <stdint.h>
 #include <wasm_simd128.h>
@@ -8,8 +8,8 @@
 
 typedef int16_t kernel[8];
 
-/* Sums 8 pixels; `taps` is 8, or 4 for kernels with zeros around. A sum that saturates comes out as 0 or 255
- * anyway, and without the two middle taps none does. */
+/* Filters 8 pixels; `taps` is 8, or 4 for kernels whose outer taps are zero. A sum that saturates yields 0 or
+ * 255 anyway, and the sum without the two middle taps does not overflow. */
 FIXED v128_t apply(const v128_t *pixels, const v128_t *kernel, int taps) {
     v128_t products[8], sum;
     for (int i = 4 - taps / 2; i < 4 + taps / 2; i++)
@@ -44,7 +44,7 @@ static v128_t load_two(const uint8_t *p, ptrdiff_t stride) {
     return wasm_v128_load32_lane(p + stride, wasm_v128_load32_zero(p), 1);
 }
 
-/* Two rows at once; the last of an odd number twice. */
+/* Filters two rows at once; if their number is odd, the last row is filtered twice. */
 FIXED void filter_4(const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst, ptrdiff_t dst_stride,
                     const v128_t *kernel, int taps, int average, int height) {
     const int first = 4 - taps / 2, end = 4 + taps / 2;

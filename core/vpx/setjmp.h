@@ -1,4 +1,5 @@
-/* Stands in for the system's, which needs wasm's exceptions. libvpx jumps where it gives up: this ends the run instead. */
+/* Replaces the system's setjmp.h, which needs wasm exceptions. libvpx jumps only when it gives up,
+ * so longjmp ends the run. */
 #ifndef CORE_VPX_SETJMP_H
 #define CORE_VPX_SETJMP_H
 

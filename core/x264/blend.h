@@ -1,10 +1,10 @@
-/* Averages and weights of rows of pixels, which motion compensation is made of. */
+/* Averages and weighted copies of rows of pixels, which motion compensation consists of. */
 #ifndef CORE_X264_BLEND_H
 #define CORE_X264_BLEND_H
 
 #include "common.h"
 
-/* A width of 16, 8 or 4, a constant where it is called. */
+/* width is 16, 8 or 4, and a constant at every call. */
 INLINE void average_rows(pixel *dst, intptr_t dst_stride, const pixel *a, intptr_t stride_a, const pixel *b,
                          intptr_t stride_b, int width, int height) {
     for (int y = 0; y < height; y++) {
@@ -15,8 +15,9 @@ INLINE void average_rows(pixel *dst, intptr_t dst_stride, const pixel *a, intptr
     }
 }
 
-/* (pixels * scale + rounding) >> denominator, plus offset. A scale of -128 to 127 keeps the product within
- * 16 bits, and its sum with the offset saturates, which the clip to a pixel makes harmless. */
+/* The weighted pixel is ((pixel * scale + rounding) >> denominator) + offset. A scale of -128 to 127
+ * keeps the product within 16 bits. Adding the offset saturates, which is harmless because the
+ * result is clipped to a pixel. */
 typedef struct {
     v128_t scale, rounding, offset;
     int denominator;
@@ -37,7 +38,7 @@ INLINE v128_t apply_weights(v128_t pixels, const weights *w) {
     return wasm_i16x8_add_sat(wasm_i16x8_shr(product, w->denominator), w->offset);
 }
 
-/* Any even width; the weights that x264 asks for have 2 to 20. It may work in place. */
+/* Takes any even width; x264 asks for 2 to 20. dst and src may be the same. */
 INLINE void weight_rows(pixel *dst, intptr_t dst_stride, const pixel *src, intptr_t src_stride,
                         const x264_weight_t *weight, int width, int height) {
     weights w = load_weights(weight);

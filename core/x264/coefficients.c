@@ -1,8 +1,9 @@
-/* Where a block's nonzero coefficients are: stands in for x264's decimate_score, coeff_last and
- * coeff_level_run. Each turns the block into a mask of bits and walks those. */
+/* Finds the nonzero coefficients of a block: replaces x264's decimate_score, coeff_last and coeff_level_run.
+ * Each kernel turns the block into a bit mask and walks its bits. */
 #include "common.h"
 
-/* The blocks of 15 are those of 16 without their first coefficient, so that one before them can be read. */
+/* Return a bit mask of the nonzero coefficients. A block of 15 is a block of 16 without its first
+ * coefficient, so the coefficient before it is readable. */
 INLINE uint32_t nonzero16(const dctcoef *coefs) {
     v128_t bytes = wasm_i8x16_narrow_i16x8(wasm_v128_load(coefs), wasm_v128_load(coefs + 8));
     return wasm_i8x16_bitmask(wasm_i8x16_ne(bytes, zero()));
@@ -23,13 +24,14 @@ INLINE int highest(uint64_t mask) {
     return 63 - __builtin_clzll(mask);
 }
 
-/* Lanes whose coefficient is neither -1, 0 nor 1. */
+/* Returns a mask of the lanes whose coefficient is not -1, 0 or 1. */
 INLINE v128_t above_one(const dctcoef *coefs) {
     v128_t shifted = wasm_i16x8_add(wasm_v128_load(coefs), wasm_i16x8_const_splat(1));
     return wasm_u16x8_gt(shifted, wasm_i16x8_const_splat(2));
 }
 
-/* The score of ones, each by the count of zeros before it; x264's tables have the scores. */
+/* Scores a block whose nonzero coefficients are all 1 or -1: each by the run of zeros
+ * before it, from x264's tables. */
 INLINE int score(uint64_t nonzero, const uint8_t *score_of_run) {
     int sum = 0;
     while (nonzero) {
@@ -86,7 +88,7 @@ static int last64(dctcoef *coefs) {
     return last(nonzero64(coefs));
 }
 
-/* The nonzero coefficients from the last to the first; a block has at least one. */
+/* Lists the nonzero coefficients from the last to the first; the block has at least one. */
 INLINE int list_levels(const dctcoef *coefs, uint32_t nonzero, x264_run_level_t *list) {
     int count = 0;
     list->last = highest(nonzero);
@@ -122,7 +124,8 @@ INLINE void replace_levels(x264_quant_function_t *table, levels_function old, le
             table->coeff_level_run[i] = kernel;
 }
 
-/* Many kinds of blocks share the functions for 15, 16 and 64 coefficients. */
+/* Many kinds of block share the functions for 15, 16 and 64 coefficients, so each slot
+ * that holds one is replaced. */
 void simd_set_coefficients(x264_quant_function_t *table) {
     table->decimate_score15 = score15;
     table->decimate_score16 = score16;

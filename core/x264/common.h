@@ -1,4 +1,4 @@
-/* What the kernels of x264 share. They hold for 8 bits per sample only. */
+/* Declarations shared by the x264 kernels, which support only 8 bits per sample. */
 #ifndef CORE_X264_COMMON_H
 #define CORE_X264_COMMON_H
 
@@ -9,7 +9,8 @@
 #error "these kernels are for 8 bits per sample"
 #endif
 
-/* Each puts its kernels into x264's tables; the files that wrap x264's own functions call them. */
+/* Each function installs the kernels of one file in x264's tables; the files that wrap x264's
+ * own functions call them. */
 void simd_set_sad(x264_pixel_function_t *table);
 void simd_set_satd(x264_pixel_function_t *table);
 void simd_set_ssd(x264_pixel_function_t *table);

@@ -1,18 +1,18 @@
-/* The two measures of how far blocks of pixels are apart: sums of absolute differences, and of
- * Hadamard-transformed ones. Width and height are constants where these are called. */
+/* The two measures of the distance between blocks of pixels: the sum of absolute differences (SAD) and of
+ * Hadamard-transformed differences (SATD). Width and height are constants at every call. */
 #ifndef CORE_X264_COMPARE_H
 #define CORE_X264_COMPARE_H
 
 #include "common.h"
 
-/* 16 pixels: one row of 16, two rows of 8 or four rows of 4. */
+/* Loads 16 pixels: one row of 16, two rows of 8 or four rows of 4. */
 INLINE v128_t load_rows(const pixel *p, intptr_t stride, int width) {
     if (width == 16)
         return wasm_v128_load(p);
     return width == 8 ? load_2x8(p, stride) : load_4x4(p, stride);
 }
 
-/* 16 rows add at most 16 * 2 * 255 to a lane. */
+/* Adds absolute differences to 16-bit sums; 16 rows add at most 16 * 2 * 255 to a lane. */
 INLINE v128_t add_differences(v128_t sums, v128_t a, v128_t b) {
     return wasm_i16x8_add(sums, wasm_u16x8_extadd_pairwise_u8x16(abs_difference(a, b)));
 }
@@ -29,9 +29,9 @@ INLINE int sad_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t
     return sum_u16(sums);
 }
 
-/* The 4x4 Hadamard transform of two blocks side by side, but for its last step, which turns lanes a and b
+/* The 4x4 Hadamard transform of two blocks side by side, without its last step, which turns lanes a and b
  * into a+b and a-b. As |a+b| + |a-b| is twice max(|a|,|b|), the sum of these maxima is half the sum of the
- * transform's absolute values, which is what SATD asks for. No lane of a, b exceeds 8 * 255. */
+ * transform's absolute values, which is the SATD. No lane of a or b exceeds 8 * 255. */
 INLINE void half_hadamard_pair(const v128_t rows[4], v128_t *left, v128_t *right) {
     v128_t r0 = rows[0], r1 = rows[1], r2 = rows[2], r3 = rows[3];
     butterfly(&r0, &r1);
@@ -67,7 +67,8 @@ INLINE v128_t satd_lanes_8x4(const pixel *a, intptr_t stride_a, const pixel *b, 
     return half_hadamard_sums(r);
 }
 
-/* Rows y and y + below of a column of 4 pixels, side by side. */
+/* Returns the differences of two rows of 4 pixels side by side; the second row is below_a
+ * after a and below_b after b. */
 INLINE v128_t difference4_pair(const pixel *a, intptr_t below_a, const pixel *b, intptr_t below_b) {
     v128_t rows_a = wasm_v128_load32_lane(a + below_a, wasm_v128_load32_zero(a), 1);
     v128_t rows_b = wasm_v128_load32_lane(b + below_b, wasm_v128_load32_zero(b), 1);
@@ -81,8 +82,8 @@ INLINE v128_t satd_lanes_4x8(const pixel *a, intptr_t stride_a, const pixel *b, 
     return half_hadamard_sums(r);
 }
 
-/* One block of 4x4: rows 0 and 1 in one vector, 2 and 3 in the other. The last step's pairs lie in the halves
- * of 32 bits; after the shift, the lower halves have their maxima. */
+/* The SATD of one 4x4 block, with rows 0 and 1 in one vector and 2 and 3 in the other. The two operands of
+ * the last step are the halves of a 32-bit lane; after the shift, the lower half holds their maximum. */
 INLINE int satd_sum_4x4(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
     v128_t r01 = difference4_pair(a, stride_a, b, stride_b);
     v128_t r23 = difference4_pair(a + 2 * stride_a, stride_a, b + 2 * stride_b, stride_b);
@@ -98,7 +99,7 @@ INLINE int satd_sum_4x4(const pixel *a, intptr_t stride_a, const pixel *b, intpt
     return sum_i32(wasm_v128_and(sums, wasm_i32x4_const_splat(0xffff)));
 }
 
-/* Each 8x4 adds at most 2 * 2040 to a lane, so that 16x16 stays within 16 bits. */
+/* Each 8x4 block adds at most 2 * 2040 to a lane, so 16x16 pixels stay within 16 bits. */
 INLINE int satd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b, int width,
                       int height) {
     if (width == 4 && height == 4)
@@ -116,7 +117,8 @@ INLINE int satd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_
     return sum_u16(sums);
 }
 
-/* The 8x8 transform by the same trick. No lane exceeds 32 * 255 before its last step. */
+/* The 8x8 transform, with maxima in place of its last step as above. No lane exceeds
+ * 32 * 255 before that step. */
 INLINE v128_t sa8d_lanes(v128_t r[8]) {
     for (int step = 1; step < 8; step *= 2)
         for (int i = 0; i < 8; i++)

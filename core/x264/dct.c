@@ -1,5 +1,5 @@
-/* Transforms: takes over from x264_dct_init and stands in for the 4x4 and 8x8 transforms and their inverses.
- * 16 bits are enough for every coefficient that a residual of 8 bits has. */
+/* Transforms: wraps x264_dct_init and replaces the 4x4 and 8x8 transforms and their inverses. Every
+ * coefficient of an 8-bit residual fits in 16 bits. */
 #include "common.h"
 
 void __real_x264_8_dct_init(uint32_t cpu, x264_dct_function_t *table);
@@ -47,7 +47,8 @@ INLINE void transform_both(v128_t r[4]) {
     transform4(r);
 }
 
-/* The last step's rounding goes to the first coefficient of a column, which every result contains once. */
+/* Adds the rounding of the final shift to the first coefficient of a column, which
+ * contributes once to every result. */
 INLINE void inverse_both(v128_t r[4]) {
     inverse4(r);
     transpose_two_4x4(r);

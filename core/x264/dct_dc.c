@@ -1,8 +1,7 @@
-/* Transforms of blocks that have nothing but a mean: stands in for x264's sub8x8_dct_dc, add8x8_idct_dc and
- * add16x16_idct_dc. */
+/* DC transforms: replaces x264's sub8x8_dct_dc, add8x8_idct_dc and add16x16_idct_dc. */
 #include "common.h"
 
-/* The columns' sums of 8x4 differences. */
+/* Returns the column sums of 8x4 differences. */
 INLINE v128_t sum_differences(const pixel *source, const pixel *decoded) {
     v128_t sums = zero();
     for (int y = 0; y < 4; y++) {
@@ -12,7 +11,7 @@ INLINE v128_t sum_differences(const pixel *source, const pixel *decoded) {
     return sums;
 }
 
-/* The sums of four 4x4 blocks, then the 2x2 transform of those. */
+/* Sums the differences of four 4x4 blocks, then applies the 2x2 transform to these sums. */
 static void sub_dc_8x8(dctcoef coefs[4], pixel *source, pixel *decoded) {
     v128_t upper = sum_differences(source, decoded);
     v128_t lower = sum_differences(source + 4 * FENC_STRIDE, decoded + 4 * FDEC_STRIDE);
@@ -27,13 +26,13 @@ static void sub_dc_8x8(dctcoef coefs[4], pixel *source, pixel *decoded) {
     coefs[3] = left - right - lower_left + lower_right;
 }
 
-/* Adds one mean to the left half of 8x4 pixels and one to the right. */
+/* Adds one mean to the left half of 8x4 pixels and another to the right half. */
 INLINE void add_means(pixel *dst, v128_t means) {
     for (int y = 0; y < 4; y++)
         store_clipped(dst + y * FDEC_STRIDE, wasm_i16x8_add(widen8(dst + y * FDEC_STRIDE), means), 8);
 }
 
-/* Where the rounding saturates, the pixel does anyway. */
+/* If the rounding saturates, the pixel saturates anyway. */
 INLINE v128_t round_means(v128_t coefs) {
     return wasm_i16x8_shr(wasm_i16x8_add_sat(coefs, wasm_i16x8_const_splat(32)), 6);
 }

@@ -1,5 +1,5 @@
-/* The deblocking filter between blocks that are not intra: takes over from x264_deblock_init and stands in
- * for deblock_luma, deblock_chroma, deblock_h_chroma_420 and deblock_strength. */
+/* The deblocking filter for edges of inter blocks: wraps x264_deblock_init and replaces deblock_luma,
+ * deblock_chroma, deblock_h_chroma_420 and deblock_strength. */
 #include "common.h"
 #include "deblock.h"
 
@@ -13,7 +13,7 @@ static void luma_vertical_edge(pixel *p, intptr_t stride, int alpha, int beta, i
     deblock_luma_vertical_edge(p, stride, alpha, beta, strength);
 }
 
-/* Chroma moves p0 and q0 only, where the strength is above 0. Its u and v alternate. */
+/* Filters chroma: only p0 and q0 change, and only where the strength is above 0. u and v alternate. */
 INLINE int filter_chroma(v128_t p1, v128_t *p0, v128_t *q0, v128_t q1, int alpha, int beta,
                          const int8_t *strength) {
     v128_t tc = spread_strength(strength);
@@ -34,7 +34,7 @@ static void chroma_horizontal_edge(pixel *p, intptr_t stride, int alpha, int bet
     wasm_v128_store(p, q0);
 }
 
-/* Eight rows of four pairs: p1 p0 q0 q1. */
+/* Filters eight rows; each has four pairs of u and v: p1 p0 q0 q1. */
 static void chroma_vertical_edge(pixel *p, intptr_t stride, int alpha, int beta, int8_t *strength) {
     v128_t rows[4], before[2], behind[2];
     for (int i = 0; i < 4; i++) {
@@ -53,8 +53,9 @@ static void chroma_vertical_edge(pixel *p, intptr_t stride, int alpha, int beta,
     store_4x4(p - 2 + 4 * stride, stride, high16(p0, q0));
 }
 
-/* Which of 16 blocks move otherwise than their neighbours at that distance: by four quarter-pels or more
- * across, or down by the limit, which is half in fields. A block's vector fills 32 bits. */
+/* Returns a mask of the 16 blocks whose motion vector differs from that of the neighbour at the given
+ * distance: horizontally by four quarter-pels or more, or vertically by the limit or more, which is halved in
+ * fields. A motion vector takes 32 bits. */
 INLINE v128_t moves_apart(int16_t (*mv)[2], int distance, v128_t limits) {
     v128_t rows[4];
     for (int y = 0; y < 4; y++) {
@@ -70,7 +71,8 @@ INLINE v128_t load_blocks(const void *values, int distance) {
     return load_4x4((const uint8_t *)values + X264_SCAN8_0 - distance, 8);
 }
 
-/* 2 where either block has coefficients, else 1 where their references or vectors differ, else 0. */
+/* Sets the strength: 2 where either block has coefficients, else 1 where their references
+ * or vectors differ, else 0. */
 static void edge_strength(uint8_t nonzero[X264_SCAN8_SIZE], int8_t ref[2][X264_SCAN8_LUMA_SIZE],
                           int16_t mv[2][X264_SCAN8_LUMA_SIZE][2], uint8_t strength[2][8][4], int limit_down,
                           int has_list1) {
@@ -97,7 +99,7 @@ void __wrap_x264_8_deblock_init(uint32_t cpu, x264_deblock_function_t *table, in
     table->deblock_luma[0] = luma_vertical_edge;
     table->deblock_luma[1] = luma_horizontal_edge;
     table->deblock_chroma[1] = chroma_horizontal_edge;
-    /* In fields, 4:2:2 has the shape of 4:2:0. */
+    /* In MBAFF, 4:2:2 chroma has the shape of 4:2:0. */
     table->deblock_h_chroma_420 = table->deblock_chroma_422_mbaff = chroma_vertical_edge;
     table->deblock_strength = edge_strength;
 }

@@ -1,10 +1,11 @@
-/* Filters over whole frames: stands in for x264's hpel_filter and frame_init_lowres_core. */
+/* Filters over whole frames: replaces x264's hpel_filter and frame_init_lowres_core. */
 #include "common.h"
 
-/* x264's own functions, for frames of one macroblock's width. */
+/* x264's own functions, used for frames that are one macroblock wide. */
 static x264_mc_functions_t scalar;
 
-/* H.264's filter of six taps, 1 -5 20 20 -5 1, as x + 5 (4z - y). Of pixels it yields -2550 to 10710. */
+/* H.264's six-tap filter, 1 -5 20 20 -5 1, computed as x + 5 (4z - y). For pixels
+ * it yields -2550 to 10710. */
 INLINE v128_t six_taps(v128_t a, v128_t b, v128_t c, v128_t d, v128_t e, v128_t f) {
     v128_t x = wasm_i16x8_add(a, f), y = wasm_i16x8_add(b, e), z = wasm_i16x8_add(c, d);
     v128_t inner = wasm_i16x8_sub(wasm_i16x8_shl(z, 2), y);
@@ -15,9 +16,9 @@ INLINE v128_t round_taps(v128_t sum) {
     return wasm_i16x8_shr(wasm_i16x8_add(sum, wasm_i16x8_const_splat(16)), 5);
 }
 
-/* The same taps over results of the first filter, where (x - 5y + 20z + 512) >> 10 needs more than 16 bits.
- * ((x - y) / 4 - y + z) / 4 + z is the sum divided by 16; rounding down twice is rounding down once. The one
- * sum that may overflow saturates, and only where the result is clipped anyway. */
+/* Applies the same taps to the results of the first filter, where (x - 5y + 20z + 512) >> 10 needs more than
+ * 16 bits. ((x - y) / 4 - y + z) / 4 + z is the sum divided by 16; rounding down twice equals rounding down
+ * once. The one addition that may overflow saturates, and only where the result is clipped anyway. */
 INLINE v128_t six_taps_of_taps(const int16_t *p) {
     v128_t x = wasm_i16x8_add(wasm_v128_load(p - 2), wasm_v128_load(p + 3));
     v128_t y = wasm_i16x8_add(wasm_v128_load(p - 1), wasm_v128_load(p + 2));
@@ -36,9 +37,10 @@ INLINE v128_t taps_across(const pixel *p) {
     return six_taps(widen8(p - 2), widen8(p - 1), widen8(p), widen8(p + 1), widen8(p + 2), widen8(p + 3));
 }
 
-/* The samples halfway between pixels: to the right (h), below (v) and diagonally (c). sums holds a row of
- * vertical sums, with 8 columns to the left and right of it, as c needs 2 and 3 of them. x264's own function
- * also writes 2 columns of v to the left of the row and 3 to the right; nothing reads those. */
+/* Computes the samples halfway between pixels: to the right (h), below (v) and diagonally (c). sums
+ * holds a row of vertical sums with 8 columns of margin on either side; c needs 2 of them on the left
+ * and 3 on the right. x264's own function also writes 2 columns of v to the left of the row and 3 to the
+ * right, which nothing reads. */
 static void half_pels(pixel *h, pixel *v, pixel *c, pixel *src, intptr_t stride, int width, int height,
                       int16_t *sums) {
     sums += 8;
@@ -61,14 +63,14 @@ static void half_pels(pixel *h, pixel *v, pixel *c, pixel *src, intptr_t stride,
     }
 }
 
-/* The mean of each pixel and the one below, then of neighbours, each rounded up as x264 does. */
+/* Averages each pixel with the one below, then horizontal neighbours; each average rounds up, as in x264. */
 INLINE v128_t mean_of_four(const pixel *upper, const pixel *lower) {
     v128_t here = wasm_u8x16_avgr(wasm_v128_load(upper), wasm_v128_load(lower));
     v128_t right = wasm_u8x16_avgr(wasm_v128_load(upper + 1), wasm_v128_load(lower + 1));
     return wasm_u8x16_avgr(here, right);
 }
 
-/* Even columns are the means at full pixels, odd ones those half a pixel to the right. */
+/* Splits the averages: even columns are those at full pixels, odd columns those half a pixel to the right. */
 INLINE void halve_columns(pixel *full, pixel *right, const pixel *upper, const pixel *lower) {
     v128_t a = mean_of_four(upper, lower), b = mean_of_four(upper + 16, lower + 16);
     wasm_v128_store(full, even_bytes(a, b));

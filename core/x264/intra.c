@@ -1,9 +1,10 @@
-/* The costs of three intra predictions of a block, by its upper row (v), its left column (h) and the mean of
- * both (dc): stands in for x264's intra_sad_x3, intra_satd_x3 and intra_sa8d_x3. The predictions stay in
- * registers; like x264's assembler, and unlike its scalar code, these do not leave one behind. */
+/* The costs of three intra predictions of a block: from the row above (v), from the column to the left
+ * (h) and from the mean of both (dc). Replaces x264's intra_sad_x3, intra_satd_x3 and intra_sa8d_x3.
+ * The predictions stay in registers: like x264's assembly and unlike its scalar code, these kernels do
+ * not leave one in the block. */
 #include "compare.h"
 
-/* Lanes that add up to the costs of v, h and dc. */
+/* Lanes whose sums are the costs of v, h and dc. */
 typedef struct {
     v128_t v, h, dc;
 } cost_lanes;
@@ -13,12 +14,12 @@ INLINE v128_t magnitudes(const v128_t rows[4]) {
                           wasm_i16x8_add(wasm_i16x8_abs(rows[2]), wasm_i16x8_abs(rows[3])));
 }
 
-/* Four rows of eight differences. */
+/* Adds the cost of four rows of eight differences. */
 INLINE v128_t add_cost(v128_t sums, const v128_t rows[4], int transformed) {
     return wasm_i16x8_add(sums, transformed ? half_hadamard_sums(rows) : magnitudes(rows));
 }
 
-/* Adds the costs of 8x4 pixels of a block. left points at the column beside it. */
+/* Adds the costs of 8x4 pixels of a block. left points to the column on its left. */
 INLINE void add_costs(cost_lanes *sums, const pixel *block, v128_t top, const pixel *left,
                       intptr_t left_stride, v128_t dc, int transformed) {
     v128_t by_v[4], by_h[4], by_dc[4];
@@ -61,8 +62,9 @@ INLINE void costs_16x16(const pixel *block, const pixel *decoded, int scores[3],
     store_scores(scores, sum_costs(sums.v, sums.h, sums.dc));
 }
 
-/* Chroma has a mean for each 4x4: of the pixels above in the first row, of those beside in the left column,
- * of both in the first block and at the right below the first row. The modes come in the order dc, h, v. */
+/* Chroma has a mean for each 4x4 block. The top left block and the right blocks below the first row average
+ * the pixels above and to the left; the top right block averages only those above, the other left blocks only
+ * those to the left. Scores come in the order dc, h, v. */
 INLINE void costs_chroma(const pixel *block, const pixel *decoded, int scores[3], int height,
                          int transformed) {
     const pixel *above = decoded - FDEC_STRIDE, *left = decoded - 1;
@@ -83,7 +85,7 @@ INLINE v128_t twice(v128_t v) {
     return low64(v, v);
 }
 
-/* v and h side by side, then dc in both halves. */
+/* Computes v and h side by side in one vector, then dc in both halves. */
 INLINE void costs_4x4(const pixel *block, const pixel *decoded, int scores[3], int transformed) {
     const pixel *above = decoded - FDEC_STRIDE, *left = decoded - 1;
     int mean = (sum_column(above, 1, 4) + sum_column(left, FDEC_STRIDE, 4) + 4) >> 3;
@@ -105,7 +107,8 @@ INLINE void costs_4x4(const pixel *block, const pixel *decoded, int scores[3], i
     store_scores(scores, sum_costs(v, h, dc_sums));
 }
 
-/* 8x8 blocks predict from filtered neighbours: edge has the column upwards from 14, the row from 16. */
+/* 8x8 blocks are predicted from filtered neighbours: edge holds the left column from index 14 down to 7 and
+ * the row above from index 16 up. */
 INLINE void sad_8x8(const pixel *block, const pixel *edge, v128_t top, v128_t dc, int scores[3]) {
     cost_lanes sums = {zero(), zero(), zero()};
     add_costs(&sums, block, top, edge + 14, -1, dc, 0);

@@ -1,12 +1,12 @@
-/* Motion compensation: takes over from x264_mc_init and stands in for mc_luma, get_ref and mc_chroma. */
+/* Motion compensation: wraps x264_mc_init and replaces mc_luma, get_ref and mc_chroma. */
 #include "blend.h"
 
 void __real_x264_8_mc_init(uint32_t cpu, x264_mc_functions_t *table, int cpu_independent);
 
-/* x264's own functions, for widths that have no kernel. */
+/* x264's own functions, used for widths that have no kernel. */
 static x264_mc_functions_t scalar;
 
-/* The one or two planes of half-pel samples that a quarter-pel vector is made from. */
+/* Samples of the one or two half-pel planes that a quarter-pel position is computed from. */
 typedef struct {
     const pixel *first, *second;
 } samples;
@@ -28,7 +28,7 @@ INLINE void copy_rows(pixel *dst, intptr_t dst_stride, const pixel *src, intptr_
         store_row(dst + y * dst_stride, load_row(src + y * src_stride, width), width);
 }
 
-/* A width of 16, 8 or 4, a constant where it is called. */
+/* width is 16, 8 or 4, and a constant at every call. */
 INLINE void predict_rows(pixel *dst, intptr_t dst_stride, samples s, intptr_t stride, int width, int height) {
     if (s.second)
         average_rows(dst, dst_stride, s.first, stride, s.second, stride, width, height);
@@ -36,7 +36,7 @@ INLINE void predict_rows(pixel *dst, intptr_t dst_stride, samples s, intptr_t st
         copy_rows(dst, dst_stride, s.first, stride, width, height);
 }
 
-/* The four columns beside a block, which x264 also asks for. */
+/* Predicts the four columns to the right of a block, which x264 also asks for. */
 INLINE void predict_beside(pixel *dst, intptr_t dst_stride, samples s, intptr_t stride, int x, int height) {
     samples beside = {s.first + x, s.second ? s.second + x : NULL};
     predict_rows(dst + x, dst_stride, beside, stride, 4, height);
@@ -87,7 +87,7 @@ static void luma(pixel *dst, intptr_t dst_stride, pixel *planes[4], intptr_t str
         predict(dst, dst_stride, s, stride, width, height);
 }
 
-/* Like luma, but returns the reference itself where nothing has to be computed. */
+/* Like luma, but returns a pointer into the reference if nothing has to be computed. */
 static pixel *reference(pixel *dst, intptr_t *dst_stride, pixel *planes[4], intptr_t stride, int mvx, int mvy,
                         int width, int height, const x264_weight_t *weight) {
     samples s = find_samples(planes, stride, mvx, mvy);

@@ -1,4 +1,4 @@
-/* Takes over from x264_pixel_init: fills x264's table as x264 does, then puts the kernels in. */
+/* Wraps x264_pixel_init at link time: fills x264's table as x264 does, then installs the kernels. */
 #include "common.h"
 
 void __real_x264_8_pixel_init(uint32_t cpu, x264_pixel_function_t *table);

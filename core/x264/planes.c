@@ -1,5 +1,5 @@
-/* Copies that merge or part u and v: stands in for x264's store_interleave_chroma, load_deinterleave_chroma
- * and plane_copy_interleave. */
+/* Copies that interleave or deinterleave u and v: replaces x264's store_interleave_chroma,
+ * load_deinterleave_chroma and plane_copy_interleave. */
 #include "common.h"
 
 INLINE void interleave8(pixel *dst, const pixel *u, const pixel *v) {
@@ -11,7 +11,7 @@ static void store_chroma(pixel *dst, intptr_t stride, pixel *u, pixel *v, int he
         interleave8(dst + y * stride, u + y * FDEC_STRIDE, v + y * FDEC_STRIDE);
 }
 
-/* v goes half a row beside u. */
+/* Stores v half a row to the right of u. */
 INLINE void load_chroma(pixel *dst, int dst_stride, const pixel *src, intptr_t stride, int height) {
     for (int y = 0; y < height; y++) {
         v128_t pairs = wasm_v128_load(src + y * stride);

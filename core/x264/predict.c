@@ -1,11 +1,12 @@
-/* Plane predictions: takes over from x264_predict_16x16_init and x264_predict_8x8c_init and stands in for
+/* Plane predictions: wraps x264_predict_16x16_init and x264_predict_8x8c_init and replaces
  * predict_16x16_p and predict_8x8c_p. */
 #include "common.h"
 
 void __real_x264_8_predict_16x16_init(uint32_t cpu, x264_predict_t table[7]);
 void __real_x264_8_predict_8x8c_init(uint32_t cpu, x264_predict_t table[7]);
 
-/* How fast a row or column of 2 * half pixels rises, weighing them by their distance from the middle. */
+/* Returns the gradient of a row or column: the differences of opposite pixels, weighted by their
+ * distance from the middle. */
 INLINE int slope(const pixel *middle, intptr_t step, int half) {
     int sum = 0;
     for (int i = 1; i <= half; i++)
@@ -13,7 +14,7 @@ INLINE int slope(const pixel *middle, intptr_t step, int half) {
     return sum;
 }
 
-/* Rows of (start + x * across + y * down) >> 5. None of H.264's planes leaves 16 bits. */
+/* Fills rows with (start + x * across + y * down) >> 5. The sums of H.264's planes fit in 16 bits. */
 INLINE void fill_plane(pixel *dst, int start, int across, int down, int size) {
     v128_t steps = wasm_i16x8_mul(wasm_i16x8_splat(across), wasm_i16x8_const(0, 1, 2, 3, 4, 5, 6, 7));
     v128_t left = wasm_i16x8_add(wasm_i16x8_splat(start), steps);
@@ -26,7 +27,7 @@ INLINE void fill_plane(pixel *dst, int start, int across, int down, int size) {
     }
 }
 
-/* The corners' mean lies at the last pixel before the middle, size / 2 - 1 from the first. */
+/* The plane takes the mean of the two corners at row and column size / 2 - 1, the last before the middle. */
 INLINE void predict_plane(pixel *dst, int across, int down, int size) {
     const pixel *above = dst - FDEC_STRIDE, *left = dst - 1;
     int corners = 16 * (left[(size - 1) * FDEC_STRIDE] + above[size - 1]);

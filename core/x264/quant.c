@@ -1,11 +1,11 @@
-/* Quantization: takes over from x264_quant_init and stands in for quant_8x8, quant_4x4, quant_4x4x4,
- * quant_4x4_dc, quant_2x2_dc, dequant_4x4, dequant_8x8 and denoise_dct. */
+/* Quantization: wraps x264_quant_init and replaces quant_8x8, quant_4x4, quant_4x4x4, quant_4x4_dc,
+ * quant_2x2_dc, dequant_4x4, dequant_8x8 and denoise_dct. */
 #include "common.h"
 
 void __real_x264_8_quant_init(x264_t *h, uint32_t cpu, x264_quant_function_t *table);
 
-/* (|coefficient| + bias) * factor >> 16, with the coefficient's sign. x264 keeps bias * factor within 16
- * bits, so that zero stays zero, and |coefficient| + bias as well. */
+/* Computes ((|coefficient| + bias) * factor) >> 16 with the coefficient's sign. x264 keeps bias * factor
+ * within 16 bits, so zero stays zero; |coefficient| + bias stays within 16 bits too. */
 INLINE v128_t quantize(v128_t c, v128_t factor, v128_t bias) {
     v128_t sign = wasm_i16x8_shr(c, 15);
     v128_t size = wasm_u16x8_add_sat(wasm_i16x8_abs(c), bias);
@@ -57,7 +57,8 @@ static int quantize_chroma_dc(dctcoef coefs[4], int factor, int bias) {
     return wasm_v128_any_true(levels);
 }
 
-/* 16 bits are enough where nothing is shifted out: like x264, this keeps the lower half of a product. */
+/* Multiplies in 16 bits: as nothing is shifted right, only the lower half of the product matters,
+ * which is what x264 keeps. */
 INLINE void dequantize_up(dctcoef *coefs, const int *factor, int shift, int count) {
     for (int i = 0; i < count; i += 8) {
         v128_t factors = wasm_i16x8_narrow_i32x4(wasm_v128_load(factor + i), wasm_v128_load(factor + i + 4));
@@ -100,7 +101,8 @@ INLINE void add_u16(uint32_t *sums, v128_t widened) {
     wasm_v128_store(sums, wasm_i32x4_add(wasm_v128_load(sums), widened));
 }
 
-/* Shrinks each coefficient by its offset, to zero at most, and adds up what it was. */
+/* Reduces the magnitude of each coefficient by its offset, but not below zero, and adds the
+ * original magnitude to sums. */
 static void denoise(dctcoef *coefs, uint32_t *sums, udctcoef *offsets, int count) {
     for (int i = 0; i < count; i += 8) {
         v128_t c = wasm_v128_load(coefs + i), sign = wasm_i16x8_shr(c, 15), size = wasm_i16x8_abs(c);

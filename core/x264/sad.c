@@ -1,7 +1,7 @@
-/* Sums of absolute differences: stands in for x264's pixel_sad, pixel_sad_x3 and pixel_sad_x4. */
+/* Sums of absolute differences: replaces x264's pixel_sad, pixel_sad_x3 and pixel_sad_x4. */
 #include "compare.h"
 
-/* One block against three or four candidates at once: its rows are loaded only once. */
+/* Compares one block with three or four candidates at once and loads its rows only once. */
 INLINE v128_t sad_candidates(const pixel *block, pixel *candidates[4], int count, intptr_t stride, int width,
                              int height) {
     int rows = 16 / width;

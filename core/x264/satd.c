@@ -1,4 +1,4 @@
-/* Sums of Hadamard-transformed differences: stands in for x264's pixel_satd, pixel_satd_x3, pixel_satd_x4,
+/* Sums of Hadamard-transformed differences: replaces x264's pixel_satd, pixel_satd_x3, pixel_satd_x4,
  * pixel_sa8d and pixel_hadamard_ac. */
 #include "compare.h"
 
@@ -36,7 +36,8 @@ SATD_CANDIDATES(8, 4)
 SATD_CANDIDATES(4, 8)
 SATD_CANDIDATES(4, 4)
 
-/* The sums are those of maxima, half of the transform's; x264 quarters the latter and rounds. */
+/* sa8d_sum returns half the sum of the transform's absolute values; x264 divides the
+ * whole sum by four and rounds. */
 static int sa8d_8x8(pixel *a, intptr_t stride_a, pixel *b, intptr_t stride_b) {
     return (sa8d_sum(a, stride_a, b, stride_b) + 1) >> 1;
 }
@@ -49,8 +50,8 @@ static int sa8d_16x16(pixel *a, intptr_t stride_a, pixel *b, intptr_t stride_b) 
     return sum >> 1;
 }
 
-/* The whole 4x4 transform of two blocks side by side. In out[0] and out[1] are the lanes of one half of the
- * coefficients, in out[2] and out[3] those of the other block, in the same order. */
+/* The complete 4x4 transform of two blocks side by side. out[0] and out[1] hold the coefficients of the left
+ * block, out[2] and out[3] those of the right block in the same order. */
 INLINE void hadamard_8x4(const pixel *p, intptr_t stride, v128_t out[4]) {
     v128_t r0 = widen8(p), r1 = widen8(p + stride);
     v128_t r2 = widen8(p + 2 * stride), r3 = widen8(p + 3 * stride);
@@ -75,8 +76,8 @@ INLINE v128_t add_magnitudes(v128_t sum, const v128_t v[4]) {
     return wasm_i32x4_add(sum, wasm_u32x4_extadd_pairwise_u16x8(magnitudes));
 }
 
-/* The energy of 8x8 pixels besides their mean: by 4x4 transforms in the lower 32 bits, by the 8x8 transform,
- * which the four 4x4 ones combine into, in the upper. */
+/* Returns the AC energy of 8x8 pixels: from the four 4x4 transforms in the lower 32 bits, and from the 8x8
+ * transform, which combines them, in the upper 32. */
 static NOINLINE uint64_t hadamard_energy(const pixel *p, intptr_t stride) {
     v128_t top[4], bottom[4], sum4 = zero(), sum8 = zero();
     hadamard_8x4(p, stride, top);

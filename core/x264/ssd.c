@@ -1,4 +1,4 @@
-/* Sums of squares: stands in for x264's pixel_ssd, pixel_var and pixel_var2. */
+/* Sums of squares: replaces x264's pixel_ssd, pixel_var and pixel_var2. */
 #include "compare.h"
 
 INLINE int ssd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b, int width,
@@ -14,7 +14,8 @@ INLINE int ssd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t
     return sum_i32(sum);
 }
 
-/* The sum in the lower 32 bits, the sum of squares in the upper. A lane adds up at most 32 pixels. */
+/* Returns the sum in the lower 32 bits and the sum of squares in the upper 32. A lane adds up at most 32
+ * pixels, which fits in 16 bits. */
 INLINE uint64_t variance(const pixel *p, intptr_t stride, int width, int height) {
     v128_t sum = zero(), squares = zero();
     for (int y = 0; y < height; y++)
@@ -26,7 +27,8 @@ INLINE uint64_t variance(const pixel *p, intptr_t stride, int width, int height)
     return (uint64_t)(uint32_t)sum_i32(squares) << 32 | (uint32_t)sum_u16(sum);
 }
 
-/* The squares of a plane's differences and, as its result, their variance times the count of pixels. */
+/* Stores the sum of the squared differences; returns the variance of the differences
+ * times the number of pixels. */
 INLINE int variance_of_difference(const pixel *source, const pixel *decoded, int height, int *squares) {
     v128_t sums = zero(), lanes = zero();
     for (int y = 0; y < height; y++) {
@@ -39,7 +41,7 @@ INLINE int variance_of_difference(const pixel *source, const pixel *decoded, int
     return *squares - (int)((int64_t)sum * sum >> log2_count);
 }
 
-/* Both planes of chroma: v lies half a row beside u. */
+/* Sums both chroma planes; v lies half a row to the right of u. */
 INLINE int variance_of_chroma(const pixel *source, const pixel *decoded, int height, int squares[2]) {
     return variance_of_difference(source, decoded, height, &squares[0]) +
            variance_of_difference(source + FENC_STRIDE / 2, decoded + FDEC_STRIDE / 2, height, &squares[1]);

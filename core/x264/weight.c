@@ -1,7 +1,8 @@
-/* Averages of two predictions and weights of one: stands in for x264's pixel_avg and mc_weight. */
+/* Averages of two predictions and weighting of one: replaces x264's pixel_avg and mc_weight. */
 #include "blend.h"
 
-/* The two weights add up to 64, so that their sum stays within 16 bits although each may be negative. */
+/* The two weights add up to 64, so the weighted sum stays within 16 bits although
+ * one weight may be negative. */
 INLINE v128_t mix(v128_t a, v128_t b, v128_t weight_a, v128_t weight_b) {
     v128_t sum = wasm_i16x8_add(wasm_i16x8_mul(a, weight_a), wasm_i16x8_mul(b, weight_b));
     return wasm_i16x8_shr(wasm_i16x8_add(sum, wasm_i16x8_const_splat(32)), 6);

@@ -1,10 +1,10 @@
-/* Deinterlaces rows of 8-bit samples: stands in for yadif's filter_line. */
+/* Deinterlaces rows of 8-bit samples: replaces yadif's filter_line. */
 #include "yadif/yadif.h"
 #include "libavutil/attributes.h"
 #include <wasm_simd128.h>
 
 #define INLINE static av_always_inline
-#define STEP 8 /* samples at a time, as 16-bit lanes */
+#define STEP 8 /* samples per step, in 16-bit lanes */
 
 int __real_ff_yadif_filter_frame(AVFilterLink *link, AVFrame *frame);
 
@@ -13,8 +13,8 @@ typedef void (*line_function)(void *dst, void *prev, void *cur, void *next, int 
 
 static line_function scalar_line;
 
-/* Where the rows are that a row is made of: the pictures before, at and after it, and those that have the
- * field to fill in; and how far the rows above and below are. */
+/* The inputs of one row: its place in the previous, current and next picture and in the two pictures that
+ * contain the missing field, and the offsets of the rows above and below. */
 typedef struct {
     const uint8_t *prev, *cur, *next, *field_before, *field_after;
     int above, below;
@@ -40,14 +40,15 @@ INLINE v128_t smaller(v128_t a, v128_t b) {
     return wasm_i16x8_min(a, b);
 }
 
-/* How far the row above, shifted by `by`, is from the row below, shifted the other way. */
+/* Returns the difference between the row above, shifted by `by`, and the row below, shifted the other way. */
 INLINE v128_t score_of(const uint8_t *above, const uint8_t *below, int by) {
     v128_t score = distance(load(above + by - 1), load(below - by - 1));
     score = wasm_i16x8_add(score, distance(load(above + by), load(below - by)));
     return wasm_i16x8_add(score, distance(load(above + by + 1), load(below - by + 1)));
 }
 
-/* Takes the direction `by` for the lanes of `among` where its score is better; returns these lanes. */
+/* Takes the direction `by` in those lanes of `among` where its score is better;
+ * returns a mask of these lanes. */
 INLINE v128_t try_direction(v128_t *best, v128_t *prediction, const uint8_t *above, const uint8_t *below,
                             int by, v128_t among) {
     v128_t score = score_of(above, below, by);
@@ -57,7 +58,8 @@ INLINE v128_t try_direction(v128_t *best, v128_t *prediction, const uint8_t *abo
     return better;
 }
 
-/* The mean along the direction that fits best; a steeper one counts only where the one beside it did. */
+/* Averages along the direction with the best score; each steeper direction is considered only where the
+ * less steep one was better. */
 INLINE v128_t predict(const uint8_t *above, const uint8_t *below) {
     v128_t all = wasm_i16x8_const_splat(-1), prediction = mean(load(above), load(below));
     v128_t best = wasm_i16x8_add(score_of(above, below, 0), all);
@@ -68,7 +70,7 @@ INLINE v128_t predict(const uint8_t *above, const uint8_t *below) {
     return prediction;
 }
 
-/* How much the picture changes with time here. */
+/* Returns the temporal difference at each pixel. */
 INLINE v128_t change(const rows *r, int x, v128_t above, v128_t below) {
     v128_t field = distance(load(r->field_before + x), load(r->field_after + x));
     v128_t before = wasm_i16x8_add(distance(load(r->prev + x + r->above), above),
@@ -78,7 +80,7 @@ INLINE v128_t change(const rows *r, int x, v128_t above, v128_t below) {
     return wasm_u16x8_shr(larger(field, larger(before, after)), 1);
 }
 
-/* Allows for as much more as the rows two above and two below differ. */
+/* yadif's spatial check: raises the allowed difference according to the rows two above and two below. */
 INLINE v128_t widen(v128_t difference, const rows *r, int x, v128_t middle, v128_t above, v128_t below) {
     v128_t far_above =
         mean(load(r->field_before + x + 2 * r->above), load(r->field_after + x + 2 * r->above));
@@ -123,7 +125,7 @@ void simd_set_yadif(YADIFContext *yadif) {
     yadif->filter_line = filter_line;
 }
 
-/* No global function sets yadif up; this one runs before any row is filtered. */
+/* No global function that could be wrapped sets filter_line; this one runs before any row is filtered. */
 int __wrap_ff_yadif_filter_frame(AVFilterLink *link, AVFrame *frame) {
     simd_set_yadif(link->dst->priv);
     return __real_ff_yadif_filter_frame(link, frame);

@@ -1,10 +1,10 @@
-/* What the kernel of yadif and its check share. */
+/* Declarations shared by yadif's kernel and its check. */
 #ifndef CORE_YADIF_H
 #define CORE_YADIF_H
 
 #include "libavfilter/yadif.h"
 
-/* Puts the kernel in where samples have 8 bits. */
+/* Installs the kernel if samples have 8 bits. */
 void simd_set_yadif(YADIFContext *yadif);
 
 #endif

@@ -72,7 +72,7 @@ static void compare_biweight(const subject *s) {
     }
 }
 
-/* Steps at edges that are small enough to be filtered, for most rounds. */
+/* Fills in pixels whose steps at edges are, in most rounds, small enough to be filtered. */
 static void fill_surface(void) {
     fill_pixels(scalar_arena + MIDDLE - 2048, 4096);
     if (between(0, 3)) {
@@ -111,7 +111,7 @@ static void compare_intra(const subject *s) {
     }
 }
 
-/* Coefficients as a stream has them, or as a damaged one. */
+/* Fills in coefficients as in a valid stream or as in a damaged one. */
 static void fill_coefficients(int16_t *block, int count) {
     int spread = ONE_OF(64, 2000, 32767), density = between(1, 8);
     for (int i = 0; i < count; i++)
@@ -137,7 +137,7 @@ static void compare_transform(const subject *s) {
 
 typedef void (*transforms)(void *dst, const int *offsets, int16_t *block, int stride, const uint8_t *coded);
 
-/* A macroblock's blocks: of luma to one place, of chroma to two. */
+/* Runs a function on the blocks of a macroblock: luma has one destination, chroma two. */
 static void run_blocks(any_function f, uint8_t *arena, int16_t *block, int stride, const uint8_t *coded,
                        int is_chroma) {
     int offsets[48];
@@ -194,7 +194,7 @@ static void check_dsp(void) {
     ENTRY(h264_idct_add8, 1, compare_blocks);
 }
 
-/* Streams of more bits, and 4:2:2, keep scalar functions that nothing here compares. */
+/* For 10 bits, 4:2:2 and 4:4:4, every entry that no check covers must be the scalar function. */
 static void check_other_formats(void) {
     static const int formats[3][2] = {{10, 1}, {8, 2}, {8, 3}};
     for (int i = 0; i < 3; i++) {

@@ -11,12 +11,12 @@ static tables dsp = {
 static int depth;
 
 #define WIDEST 64
-/* The one that edge offsets are for. */
+/* The stride of the source that the edge-offset functions assume. */
 #define STRIDE (2 * MAX_PB_SIZE + AV_INPUT_BUFFER_PADDING_SIZE)
 static uint8_t source[STRIDE * (WIDEST + 8)];
 static int16_t others[MAX_PB_SIZE * MAX_PB_SIZE];
 
-/* Bytes, or as many numbers of 10 bits in the same patterns. */
+/* Fills memory with samples of 8 or 10 bits in the patterns of fill_pixels. */
 static void fill_samples(uint8_t *p, int bytes) {
     fill_pixels(p, bytes);
     if (depth == 8)
@@ -42,8 +42,8 @@ static int any_stride(void) {
     return 2 * ONE_OF(WIDEST, WIDEST + 8, WIDEST + 16, WIDEST + 32);
 }
 
-/* Where a filter's weights are negative lie pixels of one extreme, and elsewhere of the other: its sums leave
- * 16 bits. */
+/* The worst case for a filter: pixels of one extreme where its weights are negative and of the other
+ * elsewhere, so that its sums exceed 16 bits. */
 static void fill_worst(int stride, const int8_t *across, const int8_t *down) {
     int most = (1 << depth) - 1, inverted = between(0, 1), left = between(0, 7), top = between(0, 7);
     for (int y = 0; y < WIDEST + 8; y++)
@@ -54,15 +54,15 @@ static void fill_worst(int stride, const int8_t *across, const int8_t *down) {
         }
 }
 
-/* A block to predict, as one call has it. */
+/* The arguments of one call that predicts a block. */
 typedef struct {
     uint8_t *src;
     ptrdiff_t stride;
     int height, mx, my, denominator, weights[2], offsets[2];
 } prediction;
 
-/* Of subject.height, the lowest bits say whether the filter has a fraction across and down; then eight taps
- * or four. */
+/* Flags in subject.height: the motion vector has a fraction across, a fraction down; the filter is luma's
+ * with eight taps instead of chroma's with four. */
 enum { ACROSS = 1, DOWN = 2, LUMA = 4 };
 
 static prediction any_prediction(const subject *s, int round) {
@@ -122,8 +122,8 @@ static void compare_bi_w(const subject *s) {
                                                 p.offsets[1], p.mx, p.my, s->width))
 }
 
-/* Coefficients up to a last one in the order of a stream, 4x4 by 4x4 along diagonals; returns the limit of
- * columns that the decoder derives from the last one's position. */
+/* Fills in coefficients up to a random last one in coding order, which goes diagonally by 4x4 blocks. Returns
+ * the column limit that the decoder derives from the position of the last one. */
 static int fill_coefficients(int16_t *block, int size) {
     int x_last = between(0, size - 1), y_last = between(0, size - 1), reach = ONE_OF(4, 8, 12, 32);
     int spread = ONE_OF(64, 2000, 32767), density = between(1, 8);
@@ -184,7 +184,7 @@ static void compare_edge(const subject *s) {
     }
 }
 
-/* Steps at an edge in the middle that are small enough to be filtered, for most rounds. */
+/* Fills in samples whose step at the edge in the middle is, in most rounds, small enough to be filtered. */
 static void fill_surface(void) {
     int count = 4096 / pixel_bytes(depth), scale = 1 << (depth - 8);
     uint8_t *start = scalar_arena + ARENA / 2 - 2048;

@@ -29,7 +29,7 @@ static FLOAT random_share(void) {
     return between(0, 65535) / 65536.0f;
 }
 
-/* Lines that fall off with frequency, up to one of any index. */
+/* Fills in random lines that fall off with frequency, up to a random last line. */
 static void fill_lines(gr_info *granule, FLOAT loudest) {
     int end = between(1, 576), slope = between(1, 400);
     for (int i = 0; i < 576; i++)
@@ -53,7 +53,7 @@ static void set_bands(gr_info *granule) {
     granule->max_nonzero_coeff = is_short ? 6 * between(0, 95) + 5 : between(0, 287) * 2 + 1;
 }
 
-/* Steps as of an earlier search: some bands have kept theirs. */
+/* Fills in the steps of an earlier iteration of the search; some bands have kept theirs. */
 static void fill_noise(calc_noise_data *noise, const gr_info *granule) {
     memset(noise, 0, sizeof(*noise));
     noise->global_gain = granule->global_gain - ONE_OF(0, 0, 1);
@@ -144,7 +144,7 @@ static void compare_power(const subject *s) {
     }
 }
 
-/* Some bands as they were, so that their noise is known. */
+/* Some bands have kept their step, so their noise is already known. */
 static void compare_noise(const subject *s) {
     FLOAT allowed[SFBMAX], distort[2][SFBMAX];
     calc_noise_result results[2];

@@ -1,10 +1,10 @@
-/* Checks swresample's kernel with filters of every length and rates up and down. */
+/* Checks swresample's kernel with filters of random even length, upsampling and downsampling. */
 #include "check/check.h"
 #include "libswresample/resample.h"
 
 #define LONGEST 256 /* taps */
 #define PHASES 32
-#define MOST 64 /* output samples at a time */
+#define MOST 64 /* output samples per call */
 
 void __real_swri_resample_dsp_init(ResampleContext *c);
 
@@ -12,7 +12,7 @@ typedef int (*resample_function)(ResampleContext *c, void *dst, const void *src,
 
 static int16_t filters[PHASES * LONGEST], sound[MOST * 8 + LONGEST];
 
-/* As loud as sound gets, with filters whose taps add up to less than 2. */
+/* Fills the input with full-scale or random samples, and the filters with taps that sum to less than 2.0. */
 static void fill_sound(int length) {
     int extreme = between(0, 1);
     for (int i = 0; i < FF_ARRAY_ELEMS(filters); i++)

@@ -18,7 +18,7 @@ static SwsContext scalar, simd;
 static uint16_t samples[4 * WIDEST];
 static int16_t lines[ROWS][ARENA / ROWS];
 
-/* Coefficients as filters have them, or extreme ones. */
+/* Fills in coefficients as filters have them, random ones or extremes. */
 static void fill_filter(int16_t *filter, int count) {
     int kind = between(0, 3);
     for (int i = 0; i < count; i++)
@@ -27,7 +27,7 @@ static void fill_filter(int16_t *filter, int count) {
                                 : between(-1500, 9000);
 }
 
-/* Rises as in scaling by a constant ratio, with a little irregularity. */
+/* Fills in positions that rise as in scaling by a constant ratio, sometimes with small irregularities. */
 static void fill_positions(int32_t *positions, int width, int last) {
     int ratio = between(0, 1) ? between(0, 1 << 9) : between(0, 7 << 8), irregular = between(0, 3) == 0;
     int start = between(0, FFMAX(last, 0));
@@ -35,7 +35,7 @@ static void fill_positions(int32_t *positions, int width, int last) {
         positions[x] = av_clip(start + (x * ratio >> 8) + (irregular ? between(-2, 2) : 0), 0, last);
 }
 
-/* A copy of the filter for each context, as a kernel may keep it in another form. */
+/* Gives a context its own copy of the filter, as a kernel may repack it. */
 static void copy_filter(SwsContext *c, const int16_t *filter, const int32_t *positions, int taps, int width,
                         int src_width) {
     c->dstW = c->chrDstW = width;
@@ -140,7 +140,7 @@ static void compare_rounded_rows(const subject *s) {
     }
 }
 
-/* Between these two members, a context has pointers to functions alone. */
+/* Between these two members, a context has only function pointers. */
 #define SLOTS                                                                                                \
     ((offsetof(SwsContext, needs_hcscale) - offsetof(SwsContext, yuv2plane1)) / sizeof(any_function))
 
@@ -156,8 +156,9 @@ static void set_formats(SwsContext *c, enum AVPixelFormat from, enum AVPixelForm
     copy_filter(c, filter, positions, 1, 32, 32);
 }
 
-/* Fills both tables for these formats. swscale's own function calls one that is wrapped, so what that one put
- * into the scalar table is cleared. */
+/* Fills both tables for these formats. swscale's own ff_sws_init_scale calls the wrapped
+ * ff_sws_init_output_funcs, so the entries that it puts into the scalar table are
+ * cleared and filled again. */
 static void fill_tables(enum AVPixelFormat from, enum AVPixelFormat to, int flags) {
     SwsContext *c = &scalar;
     set_formats(&scalar, from, to, flags);
@@ -177,7 +178,7 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_P010,    AV_PIX_FMT_YUV420P12, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_GRAYF32, AV_PIX_FMT_RGB565,
     AV_PIX_FMT_YUV444P10};
 
-/* What a table has for the formats of each kernel that was checked. */
+/* The tables for the formats of each kernel that was checked. */
 static any_function known[4][SLOTS];
 
 static int is_known(int slot) {
@@ -187,7 +188,7 @@ static int is_known(int slot) {
     return 0;
 }
 
-/* For these formats, a table has no kernel but those that were checked. */
+/* Checks that the tables for these formats contain only kernels that were checked. */
 static void check_formats(enum AVPixelFormat from, enum AVPixelFormat to) {
     for (int fast = 0; fast < 2; fast++) {
         fill_tables(from, to, fast ? SWS_FAST_BILINEAR : SWS_BICUBIC);
@@ -197,14 +198,14 @@ static void check_formats(enum AVPixelFormat from, enum AVPixelFormat to) {
     }
 }
 
-/* A check leaves its own filters' functions in the contexts. */
+/* Refills the tables first, as a check leaves the functions of its own filters in the contexts. */
 static void check_kernel(const char *name, enum AVPixelFormat from, enum AVPixelFormat to, const void *slot,
                          test run) {
     fill_tables(from, to, SWS_BICUBIC);
     check(&table, name, slot, 0, 0, run);
 }
 
-/* Each of these shifts its sums by another number of bits. */
+/* Formats that shift their sums by different numbers of bits. */
 static const enum AVPixelFormat scaled[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_RGB24,
                                             AV_PIX_FMT_YUV420P16};
 

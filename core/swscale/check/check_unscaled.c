@@ -36,7 +36,7 @@ static void copy(SwsFunc function, uint8_t *arena, int slice_y, int slice_height
     compare_numbers("rows", slice_height, rows);
 }
 
-/* Samples are of 10 bits in most rounds; in the others their upper bits hold something too. */
+/* Fills in samples: of 10 bits in most rounds, with upper bits set in the others. */
 static void fill_samples(void) {
     int mask = between(0, 3) ? 1023 : 65535;
     fill_pixels((uint8_t *)samples, sizeof(samples));
@@ -64,7 +64,7 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10,   AV_PIX_FMT_YUV420P12, AV_PIX_FMT_YUV420P16,
     AV_PIX_FMT_GRAY8,     AV_PIX_FMT_YUV420P10BE, AV_PIX_FMT_YUVA420P10};
 
-/* Every pair of formats that has a kernel is one to check. */
+/* Checks every pair of formats that has a kernel. */
 void check_unscaled(void) {
     for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++)
         for (int k = 0; k < FF_ARRAY_ELEMS(formats); k++) {

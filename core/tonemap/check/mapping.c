@@ -12,7 +12,7 @@ static double peak;
 static uint16_t samples[3][WIDEST];
 static uint8_t mapped[3][WIDEST + 16];
 
-/* BT.2087's matrix, rounded less than there. */
+/* The matrix of BT.2087 with more digits than the recommendation prints. */
 static const double gamut[3][3] = {
     {1.660491, -0.587641, -0.072850}, {-0.124550, 1.132900, -0.008349}, {-0.018151, -0.100579, 1.118730}};
 
@@ -46,7 +46,7 @@ static void map_sample(int x, int is_hlg, double out[3]) {
     out[2] = (rgb[0] - luma) / 1.5748 * 224 + 128;
 }
 
-/* Grays, colors such as cameras see, and anything at all. */
+/* Fills in grays, colors as cameras record them, or arbitrary samples. */
 static void fill_samples(void) {
     int spread = ONE_OF(0, 60, 200, 512);
     for (int x = 0; x < WIDEST; x++) {
@@ -91,7 +91,8 @@ static void compare_rows(enum AVColorTransferCharacteristic transfer) {
                 differs("plane %d is written beyond %d", i, width);
         total += 3 * width;
     }
-    /* The steps of the table show where light that is left over from greater light is near 0. */
+    /* The table's steps become visible where the gamut matrix subtracts large values and
+     * the difference is near 0. */
     if (samples_off > total / 1000)
         differs("%d of %d samples are off", samples_off, total);
 }

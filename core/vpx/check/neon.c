@@ -1,4 +1,4 @@
-/* Compares our intrinsics of NEON with SIMDe's. */
+/* Compares our NEON intrinsics with SIMDe's. */
 #include "check/check.h"
 #include <arm_neon.h>
 #include "vpx_dsp/arm/transpose_neon.h"
@@ -8,7 +8,8 @@
 
 typedef void (*operation)(uint8_t *out, const uint8_t *in);
 
-/* Whole lanes of the least and the greatest, which bytes alike seldom make. */
+/* Adds lanes with the least and the greatest number, which the byte patterns of
+ * fill_pixels seldom produce. */
 static void fill_vectors(uint8_t *in) {
     static const uint8_t extremes[4][4] = {
         {0, 0, 0, 0x80}, {0xff, 0xff, 0xff, 0x7f}, {0, 0x80, 0, 0x80}, {0xff, 0x7f, 0xff, 0x7f}};

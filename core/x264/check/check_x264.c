@@ -1,4 +1,4 @@
-/* Checks every kernel of x264's. */
+/* Checks all x264 kernels. */
 #include "check_x264.h"
 
 void check_x264(void) {

@@ -1,4 +1,4 @@
-/* What the checks of x264's kernels share. */
+/* Declarations shared by the checks of the x264 kernels. */
 #ifndef CORE_X264_CHECK_H
 #define CORE_X264_CHECK_H
 

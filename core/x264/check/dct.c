@@ -6,7 +6,8 @@ void __real_x264_8_dct_init(uint32_t cpu, x264_dct_function_t *table);
 static x264_dct_function_t scalar, simd;
 static pixel source[16 * FENC_STRIDE], decoded[16 * FDEC_STRIDE];
 
-/* All functions that take coefficients first, and all that take pixels first, have the same wasm type. */
+/* The forward functions, which take coefficients first, share one wasm type, and so do the inverse ones,
+ * which take pixels first. */
 typedef void (*forward_function)(dctcoef *, pixel *, pixel *);
 typedef void (*inverse_function)(pixel *, dctcoef *);
 
@@ -24,9 +25,9 @@ static void compare_forward(const subject *s) {
     }
 }
 
-/* Coefficients as large as the arithmetic of either side holds: a whole block of small ones, or few large
- * ones. One step of the inverse multiplies the largest by 3.5 for 4x4 and by 7.375 for 8x8, and there are
- * two. */
+/* Fills in coefficients as large as the arithmetic of both functions allows: a whole block of small
+ * ones, or a few large ones. The inverse has two passes, each of which multiplies the largest by up to
+ * 3.5 for 4x4 and 7.375 for 8x8. */
 static void fill_coefficients(dctcoef *coefs, int per_block) {
     int dense = per_block == 16 ? 2600 : 590, few = between(1, 3), large = 32000 / few;
     int pattern = between(0, 3);
@@ -42,7 +43,8 @@ static void fill_coefficients(dctcoef *coefs, int per_block) {
                 coefs[block + i] = pattern == 2 ? between(-dense, dense) : between(0, 1) ? dense : -dense;
 }
 
-/* What x264 itself inverts: the transform of a residual after coarse quantization, scaled up by 64. */
+/* Fills in coefficients like those that x264 itself inverts: the transform of a residual
+ * after coarse quantization. */
 static void fill_from_residual(dctcoef *coefs, int per_block) {
     fill_pixels(source, sizeof(source));
     fill_pixels(decoded, sizeof(decoded));
@@ -55,7 +57,7 @@ static void fill_from_residual(dctcoef *coefs, int per_block) {
         coefs[i] = coefs[i] / 4 / step * step;
 }
 
-/* An inverse may use the coefficients as scratch memory, so that they are not compared. */
+/* An inverse may use the coefficients as scratch memory, so they are not compared. */
 static void compare_inverse(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         dctcoef coefs[256], copy[256];

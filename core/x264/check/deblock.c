@@ -7,7 +7,7 @@ static x264_deblock_function_t scalar, simd;
 
 #define EDGE (ARENA / 2)
 
-/* Steps at edges that are small enough to be filtered, for most rounds. */
+/* Fills in pixels whose steps at edges are, in most rounds, small enough to be filtered. */
 static void fill_surface(void) {
     fill_pixels(scalar_arena + EDGE - 2048, 4096);
     if (between(0, 3)) {
@@ -19,7 +19,7 @@ static void fill_surface(void) {
     memcpy(simd_arena, scalar_arena, ARENA);
 }
 
-/* Every alpha comes 15 times, with every beta up to twice x264's largest of 18. */
+/* Tests every alpha at least 15 times, with random betas up to twice x264's largest of 18. */
 static void compare_inter(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         int alpha = i & 255, beta = between(0, 36);

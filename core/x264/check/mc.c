@@ -31,8 +31,8 @@ typedef void (*luma_function)(pixel *, intptr_t, pixel **, intptr_t, int, int, i
 typedef pixel *(*reference_function)(pixel *, intptr_t *, pixel **, intptr_t, int, int, int, int,
                                      const x264_weight_t *);
 
-/* The sizes of partitions, and those with four columns or one row more, which x264's motion search asks for.
- */
+/* Picks the size of a partition: sometimes with the four more columns or the one more row that x264's motion
+ * search asks for, or with one more column, a width that has no kernel. */
 static void any_partition(int *width, int *height) {
     *width = ONE_OF(4, 8, 16) + ONE_OF(0, 0, 0, 4, 1);
     *height = ONE_OF(2, 4, 8, 16) + between(0, 1);
@@ -40,7 +40,7 @@ static void any_partition(int *width, int *height) {
 
 static pixel *sources[4] = {planes[0] + MIDDLE, planes[1] + MIDDLE, planes[2] + MIDDLE, planes[3] + MIDDLE};
 
-/* Every quarter-pel position comes 250 times. */
+/* Tests every quarter-pel position 250 times. */
 static void compare_luma(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         int width, height, x = 4 * between(-20, 20) + (i & 3), y = 4 * between(-20, 20) + (i >> 2 & 3);
@@ -75,7 +75,7 @@ static void compare_reference(const subject *s) {
 
 typedef void (*chroma_function)(pixel *, pixel *, intptr_t, pixel *, intptr_t, int, int, int, int);
 
-/* Every eighth-pel position comes 62 times. */
+/* Tests every eighth-pel position at least 62 times. */
 static void compare_chroma(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         int x = 8 * between(-10, 10) + (i & 7), y = 8 * between(-10, 10) + (i >> 3 & 7);
@@ -150,7 +150,7 @@ static void compare_load(const subject *s) {
 
 typedef void (*interleave_function)(pixel *, intptr_t, pixel *, intptr_t, pixel *, intptr_t, int, int);
 
-/* Pictures upside down have negative strides. */
+/* Bottom-up pictures have negative strides. */
 static void compare_interleave(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         intptr_t u = ONE_OF(100, 128, -100), v = ONE_OF(100, 140, -130);
@@ -165,8 +165,8 @@ static void compare_interleave(const subject *s) {
 
 typedef void (*half_pel_function)(pixel *, pixel *, pixel *, pixel *, intptr_t, int, int, int16_t *);
 
-/* The scalar function also writes v's columns -2, -1 and width to width + 2, which x264 overwrites when it
- * extends the borders; its assembler does not write them either. sums is scratch memory. */
+/* The scalar function also writes columns -2, -1 and width to width + 2 of v, which x264 overwrites when it
+ * extends the borders; x264's assembly does not write them either. sums is scratch memory. */
 static void compare_half_pels(const subject *s) {
     static int16_t sums[512];
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
@@ -211,7 +211,7 @@ static tables table = {
 
 #define SINGLE(field, run) check(&table, "mc " #field, &scalar.field, 0, 0, run)
 
-/* weight, offsetadd and offsetsub are tables themselves, of one function for each width. */
+/* weight, offsetadd and offsetsub are themselves tables, with one function for each width. */
 static void check_weights(const char *name, weight_fn_t *const *slot) {
     int index = (any_function *)slot - table.scalar;
     weight_fn_t *ours = ((weight_fn_t **)&simd)[index];

@@ -1,4 +1,4 @@
-/* Checks what compares blocks: sad, satd, ssd, variances and the costs of intra modes. */
+/* Checks the kernels that compare blocks: SAD, SATD, SSD, variances and the costs of intra modes. */
 #include "check_x264.h"
 
 void __real_x264_8_pixel_init(uint32_t cpu, x264_pixel_function_t *table);
@@ -9,7 +9,7 @@ static pixel first[ARENA], second[ARENA];
 static void fill_blocks(void) {
     fill_pixels(first, 4096);
     fill_pixels(second, 4096);
-    if (between(0, 7) == 0) /* the largest difference */
+    if (between(0, 7) == 0) /* differences up to the largest */
         for (int i = 0; i < 4096; i++)
             second[i] = 255 - first[i];
 }
@@ -84,8 +84,8 @@ static void compare_chroma_variance(const subject *s) {
 
 typedef void (*intra_function)(pixel *, pixel *, int[3]);
 
-/* The scalar function leaves its last prediction in the block; x264's assembler does not. So the block may be
- * as it was or as there, and what is around it has to be the same. */
+/* The scalar function leaves its last prediction in the block; x264's assembly does not. So the block must be
+ * as before or as the scalar function left it, and the pixels around it must not change. */
 static void compare_intra(const subject *s) {
     static pixel before[4096];
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {

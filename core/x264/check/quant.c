@@ -1,11 +1,12 @@
-/* Checks quantization and what is told from quantized coefficients. */
+/* Checks quantization and the functions that examine quantized coefficients. */
 #include "check_x264.h"
 
 void __real_x264_8_quant_init(x264_t *h, uint32_t cpu, x264_quant_function_t *table);
 
 static x264_quant_function_t scalar, simd;
 
-/* A subject's width is its count of coefficients. Its copies have some memory beside them. */
+/* A subject's width is its number of coefficients. The arrays are longer, so that
+ * writes beyond them are found. */
 static dctcoef expected[128], coefs[128];
 
 static void copy_coefficients(void) {
@@ -17,7 +18,7 @@ static void compare_coefficients(void) {
         compare_numbers("coefficient", expected[i], coefs[i]);
 }
 
-/* No transform of x264's yields more than 32640. */
+/* Fills in coefficients up to limit. No transform of x264 yields more than 32640. */
 static void fill_large(int limit) {
     int pattern = between(0, 3);
     for (int i = 0; i < 128; i++)
@@ -68,7 +69,7 @@ static void compare_quant_dc(const subject *s) {
 
 typedef void (*dequant_function)(dctcoef *, int *, int);
 
-/* The largest factor is 36 * 255, of a quantization matrix at its limit. */
+/* The largest factor, 36 * 255, comes from a quantization matrix at its limit. */
 static void compare_dequant(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         int factors[6 * 64];
@@ -101,7 +102,8 @@ static void compare_denoise(const subject *s) {
     }
 }
 
-/* Mostly zeros and ones, as after quantization; the coefficient before a block may be anything. */
+/* Fills in mostly zeros and ones, as after quantization; the coefficient before a
+ * block may have any value. */
 static void fill_sparse(void) {
     int density = between(0, 12), large = between(0, 2) == 0;
     for (int i = 0; i < 128; i++) {
@@ -114,7 +116,7 @@ static void fill_sparse(void) {
 
 typedef int (*score_function)(dctcoef *);
 
-/* A subject's height is the place where x264 has its blocks begin. */
+/* A subject's height is the offset at which x264 starts its blocks. */
 static void compare_score(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         fill_sparse();
@@ -133,7 +135,7 @@ static void compare_levels(const subject *s) {
         memset(&expected_list, 99, sizeof(list));
         memset(&list, 99, sizeof(list));
         fill_sparse();
-        expected[start + between(0, s->width - 1)] = 1; /* x264 never asks about an empty block */
+        expected[start + between(0, s->width - 1)] = 1; /* x264 never passes an empty block */
         copy_coefficients();
         int count = ((levels_function)s->scalar)(expected + start, &expected_list);
         compare_numbers("count", count, ((levels_function)s->simd)(coefs + start, &list));
@@ -147,7 +149,8 @@ static tables table = {
 
 #define ENTRY(field, count, start, run) check(&table, "quant " #field, &scalar.field, count, start, run)
 
-/* The counts of coefficients by kind of block, as x264's enum has them; those of 15 begin behind another. */
+/* counts gives the number of coefficients of each kind of block in x264's enum; blocks
+ * of 15 start at offset 1. */
 static void check_kind(const char *what, int kind, const void *slot, test run) {
     static const int counts[14] = {16, 15, 16, 4, 15, 64, 16, 15, 16, 64, 16, 15, 16, 64};
     char name[64];

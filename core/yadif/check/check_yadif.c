@@ -15,7 +15,7 @@ extern const AVFilter ff_vf_yadif;
 static YADIFContext scalar, simd;
 static uint8_t pictures[3][ROWS * STRIDE];
 
-/* At the edges of a picture, the row below or above stands in for the other. */
+/* At the top and bottom of a picture, yadif uses the same row as the one above and the one below. */
 static void compare_lines(const subject *s) {
     for (int i = 0; i < 2 * ROUNDS && !has_failed(); i++) {
         int middle = 4 * STRIDE + 10, width = between(0, WIDEST), at = between(0, 99);

@@ -1,4 +1,4 @@
-/* Stands in front of libvpx's header of the same name. */
+/* Found before libvpx's header of the same name, which it includes. */
 #ifndef CORE_VPX_TRANSPOSE_NEON_H
 #define CORE_VPX_TRANSPOSE_NEON_H
 
@@ -6,7 +6,8 @@
 #include_next <vpx_dsp/arm/transpose_neon.h>
 #undef transpose_s16_8x8
 
-/* By interleaving, which is one instruction of most processors; libvpx swaps within pairs, which is three to five. */
+/* Transposes by interleaving, which takes one instruction on most processors; libvpx swaps within pairs,
+ * which takes three to five. */
 static inline void transpose_s16_8x8(int16x8_t *a0, int16x8_t *a1, int16x8_t *a2, int16x8_t *a3,
                                      int16x8_t *a4, int16x8_t *a5, int16x8_t *a6, int16x8_t *a7) {
     int16x8_t *out[8] = {a0, a1, a2, a3, a4, a5, a6, a7};
