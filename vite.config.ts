@@ -16,7 +16,7 @@ const SLOW = {
   maxWorkers: 4,
   sequence: { groupOrder: 1 },
 };
-// Without isolation, files share the modules and cores that a process has loaded.
+// Loading the modules and the core takes longer than many a file, so the files of a process share them.
 const SHARED = { ...SLOW, isolate: false };
 
 /**

@@ -168,13 +168,22 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     { signal }: ReadOptions = {},
   ): AsyncGenerator<OutputEstimate, void> {
     const { request, file, extra } = await prepareSample(sample, signal);
+    yield* eachResult((id) => api.estimate(id, request, file, extra), api.refine, signal);
+  }
+
+  /** Starts a sample in the worker, yields its results until there are no more, and ends it. */
+  async function* eachResult<T>(
+    start: (id: string) => Promise<void>,
+    read: (id: string) => Promise<T | null>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<T, void> {
     const id = crypto.randomUUID();
     try {
-      await untilAborted(api.estimate(id, request, file, extra), signal);
+      await untilAborted(start(id), signal);
       for (;;) {
-        const next = await untilAborted(api.refine(id), signal);
-        if (next === null) return;
-        yield next;
+        const result = await untilAborted(read(id), signal);
+        if (result === null) return;
+        yield result;
       }
     } finally {
       api.endSample(id).catch(() => {});
@@ -215,17 +224,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   ): AsyncGenerator<FilmstripPicture, void> {
     const { filmstripRequest } = await import("../client/filmstrip.ts");
     const { request, file } = await prepareSample(filmstripRequest(input, options), signal);
-    const id = crypto.randomUUID();
-    try {
-      await untilAborted(api.filmstrip(id, request, file), signal);
-      for (;;) {
-        const next = await untilAborted(api.nextPicture(id), signal);
-        if (next === null) return;
-        yield next;
-      }
-    } finally {
-      api.endSample(id).catch(() => {});
-    }
+    yield* eachResult((id) => api.filmstrip(id, request, file), api.nextPicture, signal);
   }
 
   async function list<T>(type: RecordType | "job", { signal, ...query }: ListOptions): Promise<Page<T>> {
