@@ -155,7 +155,7 @@ describe("by a service", () => {
   test.concurrent.for(CONTRADICTORY)("keeps the colors of $name", LIMIT, (clip) =>
     judgeContradictory(encode, clip),
   );
-  // One format for each encoder.
+  // Each encoder makes one format.
   test.concurrent("reads RGB and CMYK of JPEGs with and without markers", LIMIT, () =>
     judgeJpegs(encode, ["webp", "avif"]),
   );
@@ -172,7 +172,7 @@ describe("by a page", () => {
     judgeSizes(encode, format),
   );
   test.for(CONTRADICTORY)("keeps the colors of $name", LIMIT, (clip) => judgeContradictory(encode, clip));
-  // One format for each encoder.
+  // Each encoder makes one format.
   test("reads RGB and CMYK of JPEGs with and without markers", LIMIT, () =>
     judgeJpegs(encode, ["webp", "png"]),
   );

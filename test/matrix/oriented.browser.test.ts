@@ -24,7 +24,7 @@ const LIMIT = { timeout: 240_000 };
 const folder = await mkdtemp(join(tmpdir(), "framewright-oriented-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-// One orientation with mirroring and one without.
+// Orientation 5 mirrors the picture, and 8 does not.
 const TURNED = [5, 8] as const;
 
 /** The formats that state an orientation, and the orientations to test in each; one parser reads the value for all formats. */

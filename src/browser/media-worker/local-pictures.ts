@@ -161,7 +161,7 @@ async function decodeSpan(
     const blob = writeRawMatroska({ ...shape, fps: source.fps ?? DEFAULT_FPS, color, pictures });
     const drawn = shown;
     shown = null;
-    // If the caller fails before it draws, `close` frees the sample.
+    // `close` frees the sample if the caller fails before it draws.
     samples.add(drawn);
     return {
       reader: createBlobReader(blob),
