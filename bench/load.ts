@@ -24,19 +24,19 @@ export interface Load {
 export async function runLoad(request: LoadRequest, total: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
-  let left = total;
+  let remaining = total;
   const started = performance.now();
   const connection = async () => {
-    while (left-- > 0) {
-      const sent = performance.now();
+    while (remaining-- > 0) {
+      const start = performance.now();
       await send(request, agent);
-      times.push(performance.now() - sent);
+      times.push(performance.now() - start);
     }
   };
   try {
     await Promise.all(Array.from({ length: connections }, connection));
   } finally {
-    left = 0;
+    remaining = 0;
     agent.destroy();
   }
   const rate = total / ((performance.now() - started) / 1000);

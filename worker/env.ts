@@ -19,12 +19,12 @@ export function readEnv(bindings: Bindings): Env {
 
 // Drawn in bulk: an id takes 16 numbers, and each draw leaves the isolate.
 const numbers = new Uint32Array(256);
-let left = 0;
+let remaining = 0;
 
 /** Returns a cryptographically random number in [0, 1). */
 export function random(): number {
-  if (left === 0) left = crypto.getRandomValues(numbers).length;
-  return (numbers[--left] ?? 0) / 2 ** 32;
+  if (remaining === 0) remaining = crypto.getRandomValues(numbers).length;
+  return (numbers[--remaining] ?? 0) / 2 ** 32;
 }
 
 /** Returns the bucket of media: R2, or the directory that the local service binds instead. */

@@ -82,7 +82,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
     log: createLog(settings.LOG_LEVEL),
     keys: createKeyRing({
       home: (locator) => ({ find: (hash, at) => patiently(async () => keysIn(locator).find(hash, at)) }),
-      listed: settings.API_KEYS ?? [],
+      apiKeys: settings.API_KEYS ?? [],
       operators: settings.OPERATOR_KEY ?? [],
       now,
     }),

@@ -74,8 +74,8 @@ app.put("/storage/:bytes", async (c) => {
   const part = new Uint8Array(5 * 1024 * 1024);
   const upload = await c.env.MEDIA.createMultipartUpload("bytes");
   const parts: unknown[] = [];
-  for (let left = Number(c.req.param("bytes")); left > 0; left -= part.length) {
-    parts.push(await upload.uploadPart(parts.length + 1, part.subarray(0, Math.min(left, part.length))));
+  for (let remaining = Number(c.req.param("bytes")); remaining > 0; remaining -= part.length) {
+    parts.push(await upload.uploadPart(parts.length + 1, part.subarray(0, Math.min(remaining, part.length))));
   }
   await upload.complete(parts);
   return c.body(null, 204);

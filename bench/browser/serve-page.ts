@@ -27,7 +27,7 @@ const ISOLATED = {
 
 /** Serves the page and the cores of ffmpeg.wasm on a free port. */
 export async function servePage(folders: PageFolders, ends: AsyncDisposableStack): Promise<PageServer> {
-  const sent: { path: string; bytes: number }[] = [];
+  const transfers: { path: string; bytes: number }[] = [];
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://page");
     if (folders.isolated) {
@@ -38,7 +38,7 @@ export async function servePage(folders: PageFolders, ends: AsyncDisposableStack
     const before = response.socket?.bytesWritten ?? 0;
     const { socket } = response;
     response.on("close", () => {
-      sent.push({ path: pathname, bytes: (socket?.bytesWritten ?? 0) - before });
+      transfers.push({ path: pathname, bytes: (socket?.bytesWritten ?? 0) - before });
     });
     void answerFile(folder, path, request, response);
   });
@@ -50,7 +50,7 @@ export async function servePage(folders: PageFolders, ends: AsyncDisposableStack
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     takeBytes(paths = FILES) {
-      const responses = sent.splice(0).filter(({ path }) => paths.test(path));
+      const responses = transfers.splice(0).filter(({ path }) => paths.test(path));
       return responses.reduce((sum, { bytes }) => sum + bytes, 0);
     },
   };

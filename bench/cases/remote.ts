@@ -99,11 +99,11 @@ function drained(response: ServerResponse): Promise<void> {
 
 function createPace(bytesPerSecond: number): Pace {
   // When everything taken so far will have been sent.
-  let sent = 0;
+  let drainTime = 0;
   return async (bytes) => {
     const now = performance.now();
-    sent = Math.max(sent, now) + (bytes / bytesPerSecond) * 1000;
-    if (sent - now > PAUSE_MS) await sleep(sent - now);
+    drainTime = Math.max(drainTime, now) + (bytes / bytesPerSecond) * 1000;
+    if (drainTime - now > PAUSE_MS) await sleep(drainTime - now);
   };
 }
 

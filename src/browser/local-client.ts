@@ -208,9 +208,9 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       const moment = { ...(at !== undefined && { at }), ...(view && onPart && { view }) };
       await untilAborted(api.preview(id, request, moment, file, extra), either);
       for (;;) {
-        const shown = await untilAborted(api.show(id), either);
-        if ("whole" in shown) return shown.whole;
-        onPart?.(shown.part);
+        const update = await untilAborted(api.show(id), either);
+        if ("whole" in update) return update.whole;
+        onPart?.(update.part);
       }
     } finally {
       api.endSample(id).catch(() => {});

@@ -78,10 +78,10 @@ export function createPace(since: "start" | "sight" = "start"): Pace {
     }
     const { reports } = current;
     if (reports.at(-1)?.percent !== report.percent) reports.push(report);
-    const left = timeLeft(reports);
-    if (left === null) return NO_PACE;
+    const remaining = timeLeft(reports);
+    if (remaining === null) return NO_PACE;
     const media = mediaSeconds(step, record.options);
-    return { speed: media === null ? null : media * left.rate, eta: left.eta };
+    return { speed: media === null ? null : media * remaining.rate, eta: remaining.eta };
   };
 }
 

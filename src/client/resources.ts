@@ -97,10 +97,10 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
     const upload = await uploads.create({ ...descriptionOf(file), ...settings, size });
     const stop = new AbortController();
     const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-    const sent = new Map<number, number>();
+    const bytesByPart = new Map<number, number>();
     const report = (part: number, bytes: number) => {
-      sent.set(part, Math.max(sent.get(part) ?? 0, bytes));
-      const all = [...sent.values()].reduce((sum, each) => sum + each, 0);
+      bytesByPart.set(part, Math.max(bytesByPart.get(part) ?? 0, bytes));
+      const all = [...bytesByPart.values()].reduce((sum, each) => sum + each, 0);
       onProgress?.(Math.min(size, all), size);
     };
     try {

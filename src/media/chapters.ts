@@ -38,14 +38,14 @@ export function readChapters(
     .filter(({ start, end = start }) => start >= 0 && start <= BOUNDS.seconds.max && end >= start)
     .sort((a, b) => a.start - b.start)
     .slice(0, CHAPTER_LIMITS.chapters);
-  const listed = stated.map(({ start, end, title }, index) => ({
+  const bounded = stated.map(({ start, end, title }, index) => ({
     start: boundTime(start),
     end: boundTime(end ?? stated[index + 1]?.start ?? Math.max(start, duration ?? start)),
     title: [...title.slice(0, 2 * CHAPTER_LIMITS.title).replaceAll("\0", "")]
       .slice(0, CHAPTER_LIMITS.title)
       .join(""),
   }));
-  const chapters = origin > 0 ? moveChapters(listed, { start: origin, duration: null }) : listed;
+  const chapters = origin > 0 ? moveChapters(bounded, { start: origin, duration: null }) : bounded;
   return chapters.length > 0 ? chapters : undefined;
 }
 

@@ -122,13 +122,13 @@ function scaled(own: Size, { rotate, crop }: Geometry, scale: Size, limits: Draw
     Math.sqrt(pixels / (ideal.width * ideal.height)),
     side / Math.max(ideal.width, ideal.height),
   );
-  const drawn = {
+  const picture = {
     width: length(ideal.width * share),
     height: length(ideal.height * share),
   };
-  const [across, down] = [drawn.width / turned.width, drawn.height / turned.height];
+  const [across, down] = [picture.width / turned.width, picture.height / turned.height];
   return {
-    size: sideways ? { width: drawn.height, height: drawn.width } : drawn,
+    size: sideways ? { width: picture.height, height: picture.width } : picture,
     crop: crop && {
       x: Math.floor(crop.x * across),
       y: Math.floor(crop.y * down),

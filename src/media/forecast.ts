@@ -52,8 +52,8 @@ export interface Forecast {
 export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Forecast {
   const plan = createPlan(source, kind, options);
   const geometry = geometryOf(plan);
-  const drawn = geometry ?? plan.waveform?.picture ?? null;
-  const size = drawn ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
+  const picture = geometry ?? plan.waveform?.picture ?? null;
+  const size = picture ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
   const tracks = [plan.video, plan.audio].filter((track) => track !== null);
   const bytes = leastOf(bytesOf(plan, source), copiedBytes(plan, source)?.most ?? null);
   const limit = "target_size" in options ? options.target_size : undefined;

@@ -48,8 +48,8 @@ function errorOf(issue: Issue | undefined, isText: boolean): MediaError {
 
 function paramOf({ path, ...issue }: Issue): string | undefined {
   const field = issue.code === "unrecognized_keys" ? [...path, clip(issue.keys[0] ?? "")] : path;
-  const named = field[0] === "input" || field[0] === "options" ? field : field.slice(0, 1);
-  return named.length > 0 ? named.join(".") : undefined;
+  const param = field[0] === "input" || field[0] === "options" ? field : field.slice(0, 1);
+  return param.length > 0 ? param.join(".") : undefined;
 }
 
 function kindOf(issue: Issue, isText: boolean): ErrorKind {

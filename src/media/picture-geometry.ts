@@ -96,17 +96,17 @@ export function storedPicture(source: Source): StoredPicture | null {
  * neither side exceeds the displayed one. Throws `invalid_options` when the result is empty or too large.
  */
 export function targetSize(displayed: Size, options: GeometryOptions, rules: SizeRules): Size {
-  const requested = {
+  const target = {
     width: toPixels(options.width, displayed.width),
     height: toPixels(options.height, displayed.height),
   };
   const { width: widest, height: highest } = options.enlarge === false ? displayed : NO_LIMIT;
   const width = Math.min(
-    requested.width ?? displayed.width * ((requested.height ?? displayed.height) / displayed.height),
+    target.width ?? displayed.width * ((target.height ?? displayed.height) / displayed.height),
     widest,
   );
   const height = Math.min(
-    requested.height ?? displayed.height * ((requested.width ?? displayed.width) / displayed.width),
+    target.height ?? displayed.height * ((target.width ?? displayed.width) / displayed.width),
     highest,
   );
   const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);

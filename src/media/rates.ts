@@ -251,8 +251,8 @@ export function videoBitsWithin(bytes: number, plan: Plan, source: Source): numb
   const { duration } = plan;
   if (duration === null) throw errors.targetSizeDurationUnknown();
   const other = bytesBesidePictures(plan, source);
-  const left = ((bytes - other) * 8) / duration;
-  const bitrate = Math.round(left * TARGET_SHARE.video);
+  const available = ((bytes - other) * 8) / duration;
+  const bitrate = Math.round(available * TARGET_SHARE.video);
   if (bitrate >= VIDEO_FLOOR) return Math.min(bitrate, maxVideoBits(plan, source));
   const minBytes = Math.ceil(other + ((VIDEO_FLOOR / TARGET_SHARE.video) * duration) / 8);
   throw errors.targetSizeTooSmall({ bytes, duration, minBytes });
@@ -336,12 +336,12 @@ export function typicalQuality(video: VideoPlan | null, source: Source): Quality
   const { codec, rate } = video;
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const pictures = { width, height, fps };
-  const needed = (quality: Quality) => {
+  const bitrateOf = (quality: Quality) => {
     const crf = CRF[codec][quality];
     const typical = FOOTAGE_SHARE * bitsFor(codec, crf, { ...pictures, source_bits: null });
     return Math.min(typical, bitsFor(codec, crf, { ...pictures, source_bits: sourceBits(source, pictures) }));
   };
-  return QUALITIES.findLast((quality) => needed(quality) <= rate.bitrate) ?? "poor";
+  return QUALITIES.findLast((quality) => bitrateOf(quality) <= rate.bitrate) ?? "poor";
 }
 
 /** The rungs of the ladder of adaptive video: short side in pixels, and highest bits per second. */

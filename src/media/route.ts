@@ -155,20 +155,20 @@ export function decide(plan: Plan, offers: readonly Offer[]): Decision {
   const refusals = offers.flatMap(({ encoder, refusal }) => (refusal ? [{ encoder, ...refusal }] : []));
   if (!first) throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
   const keeps = keepsWork(plan, first);
-  const chosen = keeps ? first : fastest(able, first);
-  const before = offers.slice(0, offers.indexOf(chosen));
+  const best = keeps ? first : fastest(able, first);
+  const before = offers.slice(0, offers.indexOf(best));
   const passed = before.flatMap(({ encoder, refusal, seconds }) =>
     refusal
       ? [{ encoder, ...refusal }]
-      : [{ encoder, code: "slower" as const, seconds: seconds ?? 0, than_seconds: chosen.seconds ?? 0 }],
+      : [{ encoder, code: "slower" as const, seconds: seconds ?? 0, than_seconds: best.seconds ?? 0 }],
   );
-  const { encoder, chunk_seconds, seconds } = chosen;
-  const others = able.filter((offer) => !keeps && offer !== chosen);
+  const { encoder, chunk_seconds, seconds } = best;
+  const others = able.filter((offer) => !keeps && offer !== best);
   return {
     encoder,
     chunk_seconds,
     seconds,
-    reason: reasonOf(plan, chosen, others, passed),
+    reason: reasonOf(plan, best, others, passed),
     refusals: passed,
   };
 }

@@ -159,7 +159,7 @@ function editComments(bytes: Uint8Array, start: number, { cover, values }: Comme
   const count = start + 4 + view.getUint32(start, true);
   const comments: Uint8Array[] = [];
   let end = count + 4;
-  for (let left = view.getUint32(count, true); left > 0; left--) {
+  for (let remaining = view.getUint32(count, true); remaining > 0; remaining--) {
     const next = end + 4 + view.getUint32(end, true);
     comments.push(...splitComment(bytes.subarray(end + 4, next), values));
     end = next;

@@ -11,11 +11,11 @@ export interface Contents {
   /** Video packets; null when their number may differ from that of the encoded pictures. */
   pictures: number | null;
   /** Pictures in the file if `pictures` is null; absent if they equal the decoded ones. */
-  found?: number;
+  filePictures?: number;
   /** Total duration of the audio packets in seconds. */
   sound: number;
   /** Seconds of sound that a decoder outputs, from the number of packets; absent when unknown. */
-  played?: number;
+  decodedSound?: number;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function countContents(
     return {
       pictures: video ? (indexed(video) ?? (await countPackets(video))).visible.packets : 0,
       sound: sound?.visible.seconds ?? 0,
-      ...(sound && frame && { played: sound.packets * frame - hidden }),
+      ...(sound && frame && { decodedSound: sound.packets * frame - hidden }),
     };
   } finally {
     opener.close();

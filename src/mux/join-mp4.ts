@@ -309,7 +309,7 @@ function readSharedEntry(entry: Uint8Array, quicktime: boolean): SharedEntry | n
 // Sets array_completeness (ISO/IEC 14496-15, 8.3.3.1), which this entry type requires.
 function completeArrays(record: Uint8Array): void {
   let at = 23;
-  for (let left = record[22] ?? 0; left > 0 && at + 3 <= record.length; left--) {
+  for (let remaining = record[22] ?? 0; remaining > 0 && at + 3 <= record.length; remaining--) {
     record[at] = (record[at] ?? 0) | 0x80;
     let units = numberAt(record, at + 1);
     at += 3;

@@ -424,7 +424,7 @@ export function createExtentReader(
 
   return {
     async copy(bytes, out) {
-      for (let left = bytes; left > 0; ) {
+      for (let remaining = bytes; remaining > 0; ) {
         if (buffer.length === 0) {
           const next = prefetched ?? readOn();
           if (!next) throw errors.partsDamaged();
@@ -432,9 +432,9 @@ export function createExtentReader(
           prefetched = readOn();
         }
         signal?.throwIfAborted();
-        const piece = buffer.subarray(0, left);
+        const piece = buffer.subarray(0, remaining);
         buffer = buffer.subarray(piece.length);
-        left -= piece.length;
+        remaining -= piece.length;
         await out.add(piece);
       }
     },

@@ -268,8 +268,8 @@ export function editsOf({ first, start, duration }: ShownTrack, movieTicks: numb
   const rest = Math.max(0, duration - from) / ticks;
   // A coarse length close to the remaining duration means all of it.
   const cut = !pictures && edit.length !== null && Math.abs(edit.length - rest) > 2 * edit.grain;
-  const shown = { length: Math.round((cut ? (edit.length ?? rest) : rest) * movieTicks), from };
-  return delay > 0 ? [{ length: Math.round(delay * movieTicks), from: -1 }, shown] : [shown];
+  const mediaEdit = { length: Math.round((cut ? (edit.length ?? rest) : rest) * movieTicks), from };
+  return delay > 0 ? [{ length: Math.round(delay * movieTicks), from: -1 }, mediaEdit] : [mediaEdit];
 }
 
 /** Writes the edits of a track; empty when it needs none. */

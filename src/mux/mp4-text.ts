@@ -27,7 +27,7 @@ import {
 const TICKS = 1000;
 const MAX_NAME = 255;
 const GROUP = 3;
-const FLAGS = { shown: 3, hidden: 2 } as const;
+const FLAGS = { visible: 3, hidden: 2 } as const;
 // 3GPP TS 26.245, 5.16, and QuickTime: the bits for "some samples forced" and "all samples forced".
 const FORCED = 0xc0000000;
 
@@ -108,7 +108,7 @@ export function writeTextTrak({ id, track, samples, offset, movie, quicktime }: 
   const ms = samples.durations.reduce((sum, each) => sum + each, 0);
   const toMovieTicks = (each: number) => Math.round((each / TICKS) * movie);
   const [delay, length] = [toMovieTicks(samples.delay), toMovieTicks(ms)];
-  const flags = track?.default ? FLAGS.shown : FLAGS.hidden;
+  const flags = track?.default ? FLAGS.visible : FLAGS.hidden;
   const group = track ? GROUP : 0;
   const tkhd = fullBox("tkhd", 1, flags, [
     u64(0, 0),

@@ -119,7 +119,7 @@ function readSps(unit: Uint8Array): AvcPictures | null {
     bits.take(1);
     bits.unsigned();
     bits.unsigned();
-    for (let left = Math.min(bits.unsigned(), 255); left > 0; left--) bits.unsigned();
+    for (let remaining = Math.min(bits.unsigned(), 255); remaining > 0; remaining--) bits.unsigned();
   }
   bits.unsigned();
   bits.take(1);
@@ -134,7 +134,7 @@ function skipScaling(bits: Bits, lists: number): void {
   for (let list = 0; list < lists; list++) {
     if (!bits.take(1)) continue;
     let next = 8;
-    for (let left = list < 6 ? 16 : 64; left > 0 && next !== 0; left--) {
+    for (let remaining = list < 6 ? 16 : 64; remaining > 0 && next !== 0; remaining--) {
       const code = bits.unsigned();
       const delta = code % 2 ? (code + 1) / 2 : -code / 2;
       next = (next + delta + 256) % 256;

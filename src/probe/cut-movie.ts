@@ -36,24 +36,24 @@ function firstMissing(moov: DataView, trak: Box, fileSize: number): number | nul
   const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
   if (!stsz || !stsc || !stts || !chunks || ticks === 0) return null;
   const shared = moov.getUint32(stsz.start + 4);
-  const listed = shared > 0 ? Number.POSITIVE_INFINITY : Math.floor((stsz.end - stsz.start - 12) / 4);
-  const count = Math.min(moov.getUint32(stsz.start + 8), listed);
+  const rows = shared > 0 ? Number.POSITIVE_INFINITY : Math.floor((stsz.end - stsz.start - 12) / 4);
+  const count = Math.min(moov.getUint32(stsz.start + 8), rows);
   const width = stco ? 4 : 8;
   const chunkCount = Math.floor((chunks.end - chunks.start - 8) / width);
   const perChunk = runsOfChunks(moov, stsc);
   for (let chunk = 0, sample = 0; chunk < chunkCount && sample < count; chunk++) {
     const at = chunks.start + 8 + chunk * width;
     let offset = stco ? moov.getUint32(at) : Number(moov.getBigUint64(at));
-    let left = perChunk(chunk + 1);
+    let remaining = perChunk(chunk + 1);
     if (shared > 0) {
       // A crafted count may be 2^32, so packets of one size are not walked.
       const intact = Math.max(0, Math.floor((fileSize - offset) / shared));
-      const skipped = Math.min(left, count - sample, intact);
+      const skipped = Math.min(remaining, count - sample, intact);
       sample += skipped;
-      left -= skipped;
+      remaining -= skipped;
       offset += skipped * shared;
     }
-    for (; left > 0 && sample < count; left--, sample++) {
+    for (; remaining > 0 && sample < count; remaining--, sample++) {
       offset += shared || moov.getUint32(stsz.start + 12 + sample * 4);
       if (offset <= fileSize) continue;
       const time = walkRuns(moov, stts);

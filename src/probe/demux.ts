@@ -184,8 +184,10 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   const [[video, video_track], [audio, sound_track]] = [main("video"), main("audio")];
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
-  const listed = video && index?.get(video.track.id);
-  const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets, listed) : null;
+  const trackIndex = video && index?.get(video.track.id);
+  const picture = video?.track.isVideoTrack()
+    ? await pictureFacts(video.track, video.packets, trackIndex)
+    : null;
   const sound = audio?.sound ?? null;
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, context.extras);
@@ -215,12 +217,12 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     ...(video_track > 0 && { video_track }),
     ...(sound_track > 0 && { sound_track }),
   };
-  const named = tracks.every(({ stream }) => stream.codec !== null);
+  const hasCodecs = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || containerOf({ format }).max_measured > 0;
   const origin = context.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
   return {
     source: withExtras(source, extras, origin),
-    complete: named && timed && !context.hidden && (picture?.complete ?? true),
+    complete: hasCodecs && timed && !context.hidden && (picture?.complete ?? true),
     implicit: (
       await Promise.all(tracks.map(({ track }) => track.isAudioTrack() && isImplicit(track)))
     ).includes(true),

@@ -124,7 +124,7 @@ async function createFinder(
   const entry: Find = async (time) => {
     let key = await sink.getKeyPacket(origin + time + EPSILON_SECONDS);
     if (!codec) key = key && ((await sink.getKeyPacket(justBefore(key))) ?? key);
-    for (let left = MAX_TRIES; key && left > 0; left--) {
+    for (let tries = MAX_TRIES; key && tries > 0; tries--) {
       const at = key.timestamp - origin;
       const lead = codec ? await leadOf(key) : 0;
       if (lead !== null && at + lead * frame <= time + EPSILON_SECONDS)

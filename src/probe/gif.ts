@@ -153,14 +153,14 @@ export function usedColors(view: DataView, start: number, until = -1): Uint8Arra
 }
 
 function codesOf(view: DataView, start: number): (width: number) => number | null {
-  let [at, left, value, bits] = [start, 0, 0, 0];
+  let [at, remaining, value, bits] = [start, 0, 0, 0];
   return (width) => {
     while (bits < width) {
-      if (left === 0) left = view.getUint8(at++);
-      if (left === 0) return null;
+      if (remaining === 0) remaining = view.getUint8(at++);
+      if (remaining === 0) return null;
       value |= view.getUint8(at++) << bits;
       bits += 8;
-      left--;
+      remaining--;
     }
     const code = value & (2 ** width - 1);
     value >>= width;

@@ -141,7 +141,7 @@ function placesOf(view: DataView, iprp: Box): ReadonlyMap<number, readonly numbe
   const wideIds = view.getUint8(ipma.start) > 0;
   const wide = (view.getUint8(ipma.start + 3) & 1) === 1;
   let at = ipma.start + 8;
-  for (let left = view.getUint32(ipma.start + 4); left > 0 && at < ipma.end; left--) {
+  for (let remaining = view.getUint32(ipma.start + 4); remaining > 0 && at < ipma.end; remaining--) {
     const item = readId(view, at, wideIds);
     at += wideIds ? 4 : 2;
     const count = view.getUint8(at++);
@@ -437,7 +437,7 @@ function lastExtent(view: DataView, iloc: Box): number | null {
   let at = iloc.start + 6;
   const take = (bytes: number): number => {
     let value = 0;
-    for (let left = bytes; left > 0; left--) value = value * 256 + view.getUint8(at++);
+    for (let remaining = bytes; remaining > 0; remaining--) value = value * 256 + view.getUint8(at++);
     return value;
   };
   let last = 0;

@@ -429,8 +429,8 @@ export async function readCueTimes(
   return children(bytes, 0, bytes.length).flatMap((point) => {
     const time = unsigned(bytes, find(bytes, point, EBML.cue_time));
     const places = inside(bytes, point).filter(({ id }) => id === EBML.cue_positions);
-    const shown = places.some((place) => unsigned(bytes, find(bytes, place, EBML.cue_track)) === number);
-    return shown && time !== undefined ? [(time * scale) / 1e9] : [];
+    const isOfTrack = places.some((place) => unsigned(bytes, find(bytes, place, EBML.cue_track)) === number);
+    return isOfTrack && time !== undefined ? [(time * scale) / 1e9] : [];
   });
 }
 
@@ -569,8 +569,8 @@ function coverRange(reader: ByteReader, { start, end }: ByteRange): ByteReader {
       await put({ start: from, end: Math.min(to, start) });
       await put({ start: Math.max(from, end), end: to });
       if (from < start + cover.length) {
-        const shown = cover.subarray(Math.max(0, from - start), to - start);
-        bytes.set(shown, Math.max(0, start - from));
+        const slice = cover.subarray(Math.max(0, from - start), to - start);
+        bytes.set(slice, Math.max(0, start - from));
       }
       return bytes;
     },

@@ -40,11 +40,11 @@ export function findBox(view: DataView, within: Box, ...path: string[]): Box | n
 export function readBoxHeader(
   view: DataView,
   at: number,
-  left: number,
+  remaining: number,
 ): { kind: string; size: number; header: number } {
   const short = view.getUint32(at);
   const kind = String.fromCharCode(...[4, 5, 6, 7].map((offset) => view.getUint8(at + offset)));
-  if (short === 0) return { kind, size: left, header: 8 };
+  if (short === 0) return { kind, size: remaining, header: 8 };
   if (short !== 1) return { kind, size: short, header: 8 };
   if (at + 16 > view.byteLength) return { kind, size: 0, header: 16 };
   return { kind, size: Number(view.getBigUint64(at + 8)), header: 16 };
@@ -186,7 +186,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const span = Math.max(seconds, toSeconds(last, timescale) - first);
     const edits = sumEdits(view, trak, movie);
     // Editors leave the header's duration as it was.
-    const shown = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
+    const duration = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
     const presentation = readPresentation(view, trak, movie, { first, span });
     presentations.set(id, presentation);
     // Text and time codes may start earlier, with an empty packet.
@@ -207,7 +207,7 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       edits: plays ? editsOf(view, trak) : "none",
       hidden: plays ? (presentation?.hidden ?? 0) : 0,
       ...(edited ?? { preroll: false, postroll: 0, visible: { packets: sizes.count, seconds } }),
-      visibleSeconds: shown > 0 && shown <= span + MAX_EXCESS ? Math.min(shown, limit) : seconds,
+      visibleSeconds: duration > 0 && duration <= span + MAX_EXCESS ? Math.min(duration, limit) : seconds,
       descriptions: plays ? descriptionsOf(view, stbl) : "one",
       timed: !plays || (timescale > 0 && (movie > 0 || !placesParts(view, trak))),
       consistent:
@@ -256,13 +256,13 @@ function placesParts(view: DataView, trak: Box): boolean {
 // Fragments may use descriptions that the index lists without packets.
 function descriptionsOf(view: DataView, stbl: Box): TrackIndex["descriptions"] {
   const [stsd, stsc] = [findBox(view, stbl, "stsd"), findBox(view, stbl, "stsc")];
-  const listed = stsd ? listBoxes(view, stsd.start + 8, stsd.end) : [];
-  if (listed.some(({ kind }) => kind === "encv" || kind === "enca")) return "encrypted";
-  if (listed.length <= 1) return "one";
+  const entries = stsd ? listBoxes(view, stsd.start + 8, stsd.end) : [];
+  if (entries.some(({ kind }) => kind === "encv" || kind === "enca")) return "encrypted";
+  if (entries.length <= 1) return "one";
   const numbers = new Set<number>();
   for (let at = (stsc?.start ?? 0) + 8; stsc && at + 12 <= stsc.end; at += 12)
     numbers.add(view.getUint32(at + 8));
-  const used = listed.filter((_, index) => numbers.size === 0 || numbers.has(index + 1));
+  const used = entries.filter((_, index) => numbers.size === 0 || numbers.has(index + 1));
   const textOf = ({ start, end }: Box) => bytesOf(view).subarray(start, end).join();
   if (new Set(used.map(({ kind }) => kind)).size > 1) return "codecs";
   return new Set(used.map(textOf)).size > 1 ? "several" : "unused";
@@ -372,9 +372,9 @@ function readPlayed(
   let [before, packets] = [0, 0];
   for (const { time, delta, run, offset } of timeRuns(view, table("stts"), table("ctts"))) {
     const [early, late] = edges.map((edge) => {
-      const left = edge * ticks - time - offset;
-      if (delta === 0) return left > 0 ? run : 0;
-      return Math.min(run, Math.max(0, Math.ceil(left / delta)));
+      const remaining = edge * ticks - time - offset;
+      if (delta === 0) return remaining > 0 ? run : 0;
+      return Math.min(run, Math.max(0, Math.ceil(remaining / delta)));
     }) as [number, number];
     before += early;
     packets += late - early;
@@ -405,21 +405,21 @@ function readLatest(view: DataView, stts: Box | null, ctts: Box | null): number 
 // Runs of packets with the same duration and offset, each with the decoding time of its first.
 function* timeRuns(view: DataView, stts: Box | null, ctts: Box | null) {
   const rows = (box: Box | null) => (box ? Math.max(0, Math.floor((box.end - box.start - 8) / 8)) : 0);
-  let [time, row, left, offset] = [0, 0, 0, 0];
+  let [time, row, remaining, offset] = [0, 0, 0, 0];
   for (let each = 0; stts && each < rows(stts); each++) {
     const delta = view.getUint32(stts.start + 12 + each * 8);
     for (let count = view.getUint32(stts.start + 8 + each * 8); count > 0; ) {
-      while (left === 0 && ctts && row < rows(ctts)) {
-        left = view.getUint32(ctts.start + 8 + row * 8);
+      while (remaining === 0 && ctts && row < rows(ctts)) {
+        remaining = view.getUint32(ctts.start + 8 + row * 8);
         offset = view.getInt32(ctts.start + 12 + row * 8);
         row++;
       }
-      if (left === 0) [left, offset] = [count, 0];
-      const run = Math.min(count, left);
+      if (remaining === 0) [remaining, offset] = [count, 0];
+      const run = Math.min(count, remaining);
       yield { time, delta, run, offset };
       time += run * delta;
       count -= run;
-      left -= run;
+      remaining -= run;
     }
   }
 }
@@ -430,11 +430,11 @@ function readSizes(view: DataView, box: Box | null, timed: number): { count: num
   const shared = view.getUint32(box.start + 4);
   const count = view.getUint32(box.start + 8);
   if (shared > 0) return { count: Math.min(count, timed), sum: shared * Math.min(count, timed) };
-  let [listed, sum] = [0, 0];
-  for (let at = box.start + 12; at + 4 <= box.end && listed < count; at += 4, listed++) {
+  let [rows, sum] = [0, 0];
+  for (let at = box.start + 12; at + 4 <= box.end && rows < count; at += 4, rows++) {
     sum += view.getUint32(at);
   }
-  return { count: listed, sum };
+  return { count: rows, sum };
 }
 
 function largestChunk(view: DataView, stsc: Box | null): number {

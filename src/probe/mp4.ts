@@ -404,14 +404,14 @@ function listSamples(moov: DataView, trak: Box): ChapterSample[] {
       value: (row: number, at = 0) => moov.getUint32(start + row * width + at),
     };
   };
-  const [times, runs, listed] = [table("stts", 8), table("stsc", 12), table("stsz", 4, 12)];
+  const [times, runs, sizeTable] = [table("stts", 8), table("stsc", 12), table("stsz", 4, 12)];
   const shared = table("stsz", 12, 0).rows > 0 ? table("stsz", 12, 4).value(0) : 0;
-  const sizes = shared > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => shared } : listed;
+  const sizes = shared > 0 ? { rows: table("stsz", 12, 8).value(0), value: () => shared } : sizeTable;
   const wide = stbl && findBox(moov, stbl, "co64");
   const chunkOffsets = wide ? table("co64", 8) : table("stco", 4);
   const samples: ChapterSample[] = [];
   const { delay, until } = readDelay(moov, trak);
-  let [time, row, left] = [0, 0, times.rows > 0 ? times.value(0) : 0];
+  let [time, row, remaining] = [0, 0, times.rows > 0 ? times.value(0) : 0];
   for (let chunk = 0, run = 0; chunk < chunkOffsets.rows && scale > 0; chunk++) {
     while (run + 1 < runs.rows && runs.value(run + 1) <= chunk + 1) run++;
     let at = wide
@@ -419,15 +419,15 @@ function listSamples(moov: DataView, trak: Box): ChapterSample[] {
       : chunkOffsets.value(chunk);
     const inside = runs.rows > 0 ? runs.value(run, 4) : 0;
     for (let count = 0; count < inside; count++) {
-      while (left === 0 && row + 1 < times.rows) left = times.value(++row);
+      while (remaining === 0 && row + 1 < times.rows) remaining = times.value(++row);
       const isFull = samples.length >= CHAPTER_LIMITS.chapters;
-      if (left === 0 || samples.length >= sizes.rows || isFull) return samples;
+      if (remaining === 0 || samples.length >= sizes.rows || isFull) return samples;
       const [size, ticks] = [sizes.value(samples.length), times.value(row, 4)];
       const start = delay + time / scale;
       samples.push({ at, size, time: start, length: Math.min(ticks / scale, until - start) });
       at += size;
       time += ticks;
-      left--;
+      remaining--;
     }
   }
   return samples;
@@ -437,11 +437,11 @@ function readDelay(moov: DataView, trak: Box): { delay: number; until: number } 
   const elst = findBox(moov, trak, "edts", "elst");
   const mvhd = listBoxes(moov, 8, moov.byteLength).find(({ kind }) => kind === "mvhd");
   const scale = readTimescale(moov, mvhd ?? null);
-  const [empty, shown] = elst && scale > 0 ? readEdits(moov, elst) : [];
-  if (!empty || !shown || empty.from >= 0 || shown.from < 0)
+  const [empty, edit] = elst && scale > 0 ? readEdits(moov, elst) : [];
+  if (!empty || !edit || empty.from >= 0 || edit.from < 0)
     return { delay: 0, until: Number.POSITIVE_INFINITY };
   const delay = empty.length / scale;
-  return { delay, until: shown.length > 0 ? delay + shown.length / scale : Number.POSITIVE_INFINITY };
+  return { delay, until: edit.length > 0 ? delay + edit.length / scale : Number.POSITIVE_INFINITY };
 }
 
 function readTitle(bytes: Uint8Array): string {

@@ -55,7 +55,7 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await voidDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented, edits, tags, left } = await tryDemux(
+  const { demuxed, ends, fragmented, edits, tags, intactSeconds } = await tryDemux(
     readable,
     formats,
     input.url,
@@ -64,7 +64,7 @@ export async function probeMedia(
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
   const finish = async (source: Source) =>
-    withRest(await withExactDuration(source, left, reader, signal), complete?.rest ?? null);
+    withRest(await withExactDuration(source, intactSeconds, reader, signal), complete?.rest ?? null);
   if (complete && !complete.implicit) return finish(complete.source);
   await checkPicture(readable, head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
@@ -144,13 +144,15 @@ const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
 async function withExactDuration(
   stated: Source,
-  left: number | null,
+  intactSeconds: number | null,
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Source> {
   const bounded = boundDurations(stated);
   const packets =
-    left === null ? await measurePackets(reader, bounded, signal) : { seconds: left, truncated: true };
+    intactSeconds === null
+      ? await measurePackets(reader, bounded, signal)
+      : { seconds: intactSeconds, truncated: true };
   if (packets?.truncated && packets.seconds === 0) throw errors.nothingLeft();
   const length = await measureFrames(reader, bounded.format, signal);
   const changes = (packets?.changes ?? length?.changes) && { edited: true as const };
@@ -276,7 +278,7 @@ interface DemuxResult {
   edits: Pick<Source, "edited" | "preroll" | "postroll">;
   tags: SourceTags;
   /** Intact seconds of a truncated MP4 or MOV; null for a complete one. */
-  left: number | null;
+  intactSeconds: number | null;
 }
 
 type SourceTags = Pick<Source, keyof TagFacts>;
@@ -287,7 +289,7 @@ const NOTHING: DemuxResult = {
   fragmented: false,
   edits: {},
   tags: {},
-  left: null,
+  intactSeconds: null,
 };
 
 function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
@@ -336,8 +338,8 @@ async function tryDemux(
       const whole = cut === null ? indexed : { ...indexed, size: cut };
       const ends = await readFragmentEnds(index, formats, whole);
       const tags = readTags(readMovieExtras(index).tags);
-      const left = cut === null || ends.size === 0 ? null : Math.max(0, Math.min(...ends.values()));
-      return { demuxed: null, ends, fragmented: true, edits, tags, left };
+      const intactSeconds = cut === null || ends.size === 0 ? null : Math.max(0, Math.min(...ends.values()));
+      return { demuxed: null, ends, fragmented: true, edits, tags, intactSeconds };
     }
     const demuxed = await demux(indexed, formats, index, url);
     const facts = { edits, left: wholeSeconds(index, reader.size) };

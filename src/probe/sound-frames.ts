@@ -73,9 +73,8 @@ async function isCredible(reader: ByteReader, start: number, signal: AbortSignal
     const counted = samples.reduce((sum, sample) => sum + sample.counted, 0);
     return isNear((stated * counted) / (size * seconds));
   };
-  const listed =
-    tag.table && size / 256 <= MAX_STEP ? shareOf(tag.table, (first.counted / size) * 256) : null;
-  if (listed !== null) return isNear((listed * stated) / first.seconds);
+  const share = tag.table && size / 256 <= MAX_STEP ? shareOf(tag.table, (first.counted / size) * 256) : null;
+  if (share !== null) return isNear((share * stated) / first.seconds);
   if (agrees([first])) return true;
   const places = SAMPLE_PLACES.map((place) => start + Math.floor(size * place));
   return agrees(await Promise.all(places.map(sampleAt)));

@@ -175,8 +175,8 @@ function createProgramTable(watched: ReadonlySet<number>) {
       const program = view.getUint16(at);
       if (program !== 0) tables.set(view.getUint16(at + 2) & 0x1fff, program);
     }
-    const listed = new Set(tables.values());
-    for (const program of programs.keys()) if (!listed.has(program)) programs.delete(program);
+    const numbers = new Set(tables.values());
+    for (const program of programs.keys()) if (!numbers.has(program)) programs.delete(program);
   }
 
   function readStreams(view: DataView, program: number): ProgramFault | null {

@@ -12,8 +12,8 @@ export const objectChanged = ({ key, cause }: { key: string; cause?: unknown }) 
   });
 export const encodedFileGone = (step: "encode" | "upload") =>
   new MediaError(`${step}_failed`, "The encoded file is no longer in storage.");
-export const uploadIncomplete = ({ sent, stored }: { sent: number; stored: number }) =>
-  new MediaError("upload_failed", `${stored} of the ${sent} bytes sent are stored.`);
+export const uploadIncomplete = ({ size, storedBytes }: { size: number; storedBytes: number }) =>
+  new MediaError("upload_failed", `${storedBytes} of the ${size} bytes sent are stored.`);
 export const prefixEmpty = () => new Error("Storage is not cleared without a prefix.");
 export const tooManyBytes = ({ maxBytes }: { maxBytes: number }) =>
   new RangeError(`There are more than ${maxBytes} bytes.`);

@@ -19,7 +19,7 @@ export function readAssBlock(event: string): Pick<Cue, "text" | "settings"> | nu
 
 function textAfter(event: string, fields: number): string {
   let at = 0;
-  for (let left = fields; left > 0; left--) {
+  for (let remaining = fields; remaining > 0; remaining--) {
     const comma = event.indexOf(",", at);
     if (comma < 0) return "";
     at = comma + 1;

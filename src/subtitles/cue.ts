@@ -32,8 +32,12 @@ export function shiftCues(cues: readonly Cue[], { start, duration, speed, parts 
     return parts.flatMap((part) => {
       const range = { start: part.start, duration: (part.end - part.start) / speed, speed };
       const at = Math.round(part.at * 1000);
-      const shown = visible(part.start * 1000, part.end * 1000);
-      return shiftCues(shown, range).map((cue) => ({ ...cue, start: cue.start + at, end: cue.end + at }));
+      const visibleCues = visible(part.start * 1000, part.end * 1000);
+      return shiftCues(visibleCues, range).map((cue) => ({
+        ...cue,
+        start: cue.start + at,
+        end: cue.end + at,
+      }));
     });
   }
   const at = (time: number) => Math.round((time - start * 1000) / speed);

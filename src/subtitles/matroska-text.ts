@@ -190,11 +190,11 @@ function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null 
 
 async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
   const body = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
-  let left: number = MAX_BLOCK;
+  let remaining: number = MAX_BLOCK;
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
-      left -= piece.length;
-      if (left < 0) controller.error(errors.largeBlock());
+      remaining -= piece.length;
+      if (remaining < 0) controller.error(errors.largeBlock());
       else controller.enqueue(piece);
     },
   });

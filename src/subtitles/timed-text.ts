@@ -183,7 +183,7 @@ function* samplesOf(moov: DataView, trak: Box, from: number): Generator<TextSamp
   const shift = readShift(moov, trak, ticks) - from;
   const wide = chunkOffsets.kind === "co64";
   const [shared, count] = [moov.getUint32(stsz.start + 4), moov.getUint32(stsz.start + 8)];
-  let [time, left, run] = [0, 0, stts.start + 8];
+  let [time, remaining, run] = [0, 0, stts.start + 8];
   let [sample, entry] = [0, stsc.start + 8];
   const chunks = Math.floor((chunkOffsets.end - chunkOffsets.start - 8) / (wide ? 8 : 4));
   for (let chunk = 1; chunk <= chunks && sample < count; chunk++) {
@@ -192,9 +192,9 @@ function* samplesOf(moov: DataView, trak: Box, from: number): Generator<TextSamp
     const entryAt = chunkOffsets.start + 8 + (chunk - 1) * (wide ? 8 : 4);
     let at = wide ? Number(moov.getBigUint64(entryAt)) : moov.getUint32(entryAt);
     for (let index = moov.getUint32(entry + 4); index > 0 && sample < count; index--, sample++) {
-      while (left === 0) {
+      while (remaining === 0) {
         if (run + 8 > stts.end) return;
-        left = moov.getUint32(run);
+        remaining = moov.getUint32(run);
         run += 8;
       }
       const sizes = stsz.start + 12 + sample * 4;
@@ -204,7 +204,7 @@ function* samplesOf(moov: DataView, trak: Box, from: number): Generator<TextSamp
       const ms = (value: number) => Math.round((value / ticks + shift) * 1000);
       yield { start: ms(time), end: ms(time + duration), at, size };
       time += duration;
-      left--;
+      remaining--;
       at += size;
     }
   }

@@ -99,8 +99,8 @@ export async function readTextFile(
   const list = createCueList(budget);
   for (const cue of file.cues) {
     if (!cue) throw errors.longCue({ maxLength: MAX_CUE_LENGTH });
-    const { start, end, ...shown } = cue;
-    list.add({ start, end }, shown, 0);
+    const { start, end, ...content } = cue;
+    list.add({ start, end }, content, 0);
     if (!list.whole) throw tooMuchText();
   }
   return { format: file.format, cues: list.cues };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type CountRules, countPictures } from "../../src/media/ffmpeg/packet-count.ts";
 
-const RULES: CountRules = { length: null, shown: 0, fields: false, from_start: false, slack: 0 };
+const RULES: CountRules = { length: null, firstPicture: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
 
 /** Returns times 40 ms apart. */
@@ -83,10 +83,10 @@ test("counts packets without presentation times, with some slack for reordering"
 
 test("counts the picture on screen at the start once", () => {
   const packets = [-0.8, -0.3, 0.1];
-  expect(count(packets, [-0.8, -0.3, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
+  expect(count(packets, [-0.8, -0.3, 0.1], { firstPicture: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
   // The cut moved its time to the start.
-  expect(count(packets, [0, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
-  expect(count(packets, [0.1], { shown: -0.3 })).toEqual({
+  expect(count(packets, [0, 0.1], { firstPicture: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
+  expect(count(packets, [0.1], { firstPicture: -0.3 })).toEqual({
     ...{ decoded: 1, missing: 1, missing_at: 0, late_start: true, unreadable: 0 },
   });
 });

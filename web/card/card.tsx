@@ -3,7 +3,7 @@ import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
 import { type Fault, faultOf, type Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/kept-original.ts";
+import { keepsOriginal } from "../queue/original.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
 import { isFolder } from "../result/file-names.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
@@ -24,7 +24,7 @@ import * as strings from "./strings.ts";
 import "./card.css";
 
 interface Disclosure {
-  shown: boolean;
+  isOpen: boolean;
   toggle: () => void;
   id: string;
 }
@@ -45,8 +45,8 @@ function Actions({ item, more }: { item: Item; more: Disclosure }) {
         <button
           key="more"
           type="button"
-          aria-expanded={more.shown}
-          aria-controls={more.shown ? more.id : undefined}
+          aria-expanded={more.isOpen}
+          aria-controls={more.isOpen ? more.id : undefined}
           onClick={more.toggle}
         >
           <Icon name={state === "ready" ? "options" : "chevron"} />
@@ -58,8 +58,8 @@ function Actions({ item, more }: { item: Item; more: Disclosure }) {
           key="start"
           type="button"
           class="primary"
-          disabled={Boolean(item.wishes.fault)}
-          title={item.wishes.fault?.message}
+          disabled={Boolean(item.settings.fault)}
+          title={item.settings.fault?.message}
           onClick={() => void queue.start([id])}
         >
           {strings.convert}
@@ -104,8 +104,8 @@ function isMeant({ detail }: MouseEvent): boolean {
 
 function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);
-  if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
-    return <Line label={strings.sent} percent={item.starting.sent} words={[]} />;
+  if (state === "sending" && item.starting?.percent !== null && item.starting?.percent !== undefined) {
+    return <Line label={strings.sent} percent={item.starting.percent} words={[]} />;
   }
   if (state !== "processing" || isIdle(item)) return null;
   return <Converting item={item} />;
@@ -240,14 +240,14 @@ function FaultLine({
   isEdited: boolean;
 }) {
   const { queue, edge } = useWorkbench();
-  const settingsFault = stateOf(item) === "ready" && !isEdited ? item.wishes.fault : null;
+  const settingsFault = stateOf(item) === "ready" && !isEdited ? item.settings.fault : null;
   const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? settingsFault;
   if (!fault || item.waiting) return null;
   const { title, todo } = faultWords(fault.kind, typeof item.input !== "string");
   const connection = edge.connection.value;
   const canMove =
     connection !== null &&
-    item.wishes.place === "device" &&
+    item.settings.place === "device" &&
     ELSEWHERE.has(fault.kind) &&
     (stateOf(item) === "failed" || typeof item.input === "string");
   return (
@@ -298,14 +298,14 @@ export const Card = memo(function Card({
   const state = stateOf(item);
   const { source, size } = item;
   const isDone = state === "succeeded";
-  const omissions = useMemo(() => describeDropped(item.wishes, source), [item.wishes, source]);
+  const omissions = useMemo(() => describeDropped(item.settings, source), [item.settings, source]);
   const smallest = useMemo(
-    () => (isDone ? null : describeSmallest(item.wishes, source)),
-    [isDone, item.wishes, source],
+    () => (isDone ? null : describeSmallest(item.settings, source)),
+    [isDone, item.settings, source],
   );
-  const shown = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
+  const isOpen = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
   const toggle = () => {
-    (isDone ? result : open).value = !shown;
+    (isDone ? result : open).value = !isOpen;
   };
   return (
     <article
@@ -332,27 +332,27 @@ export const Card = memo(function Card({
             <p class="numbers">
               <span aria-hidden="true">→ </span>
               <span class="visually-hidden">{strings.becomes} </span>
-              <Parts words={describeSettings(item.wishes, source)} />
+              <Parts words={describeSettings(item.settings, source)} />
             </p>
           )}
           {omissions && <p class="soft small">{omissions}</p>}
-          {source && item.wishes.lowered && <p class="soft small">{item.wishes.lowered}</p>}
-          {(smallest || (shown && !isDone)) && <p class="soft small smallest">{smallest}</p>}
-          {isDone && !shown && <SavedLine item={item} />}
+          {source && item.settings.lowered && <p class="soft small">{item.settings.lowered}</p>}
+          {(smallest || (isOpen && !isDone)) && <p class="soft small smallest">{smallest}</p>}
+          {isDone && !isOpen && <SavedLine item={item} />}
           {source && (
             <p class="place soft small">
-              <Icon name={item.wishes.place} size={16} />
+              <Icon name={item.settings.place} size={16} />
               <span>{describePlace(item)}</span>
             </p>
           )}
         </div>
-        <Actions item={item} more={{ shown, toggle, id: `${id}-more` }} />
+        <Actions item={item} more={{ isOpen, toggle, id: `${id}-more` }} />
       </div>
       <ProgressLine item={item} />
       <WaitingLine item={item} />
-      <FaultLine item={item} isEdited={shown && !isDone} />
+      <FaultLine item={item} isEdited={isOpen && !isDone} />
       <Suspense fallback={<p class="soft small">{strings.loading}</p>}>
-        {shown && (
+        {isOpen && (
           <div id={`${id}-more`} class="more">
             {isDone ? <Result item={item} /> : <Editor item={item} />}
           </div>

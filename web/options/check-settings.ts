@@ -100,20 +100,20 @@ interface Lowered {
 
 /** Describes what is lowered to keep a file below a size; null when nothing is. */
 export function loweredWords(
-  requested: Lowered,
+  request: Lowered,
   settled: Lowered,
   { width, height }: Pick<Forecast, "width" | "height">,
   { codecs }: Pick<Source, "codecs">,
   target_size: number,
 ): string | null {
-  const isSmaller = requested.width !== settled.width || requested.height !== settled.height;
+  const isSmaller = request.width !== settled.width || request.height !== settled.height;
   const isQuieter =
     codecs?.audio !== null &&
     settled.quality !== undefined &&
-    settled.quality !== (requested.quality ?? "medium");
+    settled.quality !== (request.quality ?? "medium");
   const changes = [
     isSmaller && width && height && strings.pictureShrinks({ width, height }),
-    requested.fps !== settled.fps && strings.motionDrops({ fps: Number(settled.fps?.toPrecision(3)) }),
+    request.fps !== settled.fps && strings.motionDrops({ fps: Number(settled.fps?.toPrecision(3)) }),
     isQuieter && strings.soundGets({ quality: settled.quality ?? "" }),
   ].filter((change) => typeof change === "string");
   if (changes.length === 0) return null;

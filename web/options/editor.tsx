@@ -92,13 +92,13 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
 
 function Start({ item }: { item: Item }) {
   const { queue } = useWorkbench();
-  const { id, wishes } = item;
+  const { id, settings } = item;
   const why = useId();
   return (
     <div class="row end">
-      {wishes.fault && (
+      {settings.fault && (
         <span class="fault small" id={why}>
-          {wishes.fault.message}
+          {settings.fault.message}
         </span>
       )}
       <button
@@ -115,8 +115,8 @@ function Start({ item }: { item: Item }) {
       <button
         type="button"
         class="primary"
-        disabled={Boolean(wishes.fault)}
-        aria-describedby={wishes.fault ? why : undefined}
+        disabled={Boolean(settings.fault)}
+        aria-describedby={settings.fault ? why : undefined}
         onClick={({ currentTarget }) => {
           currentTarget.closest("article")?.scrollIntoView();
           void queue.start([id]);
@@ -258,7 +258,7 @@ function PlaceField({ form: { settings, update } }: { form: Form }) {
 
 function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Form }) {
   const { queue } = useWorkbench();
-  const [used, setUsed] = useState<{ wishes: Settings; words: string } | null>(null);
+  const [used, setUsed] = useState<{ settings: Settings; words: string } | null>(null);
   const others = queue.items.value.filter(
     (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,
   );
@@ -271,7 +271,7 @@ function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Fo
       queue.configure(other.id, same);
       if (same.fault) misfits.push(other.name);
     }
-    setUsed({ wishes: settings, words: usedWords(others.length, misfits) });
+    setUsed({ settings, words: usedWords(others.length, misfits) });
   };
   return (
     <div class="apply">
@@ -280,7 +280,7 @@ function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Fo
         {strings.useForAll({ count: others.length + 1 })}
       </button>
       <p class="soft small" role="status">
-        {used?.wishes === settings && used.words}
+        {used?.settings === settings && used.words}
       </p>
     </div>
   );

@@ -17,14 +17,14 @@ export interface Form {
   /** Changes options; undefined removes one. */
   change(changes: AnyOptions): void;
   /** Replaces the current options, which may be newer than those rendered. */
-  update(change: (wishes: Settings) => Settings): void;
+  update(change: (settings: Settings) => Settings): void;
 }
 
-export function useForm({ id, wishes: settings }: Item, source: Source): Form {
+export function useForm({ id, settings }: Item, source: Source): Form {
   const { queue } = useWorkbench();
   const verdict = useMemo(() => checkSettings(settings, source), [settings, source]);
-  const update = (change: (wishes: Settings) => Settings) => {
-    const now = queue.items.peek().find((item) => item.id === id)?.wishes ?? settings;
+  const update = (change: (settings: Settings) => Settings) => {
+    const now = queue.items.peek().find((item) => item.id === id)?.settings ?? settings;
     queue.configure(id, withVerdict(change(now), source));
   };
   return {
@@ -76,8 +76,8 @@ export function OptionField({
           {...attributes}
           value={keyOf(value ?? control.default)}
           onChange={({ currentTarget }) => {
-            const chosen = choices.find((choice) => keyOf(choice.value) === currentTarget.value)?.value;
-            change({ [name]: chosen === control.default ? undefined : chosen } as AnyOptions);
+            const selection = choices.find((choice) => keyOf(choice.value) === currentTarget.value)?.value;
+            change({ [name]: selection === control.default ? undefined : selection } as AnyOptions);
           }}
         >
           {choices.map((choice) => (

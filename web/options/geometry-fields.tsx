@@ -15,7 +15,7 @@ const OTHER = "other";
 export function SizeFields({ form }: { form: Form }) {
   const { source, options, change, verdict } = form;
   const sizes = commonSizes(checkedView(source, options)?.displaySize ?? source);
-  const chosen = sizes.find(({ size }) => size.width === options.width && size.height === options.height);
+  const preset = sizes.find(({ size }) => size.width === options.width && size.height === options.height);
   const side = (name: "width" | "height") => (
     <Field label={geometry.options[name].words.label} fault={form.faultAt(name)}>
       {(control) => (
@@ -35,7 +35,7 @@ export function SizeFields({ form }: { form: Form }) {
         {(control) => (
           <select
             {...control}
-            value={chosen ? chosen.name : OTHER}
+            value={preset ? preset.name : OTHER}
             onChange={({ currentTarget }) => {
               const size = sizes.find(({ name }) => name === currentTarget.value)?.size;
               if (size) change({ ...WHOLE, ...size });
@@ -46,7 +46,7 @@ export function SizeFields({ form }: { form: Form }) {
                 {words}
               </option>
             ))}
-            {!chosen && <option value={OTHER}>{strings.custom}</option>}
+            {!preset && <option value={OTHER}>{strings.custom}</option>}
           </select>
         )}
       </Field>

@@ -150,8 +150,8 @@ export function WaveformFields({ form }: { form: Form }) {
               {...control}
               value={zoom ?? ""}
               onChange={({ currentTarget: { value } }) => {
-                const chosen = zooms.find((name) => name === value);
-                change({ ...UNZOOMED, ...(chosen && { [chosen]: ZOOM_DEFAULTS[chosen] }) });
+                const choice = zooms.find((name) => name === value);
+                change({ ...UNZOOMED, ...(choice && { [choice]: ZOOM_DEFAULTS[choice] }) });
               }}
             >
               <option value="">{isDrawn ? strings.pointsForAll : strings.pointEvery256Samples}</option>

@@ -45,9 +45,9 @@ test.for([
     for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
       const withDuration =
         preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
-      const wishes = fromPreset(preset, defaultSettings(source), withDuration);
-      expect(checkSettings(wishes, withDuration).fault).toBeNull();
-      expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
+      const settings = fromPreset(preset, defaultSettings(source), withDuration);
+      expect(checkSettings(settings, withDuration).fault).toBeNull();
+      expect(settings).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
     }
   },
 );
@@ -79,9 +79,9 @@ test.for([
       target_size: null,
     } as Preset;
     const before = defaultSettings(source);
-    const wishes = fromPreset(own, before, source);
-    expect(wishes).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
-    expect(checkSettings(wishes, source).fault).toBeNull();
+    const settings = fromPreset(own, before, source);
+    expect(settings).toEqual({ ...before, kind, options: { quality: "high" }, preset: "own" });
+    expect(checkSettings(settings, source).fault).toBeNull();
   },
 );
 
@@ -90,7 +90,7 @@ test("options applied to another file adapt to its size, and keep its trim", () 
   const wide = fromPreset(web, defaultSettings(videoSource()), videoSource({ width: 3840, height: 2160 }));
   expect(wide.options).toMatchObject({ height: 1080 });
   const upright = videoSource({ width: 2160, height: 3840 });
-  const other = { wishes: withOptions(defaultSettings(upright), { start: 2, end: 4 }), source: upright };
+  const other = { settings: withOptions(defaultSettings(upright), { start: 2, end: 4 }), source: upright };
   const plain = { format: "mp4", quality: "medium", enlarge: false, start: 2, end: 4 };
   expect(sameFor({ ...wide, place: "edge" }, PRESETS, other)).toEqual({
     ...{ kind: "video", options: { ...plain, width: 1080 }, target_size: null, preset: web.id },
@@ -111,16 +111,16 @@ test("a fault of the file size names its field", () => {
 });
 
 test("a change of kind keeps the options that apply to it", () => {
-  const wishes = withOptions(defaultSettings(videoSource()), {
+  const settings = withOptions(defaultSettings(videoSource()), {
     format: "webm",
     width: 640,
     fps: 12,
     start: 1,
     end: 2,
   });
-  const sized = { ...wishes, target_size: 1e6, preset: "mail" };
+  const sized = { ...settings, target_size: 1e6, preset: "mail" };
   expect(withKind("audio", sized)).toEqual({
-    ...{ ...wishes, kind: "audio", options: { start: 1, end: 2 }, target_size: 1e6, preset: null },
+    ...{ ...settings, kind: "audio", options: { start: 1, end: 2 }, target_size: 1e6, preset: null },
   });
   expect(withKind("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_size: null });
 });
@@ -146,8 +146,8 @@ test.for([
 ] as const)(
   "$kind in $format takes back all of $options that it rules out",
   ({ kind, format, options, kept }) => {
-    const wishes = withOptions({ ...defaultSettings(videoSource()), kind }, options);
-    expect(withFormat(wishes, format, videoSource()).options).toEqual({ format, ...kept });
+    const settings = withOptions({ ...defaultSettings(videoSource()), kind }, options);
+    expect(withFormat(settings, format, videoSource()).options).toEqual({ format, ...kept });
   },
 );
 

@@ -159,12 +159,12 @@ export function isName(name: string): boolean {
 export function sameFor(
   settings: Settings,
   presets: readonly Preset[],
-  other: { readonly wishes: Settings; readonly source: Source },
+  other: { readonly settings: Settings; readonly source: Source },
 ): Settings {
   const preset = presets.find(({ id }) => id === settings.preset);
   const same = preset
-    ? { ...fromPreset(preset, other.wishes, other.source), place: settings.place }
-    : { ...settings, options: withTimesOf(other.wishes.options, settings.options) };
+    ? { ...fromPreset(preset, other.settings, other.source), place: settings.place }
+    : { ...settings, options: withTimesOf(other.settings.options, settings.options) };
   return withVerdict(same, other.source);
 }
 

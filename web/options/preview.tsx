@@ -116,7 +116,7 @@ export function Preview({
   // Browsers redraw an SVG at every change of size, which may take long.
   const isDecoded = isBroken || (source.format === "svg" && typeof input !== "string");
   const decodedUrl = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
-  const shown = isDecoded ? (decodedUrl ?? small) : url;
+  const imageUrl = isDecoded ? (decodedUrl ?? small) : url;
   return (
     <figure class="preview">
       <div>
@@ -128,11 +128,11 @@ export function Preview({
             backgroundColor: clear ? undefined : (colorOf(options.background) ?? "#000"),
           }}
         >
-          {shown &&
+          {imageUrl &&
             inFrames(
               source.kind === "image" || isDecoded ? (
                 <img
-                  src={shown}
+                  src={imageUrl}
                   alt=""
                   crossOrigin="anonymous"
                   style={mediaStyle}
@@ -140,7 +140,7 @@ export function Preview({
                 />
               ) : (
                 <Frame
-                  url={shown}
+                  url={imageUrl}
                   at={options.start ?? 0}
                   mediaStyle={mediaStyle}
                   onError={() => setBroken(url)}
@@ -152,7 +152,7 @@ export function Preview({
       </div>
       <figcaption class="soft small numbers">
         {strings.pixels({ width, height })}
-        {isBroken && (shown ? strings.decodedHere : strings.notShown)}
+        {isBroken && (imageUrl ? strings.decodedHere : strings.notShown)}
       </figcaption>
     </figure>
   );

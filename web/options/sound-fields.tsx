@@ -159,14 +159,14 @@ function LoudnessField({ form: { options, change, faultAt }, mayMute }: { form: 
   const target = TARGETS.find((target) => target === target_lufs);
   const leveled = normalize ? String(target ?? OTHER) : null;
   const value = mute ? MUTE : (leveled ?? (volume === undefined ? KEEP : VOLUME));
-  const choose = (chosen: string) => {
-    if (chosen === OTHER) return;
-    const target = TARGETS.find((each) => String(each) === chosen);
-    if (chosen !== MUTE) {
+  const choose = (choice: string) => {
+    if (choice === OTHER) return;
+    const target = TARGETS.find((each) => String(each) === choice);
+    if (choice !== MUTE) {
       change({
         ...UNSHAPED,
         ...(target !== undefined && { normalize: true, target_lufs: target }),
-        ...(chosen === VOLUME && { volume: 1 }),
+        ...(choice === VOLUME && { volume: 1 }),
       });
       return;
     }

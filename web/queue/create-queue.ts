@@ -13,7 +13,7 @@ import { sleep } from "../../src/util/async.ts";
 import { type Edge, isRefusal } from "../console/edge.ts";
 import { createItem, defaultSettings, faultOf, type Item, nextId, type Pace, type Place } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
-import { keepsOriginal, originalOutput } from "./kept-original.ts";
+import { keepsOriginal, originalOutput } from "./original.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
 import { createSlots } from "./schedulers.ts";
 import * as strings from "./strings.ts";
@@ -30,8 +30,8 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   const probe = createProbe(NAME, list, device);
   const { items, loaded, find, change } = list;
 
-  function clientOf({ wishes, service }: Item): Client | null {
-    if (wishes.place === "device") return device;
+  function clientOf({ settings, service }: Item): Client | null {
+    if (settings.place === "device") return device;
     const connection = edge.connection.value;
     return connection && connection.base_url === service ? connection.client : null;
   }
@@ -101,7 +101,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
 
   effect(() => {
     if (!edge.connection.value) return;
-    for (const item of list.all()) if (item.wishes.place === "edge") follower.follow(item);
+    for (const item of list.all()) if (item.settings.place === "edge") follower.follow(item);
   });
 
   return {
@@ -111,7 +111,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     configure: (id, settings) => {
       const item = find(id);
       if (!item || stateOf(item) !== "ready") return;
-      change(id, { wishes: settings, fault: null });
+      change(id, { settings, fault: null });
       list.show(id);
     },
     async start(ids) {
@@ -153,7 +153,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         change(id, { fault: null });
         if (!item.source) return probe(id, connection.client, "edge");
         await dropTask(item);
-        change(id, { task: null, pace: null, wishes: { ...item.wishes, place: "edge" } });
+        change(id, { task: null, pace: null, settings: { ...item.settings, place: "edge" } });
         await start([id]);
       });
     },
@@ -217,8 +217,8 @@ const MAX_JOB_OUTPUTS = 10;
 function groupByFile(items: readonly Item[]): string[][] {
   const groups = new Map<string, string[]>();
   const all: string[][] = [];
-  for (const { id, file_of, wishes } of items) {
-    const key = `${wishes.place} ${file_of ?? id}`;
+  for (const { id, file_of, settings } of items) {
+    const key = `${settings.place} ${file_of ?? id}`;
     const open = groups.get(key);
     if (open && open.length < MAX_JOB_OUTPUTS) {
       open.push(id);
@@ -247,7 +247,7 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
         const settings = { ...defaultSettings(source), place };
         const { refuseUnreadable } = await import("./planning.ts");
         refuseUnreadable(source, settings);
-        list.change(id, { source, size, fault: null, wishes: settings });
+        list.change(id, { source, size, fault: null, settings });
         const thumbnail = await makeThumbnail(input, source, device);
         if (thumbnail) list.change(id, { thumbnail });
       } catch (thrown) {
@@ -430,12 +430,13 @@ function createLauncher(name: string, list: ItemList, device: LocalClient, edge:
 
   async function send(all: readonly Prepared[], client: RemoteClient, input: MediaInput) {
     if (typeof input === "string") return { input, drop: async () => {} };
-    const showSent = (sent: number) => {
-      for (const { item, signal } of all) if (!signal.aborted) list.change(item.id, { starting: { sent } });
+    const showPercent = (percent: number) => {
+      for (const { item, signal } of all)
+        if (!signal.aborted) list.change(item.id, { starting: { percent } });
     };
-    showSent(0);
-    const onProgress = (sent: number, size: number) =>
-      showSent(size > 0 ? Math.floor((100 * sent) / size) : 100);
+    showPercent(0);
+    const onProgress = (bytes: number, size: number) =>
+      showPercent(size > 0 ? Math.floor((100 * bytes) / size) : 100);
     const signal = allOf(all.map((each) => each.signal));
     const upload = await client.uploads.send(input, { signal, onProgress });
     return { input: upload.url, drop: () => client.uploads.delete(upload.id).catch(() => {}) };
@@ -455,27 +456,27 @@ function createLauncher(name: string, list: ItemList, device: LocalClient, edge:
       if (task && signal.aborted) await discard(client, task);
       if (!task || signal.aborted) continue;
       count++;
-      const { wishes } = item;
+      const { settings } = item;
       list.change(item.id, {
         task,
         service,
-        ...(service === null && { wishes: { ...wishes, place: "device" } }),
+        ...(service === null && { settings: { ...settings, place: "device" } }),
       });
     }
     return count;
   }
 
-  async function create(all: readonly Prepared[], { input, wishes }: Item): Promise<void> {
+  async function create(all: readonly Prepared[], { input, settings }: Item): Promise<void> {
     if (!input) return;
-    const connection = wishes.place === "edge" ? edge.connection.value : null;
+    const connection = settings.place === "edge" ? edge.connection.value : null;
     if (!connection) return void (await settle(all, device, await make(all, device, input), null));
     const { client, base_url } = connection;
-    const sent = await send(all, client, input);
+    const upload = await send(all, client, input);
     try {
-      const tasks = await make(all, client, sent.input);
-      if ((await settle(all, client, tasks, base_url)) === 0) await sent.drop();
+      const tasks = await make(all, client, upload.input);
+      if ((await settle(all, client, tasks, base_url)) === 0) await upload.drop();
     } catch (thrown) {
-      await sent.drop();
+      await upload.drop();
       throw thrown;
     }
   }
@@ -523,12 +524,12 @@ function createLauncher(name: string, list: ItemList, device: LocalClient, edge:
       });
       for (const id of ready) {
         controllers.set(id, new AbortController());
-        list.change(id, { starting: { sent: null, waits: true } });
+        list.change(id, { starting: { percent: null, waits: true } });
       }
       const launched = inSlot(async () => {
-        const left = ready.filter((id) => !controllers.get(id)?.signal.aborted);
-        for (const id of left) list.change(id, { starting: { sent: null } });
-        await launch(left);
+        const remaining = ready.filter((id) => !controllers.get(id)?.signal.aborted);
+        for (const id of remaining) list.change(id, { starting: { percent: null } });
+        await launch(remaining);
       });
       await launched.finally(() => {
         for (const id of ready) {
@@ -555,10 +556,10 @@ async function discard(client: Client, { id }: Task): Promise<void> {
   await client.tasks.delete(id).catch(() => {});
 }
 
-async function requestOf({ wishes, source }: Item): Promise<Prepared["request"]> {
-  if (wishes.fault) throw new MediaError("invalid_options", wishes.fault.message);
-  const { kind, options, target_size } = wishes;
+async function requestOf({ settings, source }: Item): Promise<Prepared["request"]> {
+  if (settings.fault) throw new MediaError("invalid_options", settings.fault.message);
+  const { kind, options, target_size } = settings;
   if (target_size === null || !source) return { kind, options };
   const { sizedOptions } = await import("./planning.ts");
-  return { kind, options: await sizedOptions(wishes, source, target_size) };
+  return { kind, options: await sizedOptions(settings, source, target_size) };
 }

@@ -1,11 +1,14 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from "idb";
 import type { MediaInput } from "../../src/index.ts";
-import type { Item } from "./item.ts";
+import type { Item, Settings } from "./item.ts";
 import { createFrames } from "./schedulers.ts";
 
 /** The fields of an item that outlive the page, without its file and thumbnail, which are written once. */
-export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting">;
+export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting" | "settings"> & {
+  /** The settings; tabs of earlier versions of the page share this name. */
+  wishes: Settings;
+};
 
 export type StoredFiles = Pick<Item, "input" | "thumbnail">;
 
@@ -206,13 +209,14 @@ export function createItemList(
     written.add(stored.id);
     // The pending write here is newer than the stored row.
     if (before && dirty.has(stored.id)) return null;
+    const { wishes: settings, ...row } = stored;
     const item: Item = before
       ? {
-          ...{ ...before, ...stored, task: newest(before, stored) },
+          ...{ ...before, ...row, settings, task: newest(before, stored) },
           input: before.input ?? stored.input,
           thumbnail: before.thumbnail ?? stored.thumbnail,
         }
-      : { ...stored, starting: null, pace: null, waiting: null };
+      : { ...row, settings, starting: null, pace: null, waiting: null };
     put(item);
     return item;
   }
@@ -326,7 +330,7 @@ function newest(before: Item, stored: StoredItem): Item["task"] {
 }
 
 function isSaved(before: Item, after: Item): boolean {
-  const names = ["source", "wishes", "service", "fault", "name", "size", "thumbnail"] as const;
+  const names = ["source", "settings", "service", "fault", "name", "size", "thumbnail"] as const;
   return (
     names.some((name) => before[name] !== after[name]) ||
     before.task?.id !== after.task?.id ||
@@ -335,8 +339,8 @@ function isSaved(before: Item, after: Item): boolean {
 }
 
 function rowOf(item: Item): ItemRow {
-  const { id, name, size, file_of, source, wishes, task, service, fault } = item;
-  return { id, name, size, file_of: file_of ?? null, source, wishes, task, service, fault };
+  const { id, name, size, file_of, source, settings, task, service, fault } = item;
+  return { id, name, size, file_of: file_of ?? null, source, wishes: settings, task, service, fault };
 }
 
 /** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */

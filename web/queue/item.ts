@@ -54,7 +54,7 @@ export interface Pace {
 /** The state between the start of an item and its task. */
 export interface Starting {
   /** Percentage of the file uploaded to the service; null when nothing is uploaded. */
-  readonly sent: number | null;
+  readonly percent: number | null;
   /** Whether the item still waits for its turn. */
   readonly waits?: boolean;
 }
@@ -75,9 +75,9 @@ export interface Item {
   readonly source: Source | null;
   /** A thumbnail; null when there is none (yet). */
   readonly thumbnail: Blob | null;
-  readonly wishes: Settings;
+  readonly settings: Settings;
   readonly starting: Starting | null;
-  /** The task created from it, at `wishes.place`; null before it is started. */
+  /** The task created from it, at `settings.place`; null before it is started. */
   readonly task: Task | null;
   /** Base URL of the service that has the task; null for one on this machine. */
   readonly service: string | null;
@@ -105,7 +105,7 @@ export function createItem(input: MediaInput): Item {
     input,
     source: null,
     thumbnail: null,
-    wishes: defaultSettings({ kind: "video" }),
+    settings: defaultSettings({ kind: "video" }),
     starting: null,
     task: null,
     service: null,

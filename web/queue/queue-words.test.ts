@@ -27,7 +27,7 @@ test("an item has the state of its task, or before that of its reading", () => {
     item("a"),
     item("a", { fault: { kind: "input_unsupported", message: "" } }),
     item("a", { source, fault: { kind: "invalid_options", message: "" } }),
-    item("a", { source, starting: { sent: null } }),
+    item("a", { source, starting: { percent: null } }),
     item("a", { source, task: taskOf("processing") }),
     item("a", { source, task: taskOf("queued"), waiting: { name: "a", size: 1, reason: "gone" } }),
   ].map(stateOf);

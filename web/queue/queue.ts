@@ -12,7 +12,7 @@ export interface Queue {
   /** Adds files and URLs, probes each, and gives each the default options for it. */
   add(inputs: readonly MediaInput[]): void;
   /** Changes the options of an unstarted item. */
-  configure(id: string, wishes: Settings): void;
+  configure(id: string, settings: Settings): void;
   /** Creates tasks from items that are ready, by default from all of them; items of one file become a job. */
   start(ids?: readonly string[]): Promise<void>;
   cancel(id: string): Promise<void>;
@@ -44,7 +44,7 @@ export function stateOf(item: Item): ItemState {
 }
 
 export function isStartable(item: Item): boolean {
-  return stateOf(item) === "ready" && !item.wishes.fault;
+  return stateOf(item) === "ready" && !item.settings.fault;
 }
 
 export function isRetryable(item: Item): boolean {

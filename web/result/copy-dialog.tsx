@@ -15,7 +15,7 @@ export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void 
     base_url: edge.connection.value?.base_url ?? null,
     url: typeof item.input === "string" ? item.input : null,
     name: item.name,
-    outputs: (others.length > 0 ? others : [item]).map(({ task, wishes }) => task ?? wishes),
+    outputs: (others.length > 0 ? others : [item]).map(({ task, settings }) => task ?? settings),
   };
   return (
     <Dialog title={strings.copyAsCode} onClose={onClose}>

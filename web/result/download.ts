@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/kept-original.ts";
+import { keepsOriginal } from "../queue/original.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
 import { isFolder, outputName } from "./file-names.ts";

@@ -47,22 +47,22 @@ export function Player({
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
-    const played = media.current;
+    const player = media.current;
     setFault(null);
-    if (!played) return;
+    if (!player) return;
     const fail = () => setFault(strings.formatNotPlayed);
     if (!isStream) {
-      played.src = url;
-      played.addEventListener("error", fail);
+      player.src = url;
+      player.addEventListener("error", fail);
       return () => {
-        played.removeEventListener("error", fail);
-        played.removeAttribute("src");
-        played.load();
+        player.removeEventListener("error", fail);
+        player.removeAttribute("src");
+        player.load();
       };
     }
     const controller = new AbortController();
     import("./play-stream.ts")
-      .then(({ playStream }) => playStream(played, url, controller.signal, fail))
+      .then(({ playStream }) => playStream(player, url, controller.signal, fail))
       .catch(fail);
     return () => controller.abort();
   }, [url, isStream]);

@@ -2,7 +2,7 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import type { Output, Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/kept-original.ts";
+import { keepsOriginal } from "../queue/original.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { describeEncoder } from "../words/item-words.ts";
@@ -208,7 +208,7 @@ function Pictures({ output, name }: { output: Output; name: string }) {
           </li>
         ))}
       </ul>
-      {count > MAX_PICTURES && <p class="soft small">{strings.firstShown({ shown: MAX_PICTURES, count })}</p>}
+      {count > MAX_PICTURES && <p class="soft small">{strings.firstShown({ limit: MAX_PICTURES, count })}</p>}
     </>
   );
 }
@@ -224,9 +224,9 @@ function usePictures(output: Output): SeriesPicture[] {
         const name = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
         const file = local.get(name);
         if (!file) return { name, url, time };
-        const shown = URL.createObjectURL(file);
-        objectUrls.push(shown);
-        return { name, url: shown, time };
+        const objectUrl = URL.createObjectURL(file);
+        objectUrls.push(objectUrl);
+        return { name, url: objectUrl, time };
       }),
     );
     return () => {

@@ -4,7 +4,7 @@ import { presignS3, type SignRequest } from "../../src/browser/index.ts";
 import type { Client, Connection, RemoteClient } from "../../src/client/index.ts";
 import { MediaError, type Output, type Step } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/kept-original.ts";
+import { keepsOriginal } from "../queue/original.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -173,7 +173,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   const form: S3Form = isKnown ? draft : { ...draft, connection_id: first };
   const faults = isTried ? faultsOf(form) : {};
   const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
-  const needed =
+  const requiredFields =
     form.connection_id === null ? names : names.filter((name) => name === "bucket" || name === "prefix");
   const set = (changes: Partial<S3Form>) => {
     lastForm.value = { ...form, ...changes };
@@ -216,7 +216,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
           </Field>
         )}
         <div class="fields">
-          {needed.map((name) => {
+          {requiredFields.map((name) => {
             const [label, placeholder] = FIELDS[name];
             return (
               <Field key={name} label={label} fault={faults[name]}>

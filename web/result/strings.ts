@@ -29,8 +29,8 @@ export const dashUse = "A stream for players such as dash.js and Shaka Player: g
 export const pictureNotShown = "This browser cannot show this format. Download it to see it elsewhere.";
 export const picturesOf = ({ name }: { name: string }) => `Pictures of ${name}`;
 export const atTime = ({ time }: { time: string }) => `At ${time}`;
-export const firstShown = ({ shown, count }: { shown: number; count: number }) =>
-  `The first ${shown} of ${count} are shown. The download has all.`;
+export const firstShown = ({ limit, count }: { limit: number; count: number }) =>
+  `The first ${limit} of ${count} are shown. The download has all.`;
 export const download = "Download";
 export const downloadAsZip = "Download as zip";
 export const sendToS3 = "Send to S3";

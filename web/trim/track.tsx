@@ -113,10 +113,10 @@ function Filmstrip({
     const canvases = [...(row.current?.querySelectorAll("canvas") ?? [])];
     if (canvases.length === 0) return;
     const controller = new AbortController();
-    const drawn = frame
+    const image = frame
       ? drawDecoded(frame, canvases, duration, controller.signal)
       : drawFrames(url ?? "", canvases, duration, controller.signal);
-    drawn.catch(onFault);
+    image.catch(onFault);
     return () => controller.abort();
   }, [url, frame, duration, count]);
   return (

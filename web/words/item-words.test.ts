@@ -10,20 +10,24 @@ import {
   describeSource,
 } from "./item-words.ts";
 
-const wishes = (kind: Settings["kind"], options: object, target_size: number | null = null): Settings => ({
+const settingsOf = (
+  kind: Settings["kind"],
+  options: object,
+  target_size: number | null = null,
+): Settings => ({
   ...{ kind, options, target_size, preset: null, place: "device" },
 });
 const png: Source = { object: "source", url: "file:", kind: "image", format: "png" };
 
 test.for([
-  { text: "MP4, H.264, medium quality", chosen: wishes("video", {}) },
+  { text: "MP4, H.264, medium quality", settings: settingsOf("video", {}) },
   {
     text: "WebM, VP9, 640 wide, high quality",
-    chosen: wishes("video", { format: "webm", width: 640, quality: "high" }),
+    settings: settingsOf("video", { format: "webm", width: 640, quality: "high" }),
   },
   {
     text: "MP4, AV1, 640 × 360, 30 fps, 0:01.50 to 0:04.00, 2.5 Mbit/s",
-    chosen: wishes("video", {
+    settings: settingsOf("video", {
       codec: "av1",
       width: 640,
       height: 360,
@@ -35,41 +39,41 @@ test.for([
   },
   {
     text: "MP4, H.264, 50 % of the size, at most 8 MB",
-    chosen: wishes("video", { width: "50%", height: "50%" }, 8e6),
+    settings: settingsOf("video", { width: "50%", height: "50%" }, 8e6),
   },
   {
     text: "MP3, from 0:03.00, 1.5 times as fast, 96 kbit/s",
-    chosen: wishes("audio", { start: 3, speed: 1.5, bitrate: 96_000 }),
+    settings: settingsOf("audio", { start: 3, speed: 1.5, bitrate: 96_000 }),
   },
-  { text: "MP4, H.264", chosen: wishes("video", { fps: Number.NaN }, Number.NaN) },
+  { text: "MP4, H.264", settings: settingsOf("video", { fps: Number.NaN }, Number.NaN) },
   {
     text: "MP4, H.264, with a logo, medium quality",
-    chosen: wishes("video", { overlay: { url: "https://example.com/logo.png" } }),
+    settings: settingsOf("video", { overlay: { url: "https://example.com/logo.png" } }),
   },
   {
     text: "MP4, H.264, with subtitles, 2 more after it, medium quality",
-    chosen: wishes("video", {
+    settings: settingsOf("video", {
       subtitles: [{ url: "https://example.com/en.srt" }],
       concat: [{ url: "https://example.com/b.mp4" }, { url: "https://example.com/c.mp4" }],
     }),
   },
-  { text: "MP4, H.264, medium quality", chosen: wishes("video", { width: 100, height: "wide" }) },
-  { text: "MP3", chosen: wishes("audio", { bitrate: Number.NaN }) },
-  { text: "GIF, 50 % wide", chosen: wishes("image", { format: "gif", width: "50%" }) },
-  { text: "FLAC", chosen: wishes("audio", { format: "flac", quality: "low" }) },
+  { text: "MP4, H.264, medium quality", settings: settingsOf("video", { width: 100, height: "wide" }) },
+  { text: "MP3", settings: settingsOf("audio", { bitrate: Number.NaN }) },
+  { text: "GIF, 50 % wide", settings: settingsOf("image", { format: "gif", width: "50%" }) },
+  { text: "FLAC", settings: settingsOf("audio", { format: "flac", quality: "low" }) },
   {
     text: "WebP, 480 high, lowest quality",
-    chosen: wishes("image", { format: "webp", height: 480, quality: "very_low" }),
+    settings: settingsOf("image", { format: "webp", height: 480, quality: "very_low" }),
   },
-  { text: "PNG, frame at 0:02.50", chosen: wishes("image", { start: 2.5 }) },
-  { text: "PNG, 5 pictures, from 0:02.50", chosen: wishes("image", { start: 2.5, count: 5 }) },
+  { text: "PNG, frame at 0:02.50", settings: settingsOf("image", { start: 2.5 }) },
+  { text: "PNG, 5 pictures, from 0:02.50", settings: settingsOf("image", { start: 2.5, count: 5 }) },
   {
     text: "JPEG storyboard, one every 10 seconds, medium quality",
-    chosen: wishes("storyboard", { interval: 10 }),
+    settings: settingsOf("storyboard", { interval: 10 }),
   },
-  { text: "HLS stream, highest quality", chosen: wishes("adaptive_video", { quality: "very_high" }) },
-] as const)("$text", ({ text, chosen }) => {
-  expect(describeSettings(chosen, png)).toBe(text);
+  { text: "HLS stream, highest quality", settings: settingsOf("adaptive_video", { quality: "very_high" }) },
+] as const)("$text", ({ text, settings }) => {
+  expect(describeSettings(settings, png)).toBe(text);
 });
 
 test("says that a stream is copied when it is not re-encoded", () => {
@@ -81,8 +85,8 @@ test("says that a stream is copied when it is not re-encoded", () => {
     ...{ object: "source", url: "file:", kind: "video", format: "mp4", width: 640, height: 360 },
     ...{ duration: 4, codecs: { video: "h264", audio: "aac" }, pixel_format: "yuv420p", streams },
   };
-  expect(describeSettings(wishes("video", {}), film)).toBe("MP4, H.264, copied");
-  expect(describeSettings(wishes("video", { width: 320 }), film)).toBe(
+  expect(describeSettings(settingsOf("video", {}), film)).toBe("MP4, H.264, copied");
+  expect(describeSettings(settingsOf("video", { width: 320 }), film)).toBe(
     "MP4, H.264, 320 wide, medium quality",
   );
 });
@@ -186,7 +190,7 @@ test("returns null where nothing is left out", () => {
 const draft = createItem("https://a.example/b.mp4");
 const edge: Item = {
   ...{ ...draft, service: "https://media.example" },
-  wishes: { ...draft.wishes, place: "edge" },
+  settings: { ...draft.settings, place: "edge" },
 };
 
 function taskOf(status: Task["status"], encoded?: { encoder: string; reason: string }): Task {

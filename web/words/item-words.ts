@@ -17,7 +17,7 @@ import { stills } from "../../src/media/features/stills.ts";
 import { storyboard } from "../../src/media/features/storyboard.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
 import type { Item, Settings } from "../queue/item.ts";
-import { isPageChoice } from "../queue/kept-original.ts";
+import { isPageChoice } from "../queue/original.ts";
 import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
@@ -28,8 +28,8 @@ const FRAME: ReadonlySet<object> = new Set([geometry, fps]);
 const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
 
 /** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
-export function describeSettings(wishes: Settings, source: Source | null): string {
-  const { kind, options, target_size } = wishes;
+export function describeSettings(settings: Settings, source: Source | null): string {
+  const { kind, options, target_size } = settings;
   const values = options as Readonly<Record<string, unknown>>;
   const format = typeof values.format === "string" ? values.format : defaultFormat(kind, source);
   return [
@@ -40,7 +40,7 @@ export function describeSettings(wishes: Settings, source: Source | null): strin
     describeSpan(kind, values),
     ...summarizeOptions(kind, values, (group) => !EARLY.has(group) && group !== concat),
     ...summarizeOptions(kind, values, (group) => group === concat),
-    isCopied(wishes, source) ? strings.copied : describeRate(kind, format, values, target_size),
+    isCopied(settings, source) ? strings.copied : describeRate(kind, format, values, target_size),
   ]
     .filter(Boolean)
     .join(", ");
@@ -128,9 +128,9 @@ function describeSound({ audio }: Source): string | null {
  * Says that a file is about as small as it gets, if a preset or the default options would make it larger and no better; otherwise
  * null.
  */
-export function describeSmallest(wishes: Settings, source: Source | null): string | null {
-  if (!source || !isPageChoice(wishes, source)) return null;
-  const { kind, options, target_size } = wishes;
+export function describeSmallest(settings: Settings, source: Source | null): string | null {
+  if (!source || !isPageChoice(settings, source)) return null;
+  const { kind, options, target_size } = settings;
   try {
     const settled = target_size === null ? options : optionsForSize(kind, options, source, target_size);
     return expectsLarger(kind, settled, source) ? strings.smallest : null;
@@ -204,11 +204,13 @@ function coverWords(some: readonly Dropped[]): string {
  * Describes where an item is processed: in the future tense before it starts, then with the encoder and the main reason for
  * it, once known.
  */
-export function describePlace({ wishes, task, service, input, pace }: Item): string {
+export function describePlace({ settings, task, service, input, pace }: Item): string {
   const place =
-    wishes.place === "device" ? strings.onDevice : strings.onEdge({ host: service ? hostOf(service) : null });
+    settings.place === "device"
+      ? strings.onDevice
+      : strings.onEdge({ host: service ? hostOf(service) : null });
   if (!task) {
-    if (wishes.place === "device") return strings.willRunHere({ place });
+    if (settings.place === "device") return strings.willRunHere({ place });
     return typeof input === "string" ? strings.addressIsSent({ place }) : strings.fileIsSent({ place });
   }
   const output = task.steps.find(({ output }) => output?.encoder)?.output;
@@ -239,7 +241,7 @@ function hostOf(service: string): string {
 export function stateWords(item: Item): string {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.waits) return strings.states.queued;
-  if (state === "sending" && item.starting?.sent !== null) return strings.sending;
+  if (state === "sending" && item.starting?.percent !== null) return strings.sending;
   return isIdle(item) ? strings.waitingForEncoder : strings.states[state];
 }
 

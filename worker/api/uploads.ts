@@ -209,10 +209,10 @@ export function addUploadRoutes(app: Api, services: Services): void {
 // A page reads the refusal only after it has sent its whole body.
 async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
   if (body.locked) return;
-  let left: number = UPLOAD_LIMITS.max;
+  let remaining: number = UPLOAD_LIMITS.max;
   for await (const { length } of body) {
-    left -= length;
-    if (left < 0) return;
+    remaining -= length;
+    if (remaining < 0) return;
   }
 }
 

@@ -71,8 +71,8 @@ export function scopeOf(method: string, path: string): Scope {
 }
 
 function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
-  const needed = scopeOf(c.req.method, c.req.path);
-  if (scopes.includes(needed)) return;
-  c.header("WWW-Authenticate", `Bearer realm="framewright", error="insufficient_scope", scope="${needed}"`);
-  throw errors.scopeMissing({ scope: needed });
+  const scope = scopeOf(c.req.method, c.req.path);
+  if (scopes.includes(scope)) return;
+  c.header("WWW-Authenticate", `Bearer realm="framewright", error="insufficient_scope", scope="${scope}"`);
+  throw errors.scopeMissing({ scope });
 }

@@ -34,7 +34,7 @@ export interface KeyRingTools {
   /** Returns the keys in the object of that name. */
   home(locator: string): Pick<Remote<KeyTable>, "find">;
   /** The keys of the settings, which have every scope. */
-  listed: readonly ListedKey[];
+  apiKeys: readonly ListedKey[];
   /** Keys of operators. */
   operators: readonly string[];
   now(): number;
@@ -48,9 +48,9 @@ export const KEY_CACHE_MS = 5000;
 const CACHE_SIZE = 1000;
 
 /** Creates a key ring from the objects that store keys, and from the keys in the settings. */
-export function createKeyRing({ home, listed, operators, now }: KeyRingTools): KeyRing {
+export function createKeyRing({ home, apiKeys, operators, now }: KeyRingTools): KeyRing {
   const settingsKeys = Promise.all(
-    listed.map(async ({ key, project }) => {
+    apiKeys.map(async ({ key, project }) => {
       const hash = await digest(key);
       const id = `key_${toHex(hash).slice(0, 12)}`;
       const own = project ?? (await ownProject(key));

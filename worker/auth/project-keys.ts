@@ -69,9 +69,9 @@ export function createKeys({ home, directory, live, maxKeys, now }: KeyTools): K
 
   return {
     async create({ project, scopes: own, hash: by }, id, { name, scopes }) {
-      const chosen = scopes ?? DEFAULT_SCOPES.filter((scope) => own.includes(scope));
-      if (chosen.length === 0) throw refuse("exceeds");
-      const key = { id, name, project, scopes: [...new Set(chosen)], created_at: now(), used_at: null };
+      const keyScopes = scopes ?? DEFAULT_SCOPES.filter((scope) => own.includes(scope));
+      if (keyScopes.length === 0) throw refuse("exceeds");
+      const key = { id, name, project, scopes: [...new Set(keyScopes)], created_at: now(), used_at: null };
       if (!inDirectory.has(project)) await directory().add(project);
       inDirectory.add(project);
       const secret = await createKey(await locatorOf(project));

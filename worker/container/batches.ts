@@ -117,12 +117,12 @@ async function encodeIn(
 
 async function encodeInTurn(batch: Batch, signal: AbortSignal, alone: () => Promise<void>): Promise<void> {
   const before = batch.line;
-  const [over, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [over, departure] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   batch.line = Promise.all([before, over.promise]);
-  const leave = () => left.resolve();
+  const leave = () => departure.resolve();
   signal.addEventListener("abort", leave);
   try {
-    await Promise.race([before, left.promise]);
+    await Promise.race([before, departure.promise]);
     signal.throwIfAborted();
     await alone();
   } finally {
@@ -227,12 +227,12 @@ export function createRunBatch({ settings, installed, proxy }: JobContext, tools
             ffmpeg,
             folder: home,
             stall_seconds: settings.stall_seconds,
-            progress: () => done + input.sent(),
+            progress: () => done + input.sentBytes(),
             isWaiting: () => input.isWaiting(),
             fits: (bytes) =>
               members
                 .filter((member) => !member.signal.aborted)
-                .every(({ fits }, _, left) => fits(bytes / left.length)),
+                .every(({ fits }, _, running) => fits(bytes / running.length)),
           });
         },
       });

@@ -67,7 +67,7 @@ export async function encode(job: NativeJob, context: JobContext, options: Encod
     fits,
     stall_seconds: settings.stall_seconds,
     folder: join(folder, "out"),
-    progress: () => inputs.reduce((sum, each) => sum + each.sent(), report.total()),
+    progress: () => inputs.reduce((sum, each) => sum + each.sentBytes(), report.total()),
     isWaiting: () => inputs.some((each) => each.isWaiting()),
   };
   const stop = AbortSignal.any([signal, failed.signal, uploads.failed]);
@@ -153,7 +153,7 @@ function createReport(seconds: number | null, onProgress: RunHooks["onProgress"]
 }
 
 function localFile(url: string | null | undefined): ServedInput | null {
-  return url ? { url, sent: () => 0, isWaiting: () => false, close() {} } : null;
+  return url ? { url, sentBytes: () => 0, isWaiting: () => false, close() {} } : null;
 }
 
 // Other machines may lack the fonts of this one.

@@ -94,7 +94,7 @@ function bare(etag: string): string {
 export interface ServedInput {
   url: string;
   /** Bytes sent to ffmpeg so far. */
-  sent(): number;
+  sentBytes(): number;
   /** Returns whether ffmpeg waits for bytes that are being fetched. */
   isWaiting(): boolean;
   close(): void;
@@ -111,7 +111,7 @@ interface Entry {
   size: number;
   block: ReadBlock;
   fail(error: unknown): void;
-  sent: number;
+  sentBytes: number;
   /** Responses that wait for a block. */
   waiting: number;
 }
@@ -150,13 +150,13 @@ export async function startInputProxy(): Promise<InputProxy> {
         size: input.size,
         block: createBlocks(read, { count: Math.ceil(input.size / BLOCK_BYTES), ...BLOCKS }),
         fail: (thrown) => closed.signal.aborted || fail(toMediaError(thrown, "input_unreachable")),
-        sent: 0,
+        sentBytes: 0,
         waiting: 0,
       };
       entries.set(path, entry);
       return {
         url: origin + path,
-        sent: () => entry.sent,
+        sentBytes: () => entry.sentBytes,
         isWaiting: () => entry.waiting > 0,
         close() {
           entries.delete(path);
@@ -220,7 +220,7 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
     const piece = bytes.subarray(from, Math.min(bytes.length, from + end - at));
     at += piece.length;
     if (!response.write(piece)) await drained(response);
-    entry.sent += piece.length;
+    entry.sentBytes += piece.length;
     // A reader of headers seeks at once, so wait a moment before fetching what follows.
     if (index === Math.floor(start / BLOCK_BYTES)) await sleep(JUMP_MS);
   }

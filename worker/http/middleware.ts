@@ -113,8 +113,8 @@ export function ownPages(origins: readonly string[], base_url: string | undefine
 export function ownHosts(hosts: readonly string[]): MiddlewareHandler {
   return async function ownHosts(c, next) {
     const { host } = new URL(c.req.url);
-    const named = [host, c.req.header("Host") ?? host];
-    if (!named.every((each) => isOwn(hosts, each))) {
+    const names = [host, c.req.header("Host") ?? host];
+    if (!names.every((each) => isOwn(hosts, each))) {
       throw errors.foreignHost();
     }
     await next();

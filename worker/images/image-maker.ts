@@ -61,9 +61,9 @@ export async function encodeImage(
   if (source.kind !== "image") throw errors.notAPicture();
   const cut = findTruncatedFile(source, {}, []);
   if (cut) throw errors.imageCutOff(cut);
-  const { format: requested, quality, ...frame } = options;
+  const { format: choice, quality, ...frame } = options;
   const preset = typeof quality === "string" ? { quality } : {};
-  const format = requested === "auto" ? (auto ?? plainFormat(source)) : requested;
+  const format = choice === "auto" ? (auto ?? plainFormat(source)) : choice;
   const request: ImageOptions = { ...frame, ...preset, ...(format !== undefined && { format }) };
   const plan = withQuality(createPlan(source, "image", request), quality);
   const small = withLowEffort(shrinkPlan(plan, source));

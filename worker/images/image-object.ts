@@ -71,12 +71,12 @@ export class ImageObject extends DurableObject<Bindings> {
     try {
       const encoders = encodersOf(this.#env);
       const { project } = place;
-      const known = old?.validator ?? null;
+      const storedValidator = old?.validator ?? null;
       const large = encoders.native && this.#large();
       const image = await withSource(
         this.#env,
         place,
-        { validator: known, signal, large },
+        { validator: storedValidator, signal, large },
         async (source) => ({
           ...(await encodeImage(source, job, encoders, { project, signal })),
           validator: source.validator,

@@ -60,13 +60,13 @@ export async function withSource<T>(
   const read = /^https?:\/\//i.test(place.source) ? openWeb : openStored;
   const source = await read(env, place, reading);
   if (!source) return null;
-  const { memory_bytes: needed, validator } = source;
+  const { memory_bytes: bytes, validator } = source;
   const { signal } = reading;
   try {
     const run = () => source.read((input) => use({ ...input, validator }));
-    return await (needed === null
+    return await (bytes === null
       ? unknownSizeMemory.hold(FIRST_BYTES, signal, run)
-      : memory.hold(needed, signal, run));
+      : memory.hold(bytes, signal, run));
   } catch (thrown) {
     await source.close();
     throw thrown;

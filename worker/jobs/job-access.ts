@@ -39,8 +39,8 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
 
   return {
     async create(job) {
-      const listed = await patiently(() => env.JOB.getByName(job.head.id).create(job));
-      if (listed) return describeJob(job.head, job.tasks);
+      const isListed = await patiently(() => env.JOB.getByName(job.head.id).create(job));
+      if (isListed) return describeJob(job.head, job.tasks);
       throw errors.notListed("job");
     },
     get,

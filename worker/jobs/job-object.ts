@@ -375,8 +375,8 @@ class JobFetches extends RpcTarget {
       this.#open.set(++this.#last, { start, end, until: Date.now() + FETCH_MS });
       return this.#last;
     }
-    for (let left = pending(); left.length > 0; left = pending())
-      await this.#changes.wait(Math.min(...left.map(([, { until }]) => until)) - Date.now());
+    for (let open = pending(); open.length > 0; open = pending())
+      await this.#changes.wait(Math.min(...open.map(([, { until }]) => until)) - Date.now());
     return null;
   }
 

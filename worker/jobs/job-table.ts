@@ -67,9 +67,9 @@ export function createJobTable(sql: Sql, runs: Pick<RunIndex, "get" | "isGone" |
       const rows = id === undefined ? [] : sql.exec<Row>("SELECT head, tasks FROM job WHERE id = ?", id);
       return [...rows].flatMap(({ head, tasks }) => {
         const ids: string[] = JSON.parse(tasks);
-        const listed = tasksOf(tasks).map((text): Task => JSON.parse(text));
-        if (listed.length < ids.filter((each) => !runs.isGone(each)).length) return [];
-        const job = describeJob(JSON.parse(head), listed);
+        const taskRecords = tasksOf(tasks).map((text): Task => JSON.parse(text));
+        if (taskRecords.length < ids.filter((each) => !runs.isGone(each)).length) return [];
+        const job = describeJob(JSON.parse(head), taskRecords);
         const kind = jobEndKind(job);
         if (kind === null) return [];
         return [

@@ -41,8 +41,8 @@ function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited, count = 1): 
   throw errors.tooManyRequests({ limit, counted: what, seconds });
 }
 
-function writeStanding(what: Limited, { left, seconds }: RateState): string {
-  return `"${what}";r=${left};t=${seconds}`;
+function writeStanding(what: Limited, { remaining, seconds }: RateState): string {
+  return `"${what}";r=${remaining};t=${seconds}`;
 }
 
 function writePolicy(limits: Use): string {
@@ -67,18 +67,18 @@ export function createWaitQuota(
   waiting: (project: string) => Promise<number>,
   now: () => number,
 ): WaitQuota {
-  const cache = new Map<string, { left: number; until: number }>();
+  const cache = new Map<string, { remaining: number; until: number }>();
   return {
     max,
     async take(project, count = 1) {
       let quota = cache.get(project);
-      if (!quota || quota.left < count || now() >= quota.until) {
-        quota = { left: max - (await waiting(project)), until: now() + CACHE_MS };
+      if (!quota || quota.remaining < count || now() >= quota.until) {
+        quota = { remaining: max - (await waiting(project)), until: now() + CACHE_MS };
         if (cache.size >= MAX_PROJECTS) cache.clear();
         cache.set(project, quota);
       }
-      if (quota.left < count) return false;
-      quota.left -= count;
+      if (quota.remaining < count) return false;
+      quota.remaining -= count;
       return true;
     },
   };

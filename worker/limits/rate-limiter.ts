@@ -9,7 +9,7 @@ export interface RateState {
   allowed: boolean;
   limit: number;
   /** Remaining uses in this minute. */
-  left: number;
+  remaining: number;
   /** Whole seconds until the minute ends. */
   seconds: number;
 }
@@ -98,9 +98,9 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
         window.unreported[what] += count;
         report(principal, window);
       }
-      const left = Math.max(0, limits[what] - window.used[what]);
+      const remaining = Math.max(0, limits[what] - window.used[what]);
       const seconds = Math.max(1, Math.ceil((window.until - now()) / 1000));
-      return { allowed, limit: limits[what], left, seconds };
+      return { allowed, limit: limits[what], remaining, seconds };
     },
   };
 }

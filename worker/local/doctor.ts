@@ -94,9 +94,9 @@ export function checkConfig(config: Config): Finding[] {
 // wrangler does not read the plan. https://developers.cloudflare.com/api/resources/accounts/subresources/subscriptions/
 async function checkPlan(account: string): Promise<Finding> {
   const what = "Workers Paid";
-  const { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_ACCOUNT_ID: chosen } = process.env;
+  const { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_ACCOUNT_ID: accountId } = process.env;
   const { accounts = [] } = JSON.parse(account) as { accounts?: { id: string }[] };
-  const id = chosen || (accounts.length === 1 ? accounts[0]?.id : undefined);
+  const id = accountId || (accounts.length === 1 ? accounts[0]?.id : undefined);
   const base = process.env.CLOUDFLARE_API_BASE_URL ?? "https://api.cloudflare.com/client/v4";
   const headers = { Authorization: `Bearer ${token}` };
   const request = token && id && fetch(`${base}/accounts/${id}/subscriptions`, { headers });
@@ -114,10 +114,10 @@ async function checkPlan(account: string): Promise<Finding> {
 
 async function checkNamespace({ kv_namespaces }: Config): Promise<Finding> {
   const what = "KV namespace";
-  const listed = await tryWrangler(["kv", "namespace", "list"]);
-  if (listed === null)
+  const output = await tryWrangler(["kv", "namespace", "list"]);
+  if (output === null)
     return { what, state: "unknown", words: "the account's namespaces could not be listed" };
-  const ids = new Set((JSON.parse(listed) as { id: string }[]).map(({ id }) => id));
+  const ids = new Set((JSON.parse(output) as { id: string }[]).map(({ id }) => id));
   const lacking = kv_namespaces.map(({ id }) => id ?? "").filter((id) => !ids.has(id));
   if (lacking.length === 0) return { what, state: "ok", words: "it is in the account" };
   return { what, state: "missing", words: `the account has none with the id ${lacking.join(", ")}` };
@@ -144,12 +144,12 @@ async function checkEncoder(): Promise<Finding> {
 }
 
 async function checkSecrets(): Promise<Finding[]> {
-  const listed = await tryWrangler(["secret", "list", "--format", "json"]);
-  if (listed === null) {
+  const output = await tryWrangler(["secret", "list", "--format", "json"]);
+  if (output === null) {
     const words = "the service is not deployed yet: run npx wrangler deploy";
     return [{ what: "Service Worker", state: "missing", words }];
   }
-  const names = new Set((JSON.parse(listed) as { name: string }[]).map(({ name }) => name));
+  const names = new Set((JSON.parse(output) as { name: string }[]).map(({ name }) => name));
   const keys = ["API_KEYS", "OPERATOR_KEY"].some((name) => names.has(name));
   const findings: Finding[] = Object.entries(SECRETS).map(([name, without]) =>
     names.has(name)
@@ -252,11 +252,11 @@ function drawPicture(): Buffer<ArrayBuffer> {
 }
 
 function chunk(type: string, data: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(type, "latin1"), data]);
-  const whole = Buffer.alloc(named.length + 8);
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const whole = Buffer.alloc(body.length + 8);
   whole.writeUInt32BE(data.length, 0);
-  whole.set(named, 4);
-  whole.writeUInt32BE(crc32(named), named.length + 4);
+  whole.set(body, 4);
+  whole.writeUInt32BE(crc32(body), body.length + 4);
   return whole;
 }
 

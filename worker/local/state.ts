@@ -105,10 +105,10 @@ async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> 
     if (old && isRunning(old.supervisor)) {
       throw errors.stateDirInUse({ dir, pid: old.supervisor.pid });
     }
-    const left = old?.hosts.filter(
+    const orphans = old?.hosts.filter(
       (host) => (nameProcess(host.pid)?.started ?? host.started) === host.started,
     );
-    await Promise.all((left ?? []).map((host) => endGroup(host.pid)));
+    await Promise.all((orphans ?? []).map((host) => endGroup(host.pid)));
     rmSync(lock, { force: true });
   }
   throw errors.stateDirLocked({ dir });

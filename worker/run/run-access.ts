@@ -18,8 +18,8 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
   const get = (project: string, id: string) => findRun<T>(env, object, project, id);
   return {
     async create(project, record, setup) {
-      const listed = await patiently(() => env.TASK.getByName(record.id).create(project, record, setup));
-      if (!listed) throw errors.notListed(object);
+      const isListed = await patiently(() => env.TASK.getByName(record.id).create(project, record, setup));
+      if (!isListed) throw errors.notListed(object);
       return record;
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),

@@ -55,9 +55,9 @@ async function open(ends: AsyncDisposableStack, makeInput: () => Promise<string>
     const output = join(dir, `${name}.gif`);
     const { seconds } = await runCommand(program, args(output));
     const values = await similarities(output, reference, WIDTH);
-    const shown = await lengthOf(output);
-    if (values.length !== pictures.length || Math.abs(shown - SECONDS) > 1 / FPS)
-      throw new Error(`${name} has ${values.length} pictures in ${shown} s.`);
+    const length = await lengthOf(output);
+    if (values.length !== pictures.length || Math.abs(length - SECONDS) > 1 / FPS)
+      throw new Error(`${name} has ${values.length} pictures in ${length} s.`);
     return {
       value: (await stat(output)).size / 1000,
       seconds,

@@ -47,9 +47,9 @@ async function openFlood(ends: AsyncDisposableStack): Promise<Contest> {
     if (task.status !== "succeeded") throw new Error(`An image ended as ${task.status}.`);
     return task;
   };
-  let left = FLOOD;
+  let remaining = FLOOD;
   const flood = async () => {
-    while (left-- > 0) await call<Task>(KEYS.flood, "/tasks", heavy);
+    while (remaining-- > 0) await call<Task>(KEYS.flood, "/tasks", heavy);
   };
   return {
     peer: null,

@@ -28,10 +28,10 @@ export type Cleanup = Pick<MediaApi, "usage" | "clear">;
 export function createCleanup(tools: CleanupTools): Cleanup {
   const { stores, storage, turns, cancel, remove } = tools;
   const { core, threadedCore } = tools.settings;
-  const named = [core?.cache, threadedCore?.cache].flatMap((name) =>
+  const names = [core?.cache, threadedCore?.cache].flatMap((name) =>
     name === null ? [] : [name ?? CORE_CACHE],
   );
-  const cacheNames = [...new Set(named)];
+  const cacheNames = [...new Set(names)];
 
   async function usage(): Promise<LocalUsage> {
     const [rows, work, out, records, core] = await Promise.all([

@@ -147,8 +147,8 @@ export function createLocalJobs(tools: LocalJobTools): LocalJobs {
     async listJobs(options): Promise<Page<Job>> {
       const { records: jobs, more } = await stores.jobs.list(parseLocalList("job", options));
       const described = jobs.map(async (job) => describeJob(job, await tasksOf(job)));
-      const listed = (await Promise.all(described)).filter(({ tasks }) => tasks.length > 0);
-      return { records: listed, more };
+      const withTasks = (await Promise.all(described)).filter(({ tasks }) => tasks.length > 0);
+      return { records: withTasks, more };
     },
     async cancelJob(id) {
       const { tasks } = await find(id);

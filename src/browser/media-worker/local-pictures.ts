@@ -137,7 +137,7 @@ async function decodeSpan(
   const stop = () => input.dispose();
   signal.addEventListener("abort", stop, { once: true });
   const pictures: RawPictures["pictures"][number][] = [];
-  let shown: VideoSample | null = null;
+  let latest: VideoSample | null = null;
   let shape: Pick<RawPictures, "format" | "width" | "height" | "displaySize"> | null = null;
   let bytes = 0;
   try {
@@ -145,9 +145,9 @@ async function decodeSpan(
     for await (const sample of samplesBetween(track, origin + start, origin + end)) {
       const time = Math.max(0, sample.timestamp - origin - start);
       const duration = sample.duration;
-      if (!shown || start + time <= at + EPSILON_SECONDS) {
-        shown?.close();
-        shown = sample.clone();
+      if (!latest || start + time <= at + EPSILON_SECONDS) {
+        latest?.close();
+        latest = sample.clone();
       }
       const picture = await copyPicture(sample).finally(() => sample.close());
       signal.throwIfAborted();
@@ -157,23 +157,23 @@ async function decodeSpan(
       if (bytes > MAX_BYTES) return null;
       pictures.push({ at: time, duration, bytes: picture.bytes });
     }
-    if (!shape || !shown) return null;
+    if (!shape || !latest) return null;
     const blob = writeRawMatroska({ ...shape, fps: source.fps ?? DEFAULT_FPS, color, pictures });
-    const drawn = shown;
-    shown = null;
+    const frame = latest;
+    latest = null;
     // `close` frees the sample if the caller fails before it draws.
-    samples.add(drawn);
+    samples.add(frame);
     return {
       reader: createBlobReader(blob),
       source: rawSource(source, { length: end - start, bytes: blob.size }),
       draw: async (image: ImagePlan) => {
-        samples.delete(drawn);
-        const { canvas } = await drawSample(image, source, drawn);
+        samples.delete(frame);
+        const { canvas } = await drawSample(image, source, frame);
         return writeCanvas(canvas, "jpeg", ORIGINAL_QUALITY);
       },
     };
   } finally {
-    shown?.close();
+    latest?.close();
     signal.removeEventListener("abort", stop);
     stop();
   }

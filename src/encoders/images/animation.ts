@@ -140,13 +140,14 @@ const VP8X = { name: 0x56503858, animated: 0x02, alpha: 0x10 } as const;
 
 // RFC 9649, 2.7: the header, a color profile, ANIM, the frame, metadata.
 function animateStill(chunks: readonly Uint8Array[], loop: number): Uint8Array[] {
-  const named = (pattern: RegExp) => chunks.filter((chunk) => pattern.test(latinText(viewOf(chunk), 0, 4)));
-  const pictures = named(/^(ALPH|VP8 |VP8L)$/);
-  const [picture] = named(/^VP8[ L]$/);
+  const chunksMatching = (pattern: RegExp) =>
+    chunks.filter((chunk) => pattern.test(latinText(viewOf(chunk), 0, 4)));
+  const pictures = chunksMatching(/^(ALPH|VP8 |VP8L)$/);
+  const [picture] = chunksMatching(/^VP8[ L]$/);
   if (!picture) throw errors.animationDamaged();
   const { width, height, alpha } = readPictureHeader(picture);
   const header = extendedHeader(width, height);
-  const [own] = named(/^VP8X$/);
+  const [own] = chunksMatching(/^VP8X$/);
   const flags = (own?.[8] ?? 0) | (alpha || pictures.length > 1 ? VP8X.alpha : 0) | VP8X.animated;
   viewOf(header).setUint8(8, flags);
   const anim = new Uint8Array(14);
@@ -159,7 +160,7 @@ function animateStill(chunks: readonly Uint8Array[], loop: number): Uint8Array[]
   // The sides of a frame are stored as those of the canvas are.
   place.set(header.subarray(12, 18), 14);
   const frame = concatBytes([place, ...pictures]);
-  const body = [header, ...named(/^ICCP$/), anim, frame, ...named(/^(EXIF|XMP )$/)];
+  const body = [header, ...chunksMatching(/^ICCP$/), anim, frame, ...chunksMatching(/^(EXIF|XMP )$/)];
   return [riffHeader(body), ...body];
 }
 

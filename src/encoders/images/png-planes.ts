@@ -160,8 +160,8 @@ function createInflater(data: Uint8Array<ArrayBuffer>) {
     take,
     async wait(length: number): Promise<Uint8Array> {
       for (;;) {
-        const taken = take(length);
-        if (taken) return taken;
+        const bytes = take(length);
+        if (bytes) return bytes;
         const next = await reader.read().catch((cause: unknown) => {
           throw errors.pngDamaged({ cause });
         });

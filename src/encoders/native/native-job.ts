@@ -262,15 +262,15 @@ export async function callForBytes(
   const end = () => reject(deadline.reason);
   deadline.addEventListener("abort", end, { once: true });
   try {
-    const sent = instance.fetch(path, { ...init, redirect: "manual", signal: deadline });
+    const request = instance.fetch(path, { ...init, redirect: "manual", signal: deadline });
     // A late response must release its connection.
-    sent.then(
+    request.then(
       (response) => {
         if (deadline.aborted) response.body?.cancel().catch(() => {});
       },
       () => {},
     );
-    const response = await Promise.race([sent, over]);
+    const response = await Promise.race([request, over]);
     return { status: response.status, bytes: await readBytes(response, bytes, over) };
   } finally {
     limit.clear();

@@ -156,18 +156,18 @@ function excessOf(
 ): number {
   const { kind, audio, duration, start, end, speed = 1 } = plan;
   const isJoined = plan.concat !== undefined || plan.parts !== undefined;
-  const played = contents.played ?? contents.sound;
+  const decodedSound = contents.decodedSound ?? contents.sound;
   if (!audio || (isJoined ? duration === null : !heard || !sound)) return 0;
   // A copy cuts only between packets.
   if (audio.mode === "copy" && start > 0) return 0;
   // Streams are padded with silence to the end of their pictures.
-  const shown =
+  const pictureSeconds =
     kind === "adaptive_video"
       ? Math.min(end ?? Number.POSITIVE_INFINITY, trackEnd(source, "video") ?? 0) - start
       : 0;
-  const until = isJoined ? (duration ?? 0) : Math.max(heard?.until ?? 0, shown) / speed;
+  const until = isJoined ? (duration ?? 0) : Math.max(heard?.until ?? 0, pictureSeconds) / speed;
   const rate = audio.mode === "encode" ? audio.sample_rate : (source.audio?.sample_rate ?? 48_000);
-  const excess = played - (kind === "adaptive_video" ? Math.max(duration ?? 0, until) : until);
+  const excess = decodedSound - (kind === "adaptive_video" ? Math.max(duration ?? 0, until) : until);
   return excess > SOUND_TOLERANCE + PADDING_SAMPLES / rate ? excess : 0;
 }
 
@@ -179,8 +179,8 @@ function extraPictures(
   { pictures }: PacketCounts,
   contents: Contents,
 ): number {
-  const listed = pictures ? pictures.decoded + pictures.missing : 0;
-  const expected = pictures ? expectedPictures(plan, source, chunk, listed) : 0;
+  const packets = pictures ? pictures.decoded + pictures.missing : 0;
+  const expected = pictures ? expectedPictures(plan, source, chunk, packets) : 0;
   return expected > 0 ? excessPictures(contents.pictures ?? 0, expected) : 0;
 }
 
@@ -214,7 +214,7 @@ function countsOf({ pictures, sound }: PacketCounts, contents: Contents): Counts
     ...(pictures && {
       pictures: {
         source: pictures.decoded + unreadable,
-        output: contents.pictures ?? contents.found ?? pictures.decoded,
+        output: contents.pictures ?? contents.filePictures ?? pictures.decoded,
         ...(unreadable > 0 && { unreadable }),
       },
     }),

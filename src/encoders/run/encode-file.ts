@@ -103,7 +103,7 @@ function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): 
 function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
   const frames = end.frames();
   return plan.format === "webp"
-    ? { pictures: null, found: frames, sound: 0 }
+    ? { pictures: null, filePictures: frames, sound: 0 }
     : { pictures: frames, sound: 0 };
 }
 

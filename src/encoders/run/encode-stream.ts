@@ -94,12 +94,12 @@ function countStream(plan: Plan, { written, playlists }: Written): Contents {
   const segments = lists.flatMap(
     ({ name, bytes }) => parseMediaPlaylist(name, new TextDecoder().decode(bytes)).segments,
   );
-  const played = soundsOf(plan).reduce((sum, { audio: own }, index) => {
+  const decodedSound = soundsOf(plan).reduce((sum, { audio: own }, index) => {
     const rate = own.mode === "encode" ? own.sample_rate : Number.POSITIVE_INFINITY;
     return sum + (samplesOf(soundFolder(index)) * AAC_FRAME) / rate;
   }, 0);
   return {
-    played,
+    decodedSound,
     pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : 0,
     sound: audio ? segments.reduce((sum, { seconds }) => sum + seconds, 0) : 0,
   };
@@ -336,16 +336,16 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
   // ffmpeg writes a segment without samples for a track that is empty in the span.
   const isEmpty = ({ name, samples }: WrittenFile) => name.endsWith(".m4s") && samples === 0;
   const stored = new Set(written.filter((file) => file.size > 0 && !isEmpty(file)).map((file) => file.name));
-  const listed = [
+  const names = [
     ...run.segments.map((segment) => segment.name),
     ...(run.segments.length > 0 ? [run.init] : []),
   ];
-  for (const each of listed) {
+  for (const each of names) {
     if (each === null) throw errors.initMissing({ chunk: chunk.index, playlist: name });
     if (!stored.has(each)) throw errors.segmentMissing({ name: each });
   }
   for (const each of stored) {
-    if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !listed.includes(each)) {
+    if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !names.includes(each)) {
       throw errors.segmentUnlisted({ name: each });
     }
   }

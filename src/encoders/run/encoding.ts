@@ -98,7 +98,7 @@ export function createEncodeProgress(
     sound: plan.chunks[place]?.track === "audio",
   }));
   let parallel = 1;
-  let baseline = { percent: 0, left: timeLeft() };
+  let baseline = { percent: 0, remaining: timeLeft() };
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
   let reporting = false;
@@ -113,9 +113,9 @@ export function createEncodeProgress(
     );
   }
 
-  function percentOf(left: number): number {
-    const { percent, left: before } = baseline;
-    return before > 0 ? percent + (ENCODED_PERCENT - percent) * (1 - left / before) : percent;
+  function percentOf(remaining: number): number {
+    const { percent, remaining: before } = baseline;
+    return before > 0 ? percent + (ENCODED_PERCENT - percent) * (1 - remaining / before) : percent;
   }
 
   function reportPercent(percent: number | null): void {
@@ -141,7 +141,7 @@ export function createEncodeProgress(
       if (running > parallel) {
         const percent = percentOf(timeLeft());
         parallel = running;
-        baseline = { percent, left: timeLeft() };
+        baseline = { percent, remaining: timeLeft() };
       }
       reported = Math.max(reported, Math.floor(percentOf(timeLeft())));
       reportPercent(reported);

@@ -69,11 +69,11 @@ export async function readSubtitles(
       file === undefined
         ? cuesByStream?.get(stream)
         : text && (await readTextFile(await text(file), reading.signal, files)).cues;
-    const shown = cues && shiftCues(cues, shownRange(plan));
-    const size = shown ? writtenSize(shown, plan, room) : Number.POSITIVE_INFINITY;
-    if (shown && size <= room) {
+    const visibleCues = cues && shiftCues(cues, shownRange(plan));
+    const size = visibleCues ? writtenSize(visibleCues, plan, room) : Number.POSITIVE_INFINITY;
+    if (visibleCues && size <= room) {
       room -= size;
-      tracks.push({ ...facts, cues: shown });
+      tracks.push({ ...facts, cues: visibleCues });
     } else if (stream !== undefined) lost.push(stream);
     else throw tooMuchText();
   }

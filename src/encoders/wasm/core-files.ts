@@ -182,16 +182,16 @@ export function createOutput(
   }
 
   function writeTail(at: number, added: Uint8Array): void {
-    const needed = at + added.length;
-    if (needed > tail.length) {
-      const grown = Math.max(needed, FIRST_BYTES, Math.ceil(tail.length * 1.5));
+    const end = at + added.length;
+    if (end > tail.length) {
+      const grown = Math.max(end, FIRST_BYTES, Math.ceil(tail.length * 1.5));
       charge(grown - tail.length);
       const larger = new Uint8Array(grown);
       larger.set(tail.subarray(0, Math.max(0, size - base())));
       tail = larger;
     }
     tail.set(added, at);
-    size = Math.max(size, base() + needed);
+    size = Math.max(size, base() + end);
     moveBlocks();
   }
 

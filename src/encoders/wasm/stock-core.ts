@@ -269,10 +269,10 @@ function createMemoryBound(limit: number): MemoryBound {
         const resize = group[name];
         if (!resize) continue;
         // Much C code does not survive a failed malloc.
-        group[name] = (requested = 0) => {
-          requestedHeap = requested >>> 0;
+        group[name] = (bytes = 0) => {
+          requestedHeap = bytes >>> 0;
           check(requestedHeap);
-          return resize(requested);
+          return resize(bytes);
         };
       }
     },
@@ -302,8 +302,8 @@ function createMemoryBound(limit: number): MemoryBound {
 }
 
 // The core's memory file system doubles a file's buffer up to 1 MiB, then adds an eighth.
-function grownCapacity(capacity: number, needed: number): number {
-  return Math.max(needed, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
+function grownCapacity(capacity: number, size: number): number {
+  return Math.max(size, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
 }
 
 const MAX_LINES = 20;

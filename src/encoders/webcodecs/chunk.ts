@@ -145,7 +145,7 @@ async function feed(
     start: origin + chunk.start,
     fps,
     speed,
-    shown: (chunk.shown_from ?? chunk.start) - chunk.start,
+    firstPicture: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
     freeze: { ...freezePictures(source, plan, chunk), from: (plan.held?.from ?? 0) - chunk.start },

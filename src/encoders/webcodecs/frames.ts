@@ -16,7 +16,7 @@ export interface FrameSpan {
   /** Length in seconds; null up to the end of the track. */
   length: number | null;
   /** Start of the first visible picture, in seconds relative to the span: 0 or less. */
-  shown: number;
+  firstPicture: number;
   /** Seconds of source in a second of output. */
   speed: number;
   /** Constant frames per second; null keeps the source's times. */
@@ -83,7 +83,7 @@ export async function listTimes(track: InputVideoTrack, { start, length }: Frame
 const MAX_REORDER_SECONDS = 2;
 
 async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
-  const { start, length, shown, speed, onDecoded } = span;
+  const { start, length, firstPicture, speed, onDecoded } = span;
   const { count, from, seconds } = span.freeze ?? { count: 0, from: 0, seconds: 0 };
   const end = length === null ? Number.POSITIVE_INFINITY : length - EPSILON_SECONDS;
   let last: VideoSample | null = null;
@@ -94,7 +94,7 @@ async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
       const at = sample.timestamp - start;
       onDecoded(at);
       const duration = Math.max(0, sample.duration + Math.min(0, at));
-      if (at >= shown - EPSILON_SECONDS) {
+      if (at >= firstPicture - EPSILON_SECONDS) {
         yield { sample, at: Math.max(0, at) / speed, duration: duration / speed };
       }
     }

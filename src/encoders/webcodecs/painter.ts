@@ -100,7 +100,7 @@ export function drawPicture(
   const unmirrored = mirror ? { ...area, x: turned.width - area.x - area.width } : area;
   const source = toStoredPart(unmirrored, rotate, stored);
   const [across, down] = [stored.shown_width / stored.width, stored.shown_height / stored.height];
-  const drawn = sideways ? { width: inner.height, height: inner.width } : inner;
+  const size = sideways ? { width: inner.height, height: inner.width } : inner;
   context.translate(left + inner.width / 2, top + inner.height / 2);
   if (mirror) context.scale(-1, 1);
   context.rotate((rotate * Math.PI) / 180);
@@ -108,7 +108,7 @@ export function drawPicture(
   context.drawImage(
     picture,
     ...([source.x * across, source.y * down, source.width * across, source.height * down] as const),
-    ...([-drawn.width / 2, -drawn.height / 2, drawn.width, drawn.height] as const),
+    ...([-size.width / 2, -size.height / 2, size.width, size.height] as const),
   );
 }
 

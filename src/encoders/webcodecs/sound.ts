@@ -39,8 +39,8 @@ export async function encodeStream(
     (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
   ]);
   if (sounds.length > 0) checkEnd(Math.max(...[...pictures, ...sounds].map(listedSeconds)), plan, job.source);
-  const named = sounds.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
-  return [...named, ...pictures];
+  const soundFiles = sounds.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
+  return [...soundFiles, ...pictures];
 }
 
 async function encodeBoth<A, B>(

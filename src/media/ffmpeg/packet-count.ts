@@ -50,7 +50,7 @@ export interface CountRules {
   /** Seconds of the span; null for up to the end. */
   length: number | null;
   /** Start of the picture visible at the beginning, in seconds relative to the span: 0 or less. */
-  shown: number;
+  firstPicture: number;
   /** Whether a packet may contain a single field. */
   fields: boolean;
   /** Whether decoding started at the beginning of the source. */
@@ -105,7 +105,7 @@ export function countRules(chunk: Chunk, source: Source): CountRules {
   const edges = Number(chunk.start > 0) + Number(chunk.end !== null);
   return {
     length: chunk.end === null ? null : chunk.end - chunk.start,
-    shown: (chunk.shown_from ?? chunk.start) - chunk.start,
+    firstPicture: (chunk.shown_from ?? chunk.start) - chunk.start,
     fields: source.interlaced === true,
     from_start: (chunk.decode_from ?? chunk.start) === 0,
     ...(source.truncated && { truncated: true as const }),
@@ -113,9 +113,9 @@ export function countRules(chunk: Chunk, source: Source): CountRules {
   };
 }
 
-function inSpan(times: readonly number[], { length, shown }: CountRules): number[] {
+function inSpan(times: readonly number[], { length, firstPicture }: CountRules): number[] {
   const end = length === null ? Number.POSITIVE_INFINITY : length - EPSILON_SECONDS;
-  const inside = times.filter((time) => time >= shown - EPSILON_SECONDS && time < end);
+  const inside = times.filter((time) => time >= firstPicture - EPSILON_SECONDS && time < end);
   return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
 }
 

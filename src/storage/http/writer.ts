@@ -119,7 +119,7 @@ async function send<T>(
 
 function checkWritten<T extends { size: number }>(size: number, written: T): T {
   if (written.size === size) return written;
-  throw errors.uploadIncomplete({ sent: size, stored: written.size });
+  throw errors.uploadIncomplete({ size, storedBytes: written.size });
 }
 
 async function toFault(url: string, response: Response | null, cause: unknown): Promise<MediaError> {

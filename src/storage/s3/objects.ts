@@ -111,7 +111,7 @@ export async function completeUpload(
   const done = response.ok || info?.etag.endsWith(`-${parts.length}`);
   if (done && info?.size === size) return info;
   if (!response.ok) throw errors.uploadAborted();
-  throw errors.uploadIncomplete({ sent: size, stored: info?.size ?? 0 });
+  throw errors.uploadIncomplete({ size, storedBytes: info?.size ?? 0 });
 }
 
 /**

@@ -58,8 +58,8 @@ export async function uploadStream(
     if (first.last) return await putObject(bucket, key, first.bytes, mime);
     const upload = await beginUpload(bucket, key, mime);
     try {
-      const sent = await sendParts(upload, first.bytes, parts, options);
-      return await completeUpload(upload, sent.parts, sent.size);
+      const result = await sendParts(upload, first.bytes, parts, options);
+      return await completeUpload(upload, result.parts, result.size);
     } catch (thrown) {
       await abortUpload(upload);
       throw thrown;
@@ -79,14 +79,14 @@ async function sendParts(
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  const sent: S3Part[] = [];
+  const results: S3Part[] = [];
   let size = 0;
 
   const start = (part: number, bytes: Uint8Array<ArrayBuffer>) => {
     size += bytes.length;
     const run = putPart(upload, part, bytes, stop.signal)
       .then((done) => {
-        sent.push(done);
+        results.push(done);
         reader.recycle(bytes);
       })
       .catch((thrown: unknown) => {
@@ -114,7 +114,7 @@ async function sendParts(
   }
   await Promise.all(running);
   if (failures.length > 0) throw failures[0];
-  return { parts: sent, size };
+  return { parts: results, size };
 }
 
 /** Stores the progress of an upload across restarts, as plain values by name. */
@@ -133,7 +133,7 @@ export interface PutFileOptions extends PartOptions {
   /** Files up to this many bytes go in one request. Default: the size of a part. */
   singleBytes?: number;
   /** Receives the number of bytes stored so far. */
-  onProgress?(sent: number): void;
+  onProgress?(bytes: number): void;
 }
 
 /** The start of an upload, as stored in the memory. */
@@ -243,9 +243,9 @@ async function putParts(
   );
   const put = async (part: number) => {
     const bytes = await body.open(rangeOf(record, part));
-    const sent = await putPart(upload, part, bytes, either);
-    done.set(part, sent);
-    await memory?.put(`part ${part}`, { ...sent, upload: upload.id });
+    const result = await putPart(upload, part, bytes, either);
+    done.set(part, result);
+    await memory?.put(`part ${part}`, { ...result, upload: upload.id });
     report();
   };
   report();

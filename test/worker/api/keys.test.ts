@@ -50,11 +50,11 @@ const record: KeyMatch = {
   expires_at: null,
 };
 
-function open(match: KeyMatch | null, listed: ListedKey[] = []) {
+function open(match: KeyMatch | null, apiKeys: ListedKey[] = []) {
   const clock = { now: 0 };
   const find = vi.fn(async (_hash: string, _now: number): Promise<KeyMatch | null> => match);
   const home = vi.fn((_locator: string) => ({ find }));
-  const ring = createKeyRing({ home, listed, operators: ["op"], now: () => clock.now });
+  const ring = createKeyRing({ home, apiKeys, operators: ["op"], now: () => clock.now });
   return { ring, find, home, clock };
 }
 

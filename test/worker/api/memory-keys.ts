@@ -60,7 +60,7 @@ export function createMemoryKeys(
   };
   const home = (locator: string) => asRemote(homes(locator));
   return {
-    keys: createKeyRing({ home, listed: API_KEYS, operators: [], now }),
+    keys: createKeyRing({ home, apiKeys: API_KEYS, operators: [], now }),
     managed_keys: createKeys({
       home,
       directory: () => ({ add: async () => {}, list: async () => [] }),

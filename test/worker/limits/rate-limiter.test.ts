@@ -42,16 +42,16 @@ test("counts down to the limit, rejects the excess and starts over a minute afte
   const clock = { now: 10_000 };
   const { take } = open(createUsage(), clock);
   const first = take(1)[0];
-  expect(first).toEqual({ allowed: true, limit: 5, left: 4, seconds: 60 });
+  expect(first).toEqual({ allowed: true, limit: 5, remaining: 4, seconds: 60 });
   clock.now += 20_500;
   expect(take(5)).toEqual([
-    ...[3, 2, 1, 0].map((left) => ({ allowed: true, limit: 5, left, seconds: 40 })),
-    { allowed: false, limit: 5, left: 0, seconds: 40 },
+    ...[3, 2, 1, 0].map((remaining) => ({ allowed: true, limit: 5, remaining, seconds: 40 })),
+    { allowed: false, limit: 5, remaining: 0, seconds: 40 },
   ]);
   clock.now = 69_999;
-  expect(take(1)).toEqual([{ allowed: false, limit: 5, left: 0, seconds: 1 }]);
+  expect(take(1)).toEqual([{ allowed: false, limit: 5, remaining: 0, seconds: 1 }]);
   clock.now = 70_000;
-  expect(take(1)).toEqual([{ allowed: true, limit: 5, left: 4, seconds: 60 }]);
+  expect(take(1)).toEqual([{ allowed: true, limit: 5, remaining: 4, seconds: 60 }]);
 });
 
 test("creations have their own limit, and so does each key", () => {
@@ -73,8 +73,8 @@ test("instances share their counts: the first message goes out at once, later on
   await there.flush();
   // Four are used in the minute that began with the first request.
   expect(there.take(2)).toEqual([
-    { allowed: true, limit: 5, left: 0, seconds: 50 },
-    { allowed: false, limit: 5, left: 0, seconds: 50 },
+    { allowed: true, limit: 5, remaining: 0, seconds: 50 },
+    { allowed: false, limit: 5, remaining: 0, seconds: 50 },
   ]);
   expect(there.messages.map(({ ms }) => ms)).toEqual([REPORT_MS]);
   await there.flush();
@@ -95,7 +95,7 @@ test("counts that could not be sent go with the next message, and none are lost"
   breakHome(false);
   await flush();
   expect(usage.add(KEY.id, { requests: 0, creations: 0 }, clock.now).requests).toBe(5);
-  expect(take(1)[0]?.left).toBe(94);
+  expect(take(1)[0]?.remaining).toBe(94);
 });
 
 test("a lost message is followed by another", () => {

@@ -73,12 +73,12 @@ async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promis
   const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
   const pages = windows.filter(({ url }) => new URL(url).pathname === "/");
   const { held = [] } = await navigator.locks.query();
-  const used = held.flatMap(({ name }) =>
+  const versions = held.flatMap(({ name }) =>
     name?.startsWith(LOCK_PREFIX) ? [name.slice(LOCK_PREFIX.length)] : [],
   );
   // A page that has just opened may not hold its lock yet.
-  if (used.length < pages.length) return;
-  const current = new Set([BUILD.version, ...used].map((version) => CACHE_PREFIX + version));
+  if (versions.length < pages.length) return;
+  const current = new Set([BUILD.version, ...versions].map((version) => CACHE_PREFIX + version));
   await Promise.all(names.filter((name) => !current.has(name)).map((name) => caches.delete(name)));
   if (current.size === 1) await tidyCore();
 }

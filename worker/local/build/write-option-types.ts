@@ -95,8 +95,8 @@ function videoTargets(properties: OptionsSchema["properties"]): string {
 }
 
 function member(kind: StepKind, option: string, schema: OptionSchema, required: boolean): string {
-  const named = isPixels(option, schema) ? undefined : (TYPES[`${kind}.${option}`] ?? TYPES[option]);
-  const type = named ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
+  const typeName = isPixels(option, schema) ? undefined : (TYPES[`${kind}.${option}`] ?? TYPES[option]);
+  const type = typeName ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
   const fallback =
     schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;
   return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;

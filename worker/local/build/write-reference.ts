@@ -289,8 +289,8 @@ function declaredNames(declaration: unknown): string[] {
   if (!node) return [];
   if (node.type === "VariableDeclaration")
     return node.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
-  const named = node as { id?: { name?: string } | null };
-  return KINDS[node.type] && named.id?.name ? [named.id.name] : [];
+  const withId = node as { id?: { name?: string } | null };
+  return KINDS[node.type] && withId.id?.name ? [withId.id.name] : [];
 }
 
 function nameOf(node: ESTree.ModuleExportName): string {

@@ -15,11 +15,11 @@ export function isPageChoice({ kind, options, target_size, preset }: Settings, s
 }
 
 /** Returns whether to keep an item's original, because its output is larger and no better. */
-export function keepsOriginal({ wishes, source, input, task }: Item): boolean {
+export function keepsOriginal({ settings, source, input, task }: Item): boolean {
   const output = task?.steps.findLast((step) => step.output?.larger_than_source)?.output;
   if (!output || !source || input === null || typeof input === "string") return false;
   const isSameSize = output.width === source.width && output.height === source.height;
-  return task?.status === "succeeded" && isSameSize && isPageChoice(wishes, source);
+  return task?.status === "succeeded" && isSameSize && isPageChoice(settings, source);
 }
 
 // An object URL is valid as long as the page is open.
