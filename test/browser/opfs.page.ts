@@ -43,6 +43,26 @@ export const CASES: Cases = {
     assert.deepEqual(await storage.files("none/"), []);
     assert.equal((await storage.files("")).length, 5);
   },
+  "counts a folder that is removed while it is read as empty": async () => {
+    const name = `framewright-${crypto.randomUUID()}`;
+    const storage = await createOpfsStorage(name);
+    for (const key of ["a/b/one", "a/two", "c/three"]) await storage.write(key, bytes(key), "text/plain");
+    const root = await (await navigator.storage.getDirectory()).getDirectoryHandle(name);
+    const { entries } = FileSystemDirectoryHandle.prototype;
+    FileSystemDirectoryHandle.prototype.entries = async function* (this: FileSystemDirectoryHandle) {
+      if (this.name === "+a") await root.removeEntry("+a", { recursive: true });
+      yield* entries.call(this);
+      return undefined;
+    } as typeof entries;
+    try {
+      assert.deepEqual(
+        (await storage.files("")).map(({ key }) => key),
+        ["c/three"],
+      );
+    } finally {
+      FileSystemDirectoryHandle.prototype.entries = entries;
+    }
+  },
   "finds objects of an earlier instance, with the same metadata": async () => {
     const name = `framewright-${crypto.randomUUID()}`;
     const written = await (await createOpfsStorage(name)).write("run/one", bytes("kept"), "a/b+c; d=~e");
