@@ -21,7 +21,13 @@ import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
 import { parts } from "./features/parts.ts";
-import { main_tracks, named_format, restarted, truncated } from "./features/source-traits.ts";
+import {
+  ignored_profile,
+  main_tracks,
+  named_format,
+  restarted,
+  truncated,
+} from "./features/source-traits.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { tone_map } from "./features/tone-map.ts";
@@ -47,6 +53,7 @@ export const FEATURES = {
   truncated,
   stale_profile,
   named_format,
+  ignored_profile,
 } as const;
 
 type Features = typeof FEATURES;

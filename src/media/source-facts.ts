@@ -42,6 +42,10 @@ const color_profile = z
     to_srgb: ToSrgb.optional().meta({
       description: "The conversion of the profile's colors to sRGB; absent if they are not converted.",
     }),
+    ignored: z.literal(true).optional().meta({
+      description:
+        "True for an ICC profile that viewers ignore, because it is damaged or describes other colors than the picture has; otherwise absent.",
+    }),
   })
   .meta({ id: "ColorProfile" });
 
@@ -220,8 +224,7 @@ export const SourceFacts = z.object({
   audio: audio.optional(),
   color: color.optional(),
   color_profile: color_profile.optional().meta({
-    description:
-      "The color profile of a picture, embedded or stated by its header; absent for sRGB, and for a damaged profile, which viewers ignore.",
+    description: "The color profile of a picture, embedded or stated by its header; absent for sRGB.",
   }),
   gain_map: z.literal(true).optional().meta({
     description: "True for a photo with a gain map, from which viewers compute HDR; otherwise absent.",

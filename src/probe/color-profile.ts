@@ -48,9 +48,10 @@ export async function readColors(
   try {
     const { icc, space = null, hasGainMap = false } = await findColors(file);
     const embedded = icc && (await icc());
-    const profile = embedded ? profileOf(embedded, isGray) : space;
+    const stated = embedded ? profileOf(embedded, isGray) : icc ? null : space;
+    const profile = stated && isUsable(stated) ? stated : icc ? { ignored: true as const } : null;
     return {
-      ...(profile && isUsable(profile) && !isSrgb(profile) && { color_profile: profile }),
+      ...(profile && !isSrgb(profile) && { color_profile: profile }),
       ...(hasGainMap && { gain_map: true }),
     };
   } catch (thrown) {

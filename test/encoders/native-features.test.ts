@@ -97,6 +97,7 @@ test.for([
   { feature: "stale_profile", other: picture({ format: "jpeg", color_profile: PROFILE }) },
   { feature: "named_format", other: picture({ format: "targa" }) },
   { feature: "named_format", other: picture({ format: "pam" }) },
+  { feature: "ignored_profile", other: picture({ color_profile: { ignored: true } }) },
   { feature: "main_tracks", other: film({ sound_track: 1 }) },
 ] as const)(
   "an older encoder without $feature is not given such a source ($#)",

@@ -212,7 +212,10 @@ describe("ignores, as viewers do,", () => {
   test.for(Object.keys(ignored) as (keyof typeof ignored)[])("%s", async (name) => {
     const source = await probe(await ignored[name]());
     expect(source.width).toBeGreaterThan(0);
-    expect(source.color_profile).toBeUndefined();
+    const isEmbedded = name !== "a gamma out of range";
+    expect(source.color_profile).toEqual(isEmbedded ? { ignored: true } : undefined);
+    const lost = isEmbedded ? [{ kind: "color_profile", reason: "not_supported" }] : [];
+    for (const format of ["png", "webp"] as const) expect(dropped("image", { format }, source)).toEqual(lost);
   });
 });
 

@@ -46,11 +46,12 @@ const REMOVE_PROFILE = "sidedata=mode=delete:type=ICC_PROFILE";
 
 /**
  * Returns the filters that remove an ICC profile, which ffmpeg would otherwise copy to the output, although it does not describe its
- * pictures: those of CMYK are decoded to RGB.
+ * pictures: those of CMYK are decoded to RGB, and viewers ignore a damaged one.
  */
 export function staleProfileFilters(format: string, source: SourceFacts, to_srgb: unknown): string[] {
   const profile = source.color_profile;
-  const isStale = profile?.space && !to_srgb && !carriesProfile(format, profile);
+  const isEmbedded = profile?.space !== undefined || profile?.ignored === true;
+  const isStale = isEmbedded && !to_srgb && !carriesProfile(format, profile);
   return isStale ? [REMOVE_PROFILE] : [];
 }
 

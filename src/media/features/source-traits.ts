@@ -44,6 +44,16 @@ export const truncated = feature({
   refusal: { code: "truncated", clause: () => "it expects a file that is not cut off" },
 });
 
+/** Reads a picture whose color profile viewers ignore. */
+export const ignored_profile = feature({
+  options: {},
+  fields: { ignored_profile: MARK },
+  part: "plan",
+  planWhole: (_, { color_profile }) => (color_profile?.ignored ? { ignored_profile: true } : {}),
+  doneBy: EVERYWHERE,
+  refusal: { code: "ignored_profile", clause: () => "it expects an intact color profile" },
+});
+
 /** Reads pictures whose format ffmpeg recognizes only by a file's name, or mistakes for another. */
 export const named_format = feature({
   options: {},
