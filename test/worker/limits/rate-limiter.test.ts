@@ -57,8 +57,8 @@ test("counts down to the limit, rejects the excess and starts over a minute afte
 test("creations have their own limit, and so does each key", () => {
   const { take } = open(createUsage(), { now: 0 });
   expect(take(3, "creations").map(({ allowed }) => allowed)).toEqual([true, true, false]);
-  expect(take(1)[0]).toMatchObject({ allowed: true, left: 4 });
-  expect(take(1, "creations", { ...KEY, id: "key_2" })[0]).toMatchObject({ allowed: true, left: 1 });
+  expect(take(1)[0]).toMatchObject({ allowed: true, remaining: 4 });
+  expect(take(1, "creations", { ...KEY, id: "key_2" })[0]).toMatchObject({ allowed: true, remaining: 1 });
 });
 
 test("instances share their counts: the first message goes out at once, later ones rarely", async () => {
@@ -79,9 +79,9 @@ test("instances share their counts: the first message goes out at once, later on
   expect(there.messages.map(({ ms }) => ms)).toEqual([REPORT_MS]);
   await there.flush();
   // This instance learns of it only with its next message.
-  expect(here.take(1)[0]).toMatchObject({ allowed: true, left: 1 });
+  expect(here.take(1)[0]).toMatchObject({ allowed: true, remaining: 1 });
   await here.flush();
-  expect(here.take(1)[0]).toMatchObject({ allowed: false, left: 0 });
+  expect(here.take(1)[0]).toMatchObject({ allowed: false, remaining: 0 });
 });
 
 test("counts that could not be sent go with the next message, and none are lost", async () => {
