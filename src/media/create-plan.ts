@@ -16,6 +16,7 @@ import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
 import { findTruncatedFile } from "./features/partial.ts";
+import { copiedChunks, type Splice, type SpliceRefusal } from "./features/splice-plan.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
@@ -101,6 +102,8 @@ export interface PlanHints extends ChunkHints {
   extra?: readonly Source[] | undefined;
   /** Whether joined videos can be copied; null or absent when they are encoded anyway. */
   copyJoin?: CopyJoin | null | undefined;
+  /** The packets of the source to copy for a video in parts, or why there are none; absent before they are read. */
+  splice?: Splice | SpliceRefusal | null | undefined;
   /** Whether a video with `target_size` is encoded although it could be copied; default false. */
   encodes?: boolean | undefined;
 }
@@ -165,7 +168,34 @@ export function planCopyWithin(
   return size !== null && size.least + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
 }
 
+/** Plans a video whose parts are copied; chunks are absent before the packets are read. Null for any other video. */
+function planCopiedParts(source: Source, requested: VideoOptions, { splice }: PlanHints): Plan | null {
+  if (requested.mode !== "copy") return null;
+  const { parts: ranges, ...options } = withRanges(requested, source);
+  if (!ranges) return null;
+  const format = videoFormat(options, source);
+  const video = copyPictures(source, movingPicture(source), format, options);
+  if (splice && "fault" in splice) throw errors.copyPartsRefused(splice);
+  const span = placeRanges(splice?.parts ?? ranges, { speed: 1, fps: null });
+  const sound = soundPlan(source, FORMATS.video[format].audio, options, span, true);
+  if (sound.audio) sound.audio = copySound(sourceForTrack(source, sound), format);
+  const plan = blank("video", format, span);
+  return {
+    ...plan,
+    ...planTags(source, format, options.metadata),
+    ...planSubtitles(source, options),
+    ...planChapters(source, format, options.metadata, plan),
+    frames: splice ? splice.parts.reduce((sum, { pictures }) => sum + pictures, 0) : null,
+    video,
+    ...sound,
+    ...languageFact(source, sound),
+    chunks: splice ? copiedChunks(span.parts ?? [], splice) : [],
+  };
+}
+
 function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): Plan {
+  const copied = planCopiedParts(source, requested, hints);
+  if (copied) return copied;
   const { parts, ...options } = withRanges(requested, source);
   const picture = movingPicture(source);
   const format = videoFormat(options, source);
@@ -225,6 +255,7 @@ function audioPlan(source: Source, requested: AudioOptions): Plan {
   const copies = options.mode === "copy";
   const own = copies ? sourceForTrack(source, { sound_track: findTrack(source, options.track) }) : source;
   const format = soundFormat(options, own);
+  if (copies && parts) throw errors.copySoundParts();
   const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
   const span = parts

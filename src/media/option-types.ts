@@ -60,7 +60,7 @@ export type VideoOptions = (
     }
 ) & {
   /**
-   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains.
+   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts.
    *
    * @default "auto"
    */

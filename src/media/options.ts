@@ -95,7 +95,7 @@ export const VideoOptions = optionsOf("video", {
     }),
   mode: oneOf(COPY_MODES).optional().meta({
     description:
-      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains.",
+      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts.",
     default: "auto",
   }),
   ...videoSchemas,

@@ -22,6 +22,14 @@ const JOIN_FAULTS = {
   different: "was encoded differently from the input",
   many: "has more pictures than can be joined",
 } as const;
+const SPLICE_FAULTS = {
+  format: "the packets of this source, or of a file of its format, cannot be read one by one",
+  codec: "groups of pictures in its codec cannot be told apart",
+  hidden: "the edit list of the source hides a part of it",
+  damaged: "the packets of the source could not be read",
+  entry:
+    "has no keyframe near its start at which a decoder can forget all pictures before it (an IDR picture)",
+} as const;
 const FILE_FAULTS = {
   not_picture: ({ format, animated }) =>
     `The picture must be a PNG, JPEG, GIF, BMP, TIFF or WebP that is not animated; it is ${animated ? "animated " : ""}${format}.`,
@@ -33,6 +41,9 @@ const FILE_FAULTS = {
 
 /** Why the pictures of a video cannot follow those of the one before without an encode. */
 export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
+
+/** Why packets of a source cannot be copied part by part. */
+export type SpliceFault = keyof typeof SPLICE_FAULTS;
 
 type Codec = string | null | undefined;
 
@@ -188,6 +199,11 @@ export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: num
       ? "joined videos that are copied need an MP4 or MOV"
       : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
   );
+
+export const copyPartsRefused = ({ fault, part }: { fault: SpliceFault; part?: number }) =>
+  copy(`${part === undefined ? "" : `part ${part} `}${SPLICE_FAULTS[fault]}`);
+export const copySoundParts = () =>
+  copy("parts of sound alone are joined to the sample, which needs an encode; leave out mode");
 
 export const targetSizeTooSmall = ({
   bytes,

@@ -125,6 +125,8 @@ export const Chunk = z.strictObject({
   /** Start of the picture visible at `start`; absent when it is unknown or in another chunk. */
   shown_from: seconds.optional(),
   keyframes_only: z.boolean().optional(),
+  /** The number of pictures whose packets are copied from the source; absent for a chunk that is encoded. */
+  copy: z.strictObject({ pictures: count }).optional(),
   sound: index.optional(),
   sound_from: seconds.optional(),
 });

@@ -39,6 +39,16 @@ export function soundFolder(sound = 0): string {
   return sound === 0 ? "audio" : `audio_${sound}`;
 }
 
+/** Returns whether ranges of the source are copied as they are, packet by packet, in the order of the output. */
+export function isSpliced({ chunks }: Pick<Plan, "chunks">): boolean {
+  return chunks.some(({ copy }) => copy !== undefined);
+}
+
+/** Returns the chunks of a plan that need an encoder. */
+export function encodedChunks({ chunks }: Pick<Plan, "chunks">): Chunk[] {
+  return chunks.filter(({ copy }) => copy === undefined);
+}
+
 /** Returns the seconds of source that a plan spans; null when unknown. */
 export function sourceSeconds({ duration, speed = 1 }: Plan): number | null {
   return duration === null ? null : duration * speed;

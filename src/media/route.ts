@@ -2,7 +2,7 @@ import { GIB } from "../util/bytes.ts";
 import { NATIVE_COSTS, NATIVE_MEMORY, type NativeWork, nativeWork } from "./costs.ts";
 import { MediaError } from "./errors.ts";
 import { joinsByCopy } from "./features/concat-plan.ts";
-import { type Chunk, outputSeconds, type Plan } from "./plan.ts";
+import { type Chunk, encodedChunks, outputSeconds, type Plan } from "./plan.ts";
 import {
   type Decision,
   type DecisionReason,
@@ -149,7 +149,7 @@ const KEEP_SECONDS = 8;
  * sooner. Throws `encoder_unavailable` with every refusal when no encoder can do it.
  */
 export function decide(plan: Plan, offers: readonly Offer[]): Decision {
-  if (plan.chunks.length === 0) return JOINED;
+  if (encodedChunks(plan).length === 0) return JOINED;
   const able = offers.filter(({ refusal }) => refusal === null);
   const [first] = able;
   const refusals = offers.flatMap(({ encoder, refusal }) => (refusal ? [{ encoder, ...refusal }] : []));

@@ -102,6 +102,15 @@ const waveform = z
   })
   .meta({ id: "WaveformFacts", description: "The header of a waveform's data." });
 
+const cuts = z.array(
+  z.object({
+    start: z.number().min(0),
+    end: z.number().min(0),
+    pictures: z.int().min(0),
+    sound: z.number().min(0).optional(),
+  }),
+);
+
 /** Probed media: the output of a step and the input of the next. */
 export const Source = SourceFacts.extend({
   dropped: z.array(dropped).optional().meta({
@@ -179,6 +188,10 @@ export const Source = SourceFacts.extend({
       description:
         "On the output of a copy: the span of the source that it contains, in seconds. It starts with a keyframe, or with any packet if it has sound only, and ends where its last packet ends.",
     }),
+  cuts: cuts.optional().meta({
+    description:
+      "On the output of a copy in parts: the spans of the source that it contains, in order, each with its pictures and its seconds of sound.",
+  }),
   encoder: z
     .string()
     .optional()
@@ -197,6 +210,8 @@ export const Source = SourceFacts.extend({
 export type Source = z.infer<typeof Source>;
 /** The counts of an encode's source and output. */
 export type Counts = z.infer<typeof counts>;
+/** The spans of a source that a copy in parts contains. */
+export type Cuts = z.infer<typeof cuts>;
 /** The header of a waveform's data, under the names of audiowaveform's JSON. */
 export type WaveformFacts = z.infer<typeof waveform>;
 /** A part of a source that its output lacks, and why. */

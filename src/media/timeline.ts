@@ -2,7 +2,15 @@ import { roundTime } from "./clock.ts";
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { PartOption } from "./option-shapes.ts";
-import { type Chunk, type Plan, type PlannedPart, soundsOf, sourceSeconds } from "./plan.ts";
+import {
+  type Chunk,
+  encodedChunks,
+  isSpliced,
+  type Plan,
+  type PlannedPart,
+  soundsOf,
+  sourceSeconds,
+} from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import type { Source } from "./source.ts";
 
@@ -177,12 +185,13 @@ function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: Ch
 /** Returns the plan that an encoder receives for a chunk: without the other audio tracks, and without the work done on its files later. */
 export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
   const own = sounds?.[sound];
-  return own ? { ...plan, audio: own.audio, sound_track: own.track } : plan;
+  const chunks = encodedChunks(plan);
+  return own ? { ...plan, chunks, audio: own.audio, sound_track: own.track } : { ...plan, chunks };
 }
 
-/** Returns a plan cut according to hints; joined videos stay whole. */
+/** Returns a plan cut according to hints; joined videos stay whole, and ranges that are copied have their cuts. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
-  if (plan.concat) return plan;
+  if (plan.concat || isSpliced(plan)) return plan;
   if (plan.parts) return { ...plan, chunks: createPartChunks(plan, plan.parts, hints) };
   const { kind, start, end, video, audio, sounds, held: freeze, speed = 1 } = plan;
   const duration = freeze ? freeze.from - start : sourceSeconds(plan);

@@ -1,6 +1,6 @@
 import type { CopiedPart, CopyJoin } from "../media/features/concat-plan.ts";
 import type { JoinFault } from "../media/plan-errors.ts";
-import { sizedUnits } from "../probe/codec-headers.ts";
+import { startsFresh } from "../probe/codec-headers.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
@@ -342,21 +342,7 @@ function writeColors({ values, full }: Colors, quicktime: boolean): Uint8Array {
   return concatBytes([letters("nclx"), values, Uint8Array.of(full ? 0x80 : 0)]);
 }
 
-// NAL unit types of IDR slices and of all slices (ITU-T H.264 and H.265, table 7-1).
-const TYPES = {
-  avc1: { typeOf: (first: number) => first & 0x1f, clean: [5, 5], slices: [1, 5], lengthAt: 4 },
-  hvc1: { typeOf: (first: number) => (first >> 1) & 0x3f, clean: [19, 20], slices: [0, 31], lengthAt: 21 },
-} as const;
-
-/**
- * Returns whether a decoder discards all earlier pictures at an access unit. A container's sync flag does not suffice: it may mark an
- * open group, whose pictures refer to earlier ones or continue their order count.
- */
+/** Returns whether a decoder discards all earlier pictures at an access unit. */
 export function startsClean(unit: Uint8Array, { codec, record }: SharedEntry): boolean {
-  const { typeOf, clean, slices, lengthAt } = TYPES[codec];
-  for (const nal of sizedUnits(unit, ((record[lengthAt] ?? 3) & 3) + 1)) {
-    const type = typeOf(nal[0] ?? 0);
-    if (type >= slices[0] && type <= slices[1]) return type >= clean[0] && type <= clean[1];
-  }
-  return false;
+  return startsFresh(unit, codec === "avc1" ? "avc" : "hevc", record);
 }

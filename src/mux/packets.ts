@@ -13,6 +13,7 @@ import {
   type OutputFormat,
   type PacketRetrievalOptions,
   type VideoCodec,
+  type VideoTrackMetadata,
   WebMOutputFormat,
 } from "mediabunny";
 import { isIsobmff, isQuickTime } from "../media/containers.ts";
@@ -43,6 +44,11 @@ export interface CopiedTrack<C, D> {
   count(): Promise<number>;
   /** Yields the packets in decoding order; when `rehearsing`, zeros replace bytes that need not be read. */
   packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
+}
+
+/** Pictures to copy into a muxer, with facts that their configuration does not state. */
+export interface CopiedPictures extends CopiedTrack<VideoCodec, VideoDecoderConfig> {
+  metadata?: VideoTrackMetadata;
 }
 
 /** Opens the parts of a file for {@link openPictures} and {@link openSound}. */
@@ -189,9 +195,16 @@ export async function readStart(source: ByteReader, signal: AbortSignal): Promis
  */
 export async function openSound(input: Input, from = 0, place = 0): Promise<CopiedSound> {
   const track: InputAudioTrack | null = (await input.getAudioTracks())[place] ?? null;
-  const codec = await track?.getCodec();
-  const config = await track?.getDecoderConfig();
-  if (!track || !codec || !config) throw errors.soundMissing();
+  const sound = track && (await openedSound(track, from));
+  if (!sound) throw errors.soundMissing();
+  return sound;
+}
+
+/** Opens an audio track as {@link openSound} does; null when its codec is unknown. */
+export async function openedSound(track: InputAudioTrack, from: number): Promise<CopiedSound | null> {
+  const codec = await track.getCodec();
+  const config = await track.getDecoderConfig();
+  if (!codec || !config) return null;
   const first = (await track.getFirstTimestamp()) - from;
   const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
   return {
@@ -234,12 +247,21 @@ async function countPackets(track: InputTrack): Promise<number> {
 async function* copies(track: InputTrack, at: number, empty: boolean): AsyncGenerator<EncodedPacket, void> {
   const options = empty ? FACTS_ONLY : {};
   for await (const packet of packetsOf(track, options)) {
-    const data = empty ? new Uint8Array(packet.byteLength) : packet.data;
-    const { alpha, alphaByteLength = alpha?.length } = packet.sideData;
-    const sideData = alpha && { alpha: empty ? new Uint8Array(alphaByteLength ?? 0) : alpha };
-    const time = packet.timestamp + at;
-    yield new EncodedPacket(data, packet.type, time, packet.duration, undefined, undefined, sideData);
+    yield copyPacket(packet, packet.timestamp + at, empty);
   }
+}
+
+/** Returns a packet at another time, in seconds; zeros replace the bytes of an `empty` one. */
+export function copyPacket(
+  packet: EncodedPacket,
+  time: number,
+  empty: boolean,
+  duration = packet.duration,
+): EncodedPacket {
+  const data = empty ? new Uint8Array(packet.byteLength) : packet.data;
+  const { alpha, alphaByteLength = alpha?.length } = packet.sideData;
+  const sideData = alpha && { alpha: empty ? new Uint8Array(alphaByteLength ?? 0) : alpha };
+  return new EncodedPacket(data, packet.type, time, duration, undefined, undefined, sideData);
 }
 
 function isSame(a: VideoDecoderConfig, b: VideoDecoderConfig): boolean {

@@ -17,7 +17,15 @@ import * as errors from "./errors.ts";
 import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { planJoin, planMp4 } from "./join-mp4.ts";
 import { createGatherer } from "./mp4-boxes.ts";
-import { createOpener, muxerFormat, openPictures, openSound, type VideoPart } from "./packets.ts";
+import {
+  type CopiedPictures,
+  createOpener,
+  muxerFormat,
+  openPictures,
+  openSound,
+  type VideoPart,
+} from "./packets.ts";
+import { type OpenSplice, openSplice, type SpliceOptions } from "./splice.ts";
 
 export interface StitchOptions {
   format: VideoFormat;
@@ -32,6 +40,10 @@ export interface StitchOptions {
   until?: number | null | undefined;
   /** Whether a part is the source itself, whose faults are reported as the input's. */
   ofSource?: boolean;
+  /** The source whose packets are copied range by range, instead of `video`. */
+  splice?: SpliceOptions | undefined;
+  /** Receives the seconds of copied sound of each part, when all is written. */
+  onHeard?: ((heard: readonly number[]) => void) | undefined;
   /** Ticks per second, when joining the pictures of sources. */
   ticks?: number | undefined;
   /** Tags and cover; the parts have none. */
@@ -69,7 +81,8 @@ async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise
     const isMovie = isIsobmff(format);
     const dated = isMovie ? setCreationTime(metadata?.tags[CREATION_TIME], write) : write;
     const plan = options.ticks === undefined ? planMp4 : planJoin;
-    const copy = isMovie ? await plan({ ...options, quicktime: isQuickTime(format) }) : null;
+    const quicktime = isQuickTime(format);
+    const copy = isMovie && !options.splice ? await plan({ ...options, quicktime }) : null;
     if (copy) return await copy(dated);
     const { rehearsal, writable } = createRehearsal();
     await mux(options, writable, true);
@@ -93,25 +106,32 @@ async function run(options: StitchOptions, write: (bytes: Uint8Array) => Promise
 }
 
 async function mux(
-  { format, video, audio, audioPlace, audioFrom, until, metadata, signal, onWait }: StitchOptions,
+  options: StitchOptions,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
+  const { format, video, audio, audioPlace, audioFrom, until, metadata, signal, onWait } = options;
   const opener = createOpener(signal);
   const output = new Output({ format: muxerFormat(format, "reserve"), target: new StreamTarget(writable) });
+  let splice: OpenSplice | null = null;
   try {
-    const sound = audio && (await openSound(opener.open(audio), audioFrom, audioPlace));
+    splice = options.splice ? await openSplice(options.splice) : null;
+    const sound = audio
+      ? await openSound(opener.open(audio), audioFrom, audioPlace)
+      : (splice?.sound ?? null);
     // WebM cannot give the priming negative times, so the pictures are delayed instead.
     const delay = sound?.delay ?? 0;
-    const pictures = await openPictures(
-      video.map((part) => ({ ...part, at: part.at + delay })),
-      opener,
-      until == null ? null : until + delay,
-    );
+    const pictures: CopiedPictures = splice
+      ? await splice.pictures(delay)
+      : await openPictures(
+          video.map((part) => ({ ...part, at: part.at + delay })),
+          opener,
+          until == null ? null : until + delay,
+        );
     const counted = async (track: { count(): Promise<number> }) =>
       isIsobmff(format) ? { maximumPacketCount: await track.count() } : {};
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);
-    output.addVideoTrack(pictureSource, await counted(pictures));
+    output.addVideoTrack(pictureSource, { ...pictures.metadata, ...(await counted(pictures)) });
     const soundSource = sound && new EncodedAudioPacketSource(sound.codec);
     const languageCode = metadata?.language;
     if (soundSource)
@@ -140,10 +160,12 @@ async function mux(
     await addSound(Number.POSITIVE_INFINITY);
     soundSource?.close();
     await output.finalize();
+    if (splice) options.onHeard?.(splice.heard);
   } catch (thrown) {
     await output.cancel().catch(() => {});
     throw thrown;
   } finally {
+    splice?.close();
     opener.close();
   }
 }

@@ -191,6 +191,30 @@ export function h264Entry(unit: Uint8Array, description: Uint8Array | null): num
   return null;
 }
 
+// NAL unit types of IDR slices and of all slices (ITU-T H.264 and H.265, table 7-1), and where a record states the size of lengths.
+const SLICES = {
+  avc: { typeOf: (first: number) => first & 0x1f, idr: [5, 5], all: [1, 5], lengthAt: 4 },
+  hevc: { typeOf: (first: number) => (first >> 1) & 0x3f, idr: [19, 20], all: [0, 31], lengthAt: 21 },
+} as const;
+
+/**
+ * Returns whether a decoder discards all earlier pictures at an access unit of H.264 or H.265. A container's sync flag does not suffice:
+ * it may mark an open group, whose pictures refer to earlier ones or continue their order count. `description` is the decoder
+ * configuration record; null means that the unit has start codes (Annex B).
+ */
+export function startsFresh(
+  unit: Uint8Array,
+  codec: keyof typeof SLICES,
+  description: Uint8Array | null,
+): boolean {
+  const { typeOf, idr, all, lengthAt } = SLICES[codec];
+  for (const nal of nalUnits(unit, description, lengthAt)) {
+    const type = typeOf(nal[0] ?? 0);
+    if (type >= all[0] && type <= all[1]) return type >= idr[0] && type <= idr[1];
+  }
+  return false;
+}
+
 /** Returns whether no other picture of an H.264 stream refers to a packet's picture. */
 export function isDisposable(packet: Uint8Array, description: Uint8Array | null): boolean {
   for (const nal of nalUnits(packet, description)) {
@@ -201,7 +225,12 @@ export function isDisposable(packet: Uint8Array, description: Uint8Array | null)
   return false;
 }
 
-function* nalUnits(unit: Uint8Array, description: Uint8Array | null): Generator<Uint8Array> {
+/** Yields the NAL units of an access unit, which has start codes if there is no configuration record. */
+export function* nalUnits(
+  unit: Uint8Array,
+  description: Uint8Array | null,
+  lengthAt = 4,
+): Generator<Uint8Array> {
   if (!description) {
     for (let start = nextStart(unit, 0); start < unit.length; ) {
       const next = nextStart(unit, start);
@@ -210,7 +239,7 @@ function* nalUnits(unit: Uint8Array, description: Uint8Array | null): Generator<
     }
     return;
   }
-  yield* sizedUnits(unit, ((description[4] ?? 3) & 3) + 1);
+  yield* sizedUnits(unit, ((description[lengthAt] ?? 3) & 3) + 1);
 }
 
 /** Yields the NAL units of an access unit, each preceded by its size in `width` bytes (ISO/IEC 14496-15, 4.3.3). */

@@ -169,6 +169,26 @@ function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {
 const BLOCK = 256 * KIB;
 const CACHED_BLOCKS = 8;
 
+// A read has a few calls for each packet, and a film of ten hours has two million pictures.
+const PACKET_BOUNDS: ProbeBounds = {
+  reads: 50_000_000,
+  blocks: Number.POSITIVE_INFINITY,
+  jumps: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * Opens a source to read its packets one by one, within bounds that stop an endless loop over a damaged file; null when it cannot be read
+ * so. Dispose of the result.
+ */
+export async function openPackets(
+  reader: ByteReader,
+  { format }: Source,
+  signal: AbortSignal,
+): Promise<Input | null> {
+  const readable = await openSource(reader, format, signal);
+  return readable && openUncached(boundReader(blockReader(readable), PACKET_BOUNDS, signal));
+}
+
 // mediabunny reads transport streams packet by packet; blocks save requests.
 function blockReader(reader: ByteReader): ByteReader {
   const blocks = new Map<number, Promise<Uint8Array>>();

@@ -28,6 +28,19 @@ function clip(container: Container = "mp4"): Promise<string> {
   return numberedClip({ container, frames: FRAMES, codec });
 }
 
+/** A clip whose groups of pictures stand alone, of half a second each. */
+function groupedClip(): Promise<string> {
+  const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
+  return numberedClip({ container: "mp4", frames: FRAMES, codec });
+}
+
+/** The parts as a copy cuts them: at keyframes, and at the first picture before which everything is decoded. */
+const COPIED = [
+  { start: 2.88, end: 5 },
+  { start: 0.48, end: 1.32 },
+  { start: 0.96, end: 2.12 },
+];
+
 interface Shown {
   number: number | null;
   time: number;
@@ -172,6 +185,13 @@ describe("by a service", () => {
     },
   );
 
+  test("copied parts lie where the output says", LIMIT, async () => {
+    const { path, output } = await encode("video", { mode: "copy", parts: PARTS }, groupedClip());
+    expect(output).toMatchObject({ encoder: "copy", cuts: COPIED });
+    await expectPictures(path, await picturesOf(await groupedClip(), COPIED));
+    await expectTones(path, COPIED);
+  });
+
   test("each part of a truncated file begins with the picture visible at its start", LIMIT, async () => {
     const path = await clip();
     const front = ["-i", path, "-map", "0", "-c", "copy", "-movflags", "+faststart"];
@@ -252,6 +272,16 @@ describe("by a page", () => {
     page = await openClientLab();
   });
   afterAll(() => page?.close());
+
+  test("parts are copied", LIMIT, async () => {
+    await openKit(page.lab.page, { name: "copy", prefer: "speed" });
+    const path = join(page.folder, "copied.mp4");
+    const input = await groupedClip();
+    const options = { mode: "copy", parts: PARTS };
+    expect(await encodeInPage(page, { input, kind: "video", options }, path)).toBe("copy");
+    await expectPictures(path, await picturesOf(input, COPIED));
+    await expectTones(path, COPIED);
+  });
 
   test.for([
     { encoder: "webcodecs", settings: { prefer: "speed" }, options: {} },

@@ -6,7 +6,7 @@ import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { outputExtension, outputFile, outputMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat, WaveformFormat } from "../../media/formats.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../media/image-trials.ts";
-import { type Chunk, outputStart, type Plan } from "../../media/plan.ts";
+import { type Chunk, isSpliced, outputStart, type Plan } from "../../media/plan.ts";
 import type { Counts } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
 import { editFlacComments, editId3, editOggComments } from "../../mux/audio-tags.ts";
@@ -14,6 +14,7 @@ import { type Contents, countContents, countSequence } from "../../mux/contents.
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
 import type { VideoPart } from "../../mux/packets.ts";
+import type { SpliceOptions } from "../../mux/splice.ts";
 import { stitch } from "../../mux/stitch.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
@@ -227,10 +228,17 @@ export async function stitchParts(
   });
   const joins = joinsByCopy(plan);
   const signal = AbortSignal.any([encoding.stopped, durable]);
+  let heard: readonly number[] = [];
   const body = stitch({
     format: plan.format as VideoFormat,
     video: joins ? await openSources(encoding) : await Promise.all(pictures.map(encoded)),
     audio: sound ? await open(sound) : null,
+    ...(isSpliced(plan) && {
+      splice: await spliceOf(encoding, signal),
+      onHeard: (seconds) => {
+        heard = seconds;
+      },
+    }),
     until: constant ? null : joins ? plan.duration : shownEnd(source, plan),
     ...(joins && { ofSource: true, ticks: joinedTicks(encoding) }),
     metadata: await readMetadata(plan, encoding.input, signal),
@@ -242,10 +250,18 @@ export async function stitchParts(
   const { mime: _, ...stored } = addsText(plan)
     ? await placeWithSubtitles(encoding, stitched, target, signal)
     : stitched;
-  if (counts.pictures || counts.sound) {
-    checkOutput(counts, await countContents(await storageReader(storage, stored.key), signal));
-  }
-  return { ...stored, files: 1 };
+  const contents = await countContents(await storageReader(storage, stored.key), signal);
+  if (counts.pictures || counts.sound) checkOutput(counts, contents);
+  return { ...stored, files: 1, ...(isSpliced(plan) && { heard: [...heard] }) };
+}
+
+async function spliceOf({ plan, source, input }: Encoding, signal: AbortSignal): Promise<SpliceOptions> {
+  const { audio, sound_track: track = 0, parts = [], format } = plan;
+  const pieces = plan.chunks.flatMap(({ start, end, at = 0, copy }) =>
+    copy && end !== null ? [{ at, range: { start, end, pictures: copy.pictures } }] : [],
+  );
+  const sound = audio?.mode === "copy" && { sound: { track, parts } };
+  return { source, reader: await input(), pieces, ...sound, format, signal };
 }
 
 async function openSources({ plan, input, extra }: Encoding): Promise<VideoPart[]> {

@@ -1,5 +1,5 @@
 import { type Chunk, outputSeconds, type Plan } from "../../media/plan.ts";
-import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
+import type { Counts, Cuts, Source, WaveformFacts } from "../../media/source.ts";
 import type { ByteReader, Durably, Storage } from "../../runs/ports.ts";
 import type { Encoder, JobBatch, RemoteFiles } from "../encoder.ts";
 import { secondsOf, X264_AMPLE } from "../wasm/wasm-costs.ts";
@@ -52,11 +52,15 @@ export interface OutputFiles {
   size: number;
   /** Indexes of the source's text streams that the plan includes but the output lacks; absent when there are none. */
   lost_subtitles?: number[];
+  /** Seconds of copied sound of each part; absent unless ranges of the source are copied. */
+  heard?: number[];
 }
 
 export interface EncodeResult extends OutputFiles {
   /** Pictures and sound of the source and of the output; empty for stills. */
   counts: Counts;
+  /** The parts of the source that are copied; absent for none. */
+  cuts?: Cuts;
   /** Present for the kind `waveform`. */
   waveform?: WaveformFacts;
 }

@@ -2,7 +2,8 @@ import { MediaError } from "../../media/errors.ts";
 import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import { outputFile, spriteName } from "../../media/ffmpeg/output-files.ts";
-import type { Chunk, Plan } from "../../media/plan.ts";
+import { type Chunk, encodedChunks, isSpliced, type Plan } from "../../media/plan.ts";
+import type { Counts } from "../../media/source.ts";
 import { RunOver } from "../../runs/pipeline.ts";
 import { inParallel } from "../../util/async.ts";
 import type { WrittenFile } from "../encoder.ts";
@@ -44,8 +45,9 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const adaptive = plan.kind === "adaptive_video";
   const [only, ...more] = plan.chunks;
   const joins = joinsByCopy(plan);
+  const spliced = isSpliced(plan);
   if (!only && !joins) throw errors.emptyPlan();
-  if (only && more.length === 0 && !joins)
+  if (only && more.length === 0 && !joins && !spliced)
     return adaptive
       ? encodeStream(encoding, only)
       : plan.image?.sheet
@@ -55,7 +57,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const parts: EncodedPart[] = [];
   const failures: unknown[] = [];
   await inParallel(
-    soundFirst(plan.chunks),
+    soundFirst(encodedChunks(plan)),
     run.max_in_flight,
     async (chunk) => {
       const counted = await durably(`encode chunk ${chunk.index}`, (signal) =>
@@ -74,7 +76,11 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
   await encoding.tracker.finish();
   const pictures = joins && plan.frames !== null && { source: plan.frames, output: plan.frames };
-  const counts = { ...sumCounts(parts.map((part) => part.counts)), ...(pictures && { pictures }) };
+  const copied = plan.chunks.flatMap(({ copy }) => (copy ? [countCopied(copy)] : []));
+  const counts = {
+    ...sumCounts([...copied, ...parts.map((part) => part.counts)]),
+    ...(pictures && { pictures }),
+  };
   const files = await durably("stitch", (signal) =>
     adaptive ? finishParts(encoding, parts, counts, signal) : stitchParts(encoding, parts, counts, signal),
   );
@@ -82,7 +88,22 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
     await storage.clear(run.work);
     return null;
   });
-  return { ...files, counts };
+  const { heard, ...stored } = files;
+  return heard ? { ...stored, ...splicedCounts(plan, counts, heard) } : { ...stored, counts };
+}
+
+function countCopied({ pictures }: { pictures: number }): Counts {
+  return { pictures: { source: pictures, output: pictures } };
+}
+
+function splicedCounts({ chunks, audio }: Plan, counts: Counts, heard: readonly number[]) {
+  const seconds = Number(heard.reduce((sum, each) => sum + each, 0).toFixed(3));
+  const sound = audio?.mode === "copy" && { sound: { source: seconds, output: seconds } };
+  const cuts = chunks.flatMap(({ start, end, copy }, part) => {
+    const own = sound && { sound: Number((heard[part] ?? 0).toFixed(3)) };
+    return copy && end !== null ? [{ start, end, ...copy, ...own }] : [];
+  });
+  return { counts: { ...counts, ...sound }, cuts };
 }
 
 function soundFirst(chunks: readonly Chunk[]): Chunk[] {

@@ -43,6 +43,7 @@ export const parts = feature({
       kinds: ["video", "audio"],
       schema: ranges,
       alone: true,
+      copyable: true,
       placed: true,
       words: { label: "Parts", fields: PART_LABELS },
     }),

@@ -8,7 +8,7 @@ import { extraInputs } from "../../media/extra-inputs.ts";
 import { keyframesSuffice } from "../../media/features/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { sourceEnd } from "../../media/plan.ts";
+import { encodedChunks, isSpliced, sourceEnd } from "../../media/plan.ts";
 import type { Decision, EncoderChoice } from "../../media/refusal.ts";
 import { decide, decideWithSiblings, type Offer } from "../../media/route.ts";
 import type { Source } from "../../media/source.ts";
@@ -82,8 +82,8 @@ export async function decideEncode(
   missed: readonly string[] = [],
 ): Promise<EncodeJob> {
   const plan = uncutPlan(source, request, hints);
-  // A join by copy without audio needs no encoder.
-  if (plan.chunks.length === 0) return { plan, decision: decide(plan, []) };
+  // A join by copy without audio needs no encoder, nor do parts that are copied.
+  if (encodedChunks(plan).length === 0) return { plan, decision: decide(plan, []) };
   const own = { plan, offers: await hosts.offers(plan, source, missed) };
   const siblingPlans = siblings.flatMap((sibling) => planSibling(source, sibling) ?? []);
   const others = await Promise.all(
@@ -113,6 +113,7 @@ export async function placeCuts(
   open: () => Promise<ByteReader>,
   signal: AbortSignal,
 ): Promise<Chunk[]> {
+  if (encodedChunks(uncut).length === 0) return uncut.chunks;
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
@@ -166,7 +167,7 @@ async function placeCopy(
 /** Returns a plan with its final chunks; a copy takes its start from its only chunk. */
 export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
   const [{ start } = plan] = chunks;
-  if (!isCopy(plan) || start === plan.start) return { ...plan, chunks };
+  if (!isCopy(plan) || isSpliced(plan) || start === plan.start) return { ...plan, chunks };
   const end = sourceEnd(plan);
   return { ...plan, start, duration: end === null ? null : end - start, frames: null, chunks };
 }

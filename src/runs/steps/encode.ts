@@ -2,7 +2,7 @@ import { runEncode } from "../../encoders/run/run-encode.ts";
 import { isAutoQuality } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
-import { PLAN_VERSION, type Plan } from "../../media/plan.ts";
+import { encodedChunks, PLAN_VERSION, type Plan } from "../../media/plan.ts";
 import { bytesBesidePictures } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
@@ -22,7 +22,7 @@ import {
 import * as errors from "./errors.ts";
 import { measureQuality, withRate } from "./measure-quality.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
-import { matchParts } from "./parts.ts";
+import { findSplice, matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
 
 /** One attempt to encode a video within `target_size`. */
@@ -87,7 +87,8 @@ export function createDecide(tools: StepTools): Decide {
   const jobs = new Map<string, Promise<EncodeJob>>();
   return (source, request, hints, context, missed = []) => {
     const again = hints.encodes || missed.length > 0 ? [{ encodes: hints.encodes, missed }] : [];
-    const facts = [planFacts(source), request.kind, request.options, ...again];
+    const splice = hints.splice ? [hints.splice] : [];
+    const facts = [planFacts(source), request.kind, request.options, ...again, ...splice];
     const name = `decide ${PLAN_VERSION} ${fingerprint(facts)}`;
     const job =
       jobs.get(name) ??
@@ -174,7 +175,8 @@ async function encodeOnce(
   const { storage, remote } = tools;
   const open = (stored: string) => tools.open(stored);
   const copyJoin = await matchParts(open, encode, context);
-  const hints: PlanHints = { extra, copyJoin, ...(encodes && { encodes }) };
+  const splice = await findSplice(open, encode, context);
+  const hints: PlanHints = { extra, copyJoin, splice, ...(encodes && { encodes }) };
   const decided = await decide(source, request, hints, runContext, missed);
   const job = { ...decided, plan: withBitrate(decided.plan, bitrate) };
   const chunks = await context.durably("cut", (signal) =>
@@ -188,7 +190,7 @@ async function encodeOnce(
   const { refusals, together: size } = decision;
   const batch = size && tools.shared && number === 1 && { id: tools.shared.id, size };
   const choice = {
-    encoder: chunks.length > 0 ? encoder.name : decision.encoder,
+    encoder: encodedChunks({ chunks }).length > 0 ? encoder.name : decision.encoder,
     reason: describeDecision(decision),
     ...(refusals.length > 0 && { refusals }),
   };
@@ -199,7 +201,7 @@ async function encodeOnce(
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
   const extraKeys = await extraFileKeys(tools, { plan, source, request }, context);
-  if (chunks.length > 0) await tools.turn?.(encoder);
+  if (encodedChunks({ chunks }).length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     plan,
     source,

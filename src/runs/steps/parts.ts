@@ -1,9 +1,11 @@
 import { type ExtraInput, extraInputs } from "../../media/extra-inputs.ts";
 import { type CopyJoin, canJoinByCopy } from "../../media/features/concat-plan.ts";
+import { type Splice, type SpliceRefusal, spliceRequest } from "../../media/features/splice-plan.ts";
 import { createPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { readCopyJoin } from "../../mux/join-mp4.ts";
+import { readSplice } from "../../mux/splice.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { probeExtraInput, withParam } from "./extra-inputs.ts";
@@ -109,4 +111,15 @@ export async function matchParts(
     const keys = [key, ...(options.concat ?? []).map((_, at) => extraInputKey(context.run_id, at))];
     return readCopyJoin(await Promise.all(keys.map(open)), signal);
   });
+}
+
+/** Finds, once per run, the packets that a request copies part by part; null when it is another request. */
+export async function findSplice(
+  open: (key: string) => Promise<ByteReader>,
+  { key, source, request }: Pick<Parts, "key" | "source" | "request">,
+  context: WorkContext,
+): Promise<Splice | SpliceRefusal | null> {
+  const splice = spliceRequest(source, request);
+  if (!splice || "fault" in splice) return splice;
+  return context.durably("splice", async (signal) => readSplice(await open(key), source, splice, signal));
 }

@@ -242,7 +242,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           encodedSeconds(output, plan, counts, source.fps),
           tools.max_seconds * DURATION_TOLERANCE + 1,
         );
-        const isCopy = "mode" in options && options.mode === "copy" && duration !== undefined && !plan.concat;
+        const copies = "mode" in options && options.mode === "copy" && !plan.concat && !encoded.cuts;
+        const isCopy = copies && duration !== undefined;
         const cut = isCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
         const larger = isLargerAtNoGain({ ...output, duration }, source, request.options);
         return {
@@ -252,6 +253,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           ...(measured && { rate: measured.rate, ...(measured.score !== null && { score: measured.score }) }),
           ...((counts.pictures || counts.sound) && { counts }),
           ...(cut && { cut }),
+          ...(encoded.cuts && { cuts: encoded.cuts }),
           ...(larger && { larger_than_source: true as const }),
           ...(dropped.length > 0 && { dropped }),
         };

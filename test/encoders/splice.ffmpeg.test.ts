@@ -1,0 +1,137 @@
+import { rm, writeFile } from "node:fs/promises";
+import { afterAll, expect, test } from "vitest";
+import type { Source } from "../../src/media/source.ts";
+import { keepClip, runFfmpeg } from "../fixtures/make-clip.ts";
+import { type Container, numberedClip } from "../integrity/numbered.ts";
+import { readFrames } from "../integrity/read-frames.ts";
+import { readContainer } from "../judge/container.ts";
+import { readCues } from "../judge/cues.ts";
+import { runNative } from "../judge/native.ts";
+import { forgetOutputs, runHere } from "./one-process.ts";
+
+afterAll(forgetOutputs);
+
+const LIMIT = { timeout: 120_000 };
+const FPS = 25;
+const GROUPS = "-g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
+const H264 = `-c:v libx264 -preset veryfast -crf 20 -pix_fmt yuv420p ${GROUPS}`;
+const VP9 = "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 400k -pix_fmt yuv420p -g 12";
+const H265 =
+  "-c:v libx265 -preset ultrafast -x265-params keyint=12:min-keyint=12:scenecut=0:open-gop=0:log-level=error";
+
+/** Overlapping parts out of order. */
+const PARTS = [
+  { start: 3.17, end: 4.03 },
+  { start: 0.5, end: 1.3 },
+  { start: 1, end: 2.02 },
+];
+
+const clip = (container: Container, codec = H264) => numberedClip({ container, frames: 120, codec });
+
+/** Returns the checksums of a track's packets in the order of decoding. */
+async function packetsOf(path: string, track: "v" | "a"): Promise<string[]> {
+  const args = ["-i", path, "-map", `0:${track}:0`, "-c", "copy", "-copyts", "-f", "framemd5", "-"];
+  const { output } = await runNative(args);
+  const lines = output.toString().split("\n");
+  return lines.flatMap((line) => (/^\d/.test(line) ? [line.split(",")[5]?.trim() ?? ""] : []));
+}
+
+/** Asserts that an output has the numbered pictures of the cuts that its facts state, each at its time. */
+async function expectCuts(path: string, source: string, { cuts = [], counts }: Source): Promise<void> {
+  const own = await readFrames(source);
+  let at = 0;
+  const expected = cuts.flatMap(({ start, end, pictures }) => {
+    const from = at;
+    at += end - start;
+    // Pictures may begin up to a packet after the sound.
+    const first = Math.floor(start * FPS + 0.01);
+    const part = own.slice(first, first + pictures);
+    return part.map(({ number, time }) => ({ number, time: from + time - (part[0]?.time ?? 0) }));
+  });
+  const frames = await readFrames(path);
+  expect(frames.map(({ number }) => number)).toEqual(expected.map(({ number }) => number));
+  for (const [index, { time }] of frames.entries())
+    expect(Math.abs(time - (frames[0]?.time ?? 0) - (expected[index]?.time ?? 0))).toBeLessThan(0.0015);
+  expect(counts?.pictures).toEqual({ source: expected.length, output: expected.length });
+}
+
+test.for([
+  { container: "mp4", codec: H264, format: "mp4" },
+  { container: "mov", codec: H264, format: "mov" },
+  { container: "mkv", codec: H264, format: "mp4" },
+  { container: "ts", codec: H264, format: "mp4" },
+  { container: "mp4", codec: H265, format: "mp4" },
+  { container: "webm", codec: VP9, format: "webm" },
+] as const)("parts of $container are copied ($codec)", LIMIT, async ({ container, codec, format }) => {
+  const source = await clip(container, codec);
+  const options = { mode: "copy", parts: PARTS, ...(format === "mov" && { format }) };
+  const { path, output, jobs } = await runHere(source, { kind: "video", options });
+  expect(jobs).toBe(0);
+  expect(output).toMatchObject({ encoder: "copy", reason: "Copied without re-encoding." });
+  expect(await readContainer(path)).toBe(format);
+  await expectCuts(path, source, output);
+  const { cuts = [] } = output;
+  expect(cuts).toHaveLength(PARTS.length);
+  for (const [index, { start, end, sound = 0 }] of cuts.entries()) {
+    const part = PARTS[index] ?? { start: 0, end: 0 };
+    expect(start).toBeLessThanOrEqual(part.start);
+    expect(part.start - start).toBeLessThan(0.5);
+    expect(end).toBeGreaterThanOrEqual(part.end - 0.001);
+    expect(end - part.end).toBeLessThan(0.2);
+    expect(Math.abs(sound - end + start)).toBeLessThan(0.024);
+  }
+  if (container === "ts") return;
+  for (const track of ["v", "a"] as const) {
+    const all = new Set(await packetsOf(source, track));
+    expect((await packetsOf(path, track)).filter((packet) => !all.has(packet))).toEqual([]);
+  }
+});
+
+/** A rotated film with sound, chapters and a text track. */
+async function richClip(): Promise<string> {
+  const bare = await clip("mp4");
+  return keepClip("mp4", `rich ${bare}`, async (path) => {
+    const [chapters, text] = [`${path}.txt`, `${path}.srt`];
+    const chapter = (start: number, end: number, title: string) =>
+      `[CHAPTER]\nTIMEBASE=1/1000\nSTART=${start}\nEND=${end}\ntitle=${title}\n`;
+    await writeFile(chapters, `;FFMETADATA1\n${chapter(0, 1000, "One")}${chapter(1000, 4800, "Two")}`);
+    await writeFile(
+      text,
+      "1\n00:00:00,600 --> 00:00:00,800\nearly\n\n2\n00:00:03,000 --> 00:00:03,600\nlate\n",
+    );
+    const inputs = ["-i", bare, "-i", chapters, "-i", text];
+    const maps = ["-map", "0:v", "-map", "0:a", "-map", "2:s", "-map_chapters", "1", "-c", "copy"];
+    await runFfmpeg([...inputs, ...maps, "-c:s", "mov_text", "-metadata:s:v", "rotate=90", path]);
+    await Promise.all([chapters, text].map((file) => rm(file)));
+  });
+}
+
+test("rotation, chapters and text tracks follow copied parts", LIMIT, async () => {
+  const source = await richClip();
+  const parts = [
+    { start: 2.88, end: 3.84 },
+    { start: 0.48, end: 1.44 },
+  ];
+  const { path, output } = await runHere(source, { kind: "video", options: { mode: "copy", parts } });
+  expect(output).toMatchObject({
+    rotation: 270,
+    cuts: [
+      { start: 2.88, end: 3.84, pictures: 24 },
+      { start: 0.48, end: 1.44, pictures: 24 },
+    ],
+    chapters: [
+      { start: 0, end: 0.96, title: "Two" },
+      { start: 0.96, end: 1.48, title: "One" },
+      { start: 1.48, title: "Two" },
+    ],
+  });
+  expect(await readCues(path, 0)).toEqual(["0.120 0.720 late", "1.080 1.280 early"]);
+});
+
+test("parts of a source with open groups are not copied", LIMIT, async () => {
+  const open = `${H264.replace(` ${GROUPS}`, "")} -x264-params keyint=12:min-keyint=12:scenecut=0:open-gop=1:bframes=3`;
+  const run = runHere(await clip("mkv", open), { kind: "video", options: { mode: "copy", parts: PARTS } });
+  await expect(run).rejects.toThrow(
+    'options.mode cannot be \\"copy\\": part 0 has no keyframe near its start',
+  );
+});
