@@ -107,7 +107,7 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
     memory:
       MIB *
       (memory.base +
-        frame * memory.decode[plan.still ? "still" : "moving"] +
+        work.decoders * frame * memory.decode[plan.still ? "still" : "moving"] +
         area * size +
         features.fixed_memory +
         buffered),

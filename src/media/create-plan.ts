@@ -306,11 +306,14 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   return { ...plan, duration: null, frames: 1 };
 }
 
-function animationPlan(source: Source, options: AnimationOptions): Plan {
+function animationPlan(source: Source, requested: AnimationOptions): Plan {
+  const { parts, ...options } = withRanges(requested, source);
   const picture = movingPicture(source, "animation");
   const format = options.format ?? DEFAULT_FORMAT.animation;
-  const span = createSpan(options, source.duration, source.duration_estimated);
   const motion = planMotion(source, format, options);
+  const span = parts
+    ? placeRanges(parts, { speed: 1, fps: motion.fps })
+    : createSpan(options, source.duration, source.duration_estimated);
   const image = createImage(source, picture, format, withDefaultWidth(picture, options));
   return {
     ...blank("animation", format, span),

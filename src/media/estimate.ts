@@ -1,4 +1,5 @@
 import { DEFAULT_FPS } from "./features/fps.ts";
+import { partRuns } from "./features/parts-plan.ts";
 import { type Size, storedPicture } from "./picture-geometry.ts";
 import { type Plan, pictureSize, soundsOf, sourceSeconds } from "./plan.ts";
 import type { Source } from "./source.ts";
@@ -7,6 +8,8 @@ import type { Source } from "./source.ts";
 export interface WorkEstimate {
   /** Pixels of one decoded picture; 0 when none is decoded. */
   frame_decoded: number;
+  /** The number of decoders that are open at once. */
+  decoders: number;
   /** Pixels of the largest encoded picture; 0 when none is. */
   frame_encoded: number;
   /** Pictures decoded; null when the source's duration is unknown. */
@@ -49,6 +52,7 @@ export function estimateWork(plan: Plan, source: Source): WorkEstimate {
   const area = areas.reduce((sum, each) => sum + each, 0);
   return {
     frame_decoded,
+    decoders: plan.image ? Math.max(1, partRuns(plan).length) : 1,
     frame_encoded: Math.max(0, ...areas),
     frames_decoded: decoded,
     frames_encoded: times(encoded, outputs.length),
@@ -71,9 +75,12 @@ function pictures(plan: Plan): Size[] {
 function decodedFrames(plan: Plan, source: Source, seconds: number | null): number | null {
   if (plan.still) return 1;
   const fps = source.fps ?? DEFAULT_FPS;
-  const starts = (plan.parts ?? [plan]).map(({ start }) => Math.min(start, SEEK_SECONDS));
+  // The parts of an animation are decoded together with the short gaps between them.
+  const runs = plan.image && plan.parts ? partRuns(plan) : null;
+  const starts = (runs ?? plan.parts ?? [plan]).map(({ start }) => Math.min(start, SEEK_SECONDS));
   const seek = starts.reduce((sum, seconds) => sum + seconds, 0) * fps;
-  return seconds === null ? null : Math.max(1, Math.ceil(seek + seconds * fps));
+  const span = runs ? runs.reduce((sum, { start, end }) => sum + end - start, 0) : seconds;
+  return span === null ? null : Math.max(1, Math.ceil(seek + span * fps));
 }
 
 function times(count: number | null, each: number): number | null {

@@ -20,7 +20,7 @@ import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
-import { parts } from "./features/parts.ts";
+import { parts, picture_parts } from "./features/parts.ts";
 import {
   ignored_profile,
   main_tracks,
@@ -46,6 +46,7 @@ export const FEATURES = {
   burn,
   concat,
   parts,
+  picture_parts,
   main_tracks,
   partial,
   assumed_colors,

@@ -149,6 +149,7 @@ export const AnimationOptions = optionsOf("animation", {
 })
   .superRefine(checkGeometry)
   .superRefine(checkSpan)
+  .superRefine(checkParts)
   .meta({ id: "AnimationOptions" });
 
 /** Schema of the options of the kind `storyboard`. */

@@ -69,7 +69,11 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
 /** Runs a task on a file in a page that has a kit, writes its output to a path, and returns the encoder that made it. */
 export async function encodeInPage(
   page: ClientLab,
-  { input, kind, options }: { input: string; kind: "video" | "audio" | "image"; options: object },
+  {
+    input,
+    kind,
+    options,
+  }: { input: string; kind: "video" | "audio" | "image" | "animation"; options: object },
   output: string,
 ): Promise<string | undefined> {
   const request = { path: await page.serve(input), kind, options };

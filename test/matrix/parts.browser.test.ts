@@ -51,7 +51,10 @@ const NUDGE = 0.0006;
 
 /** Returns the pictures of a file's parts; each part begins with the picture that is visible at its start. */
 async function picturesOf(path: string, parts = PARTS): Promise<Shown[]> {
-  const { frames, start: origin } = await recallOriginal(path);
+  const isSilent = path.endsWith(".gif");
+  const { frames, start: origin } = isSilent
+    ? { frames: await readFrames(path), start: 0 }
+    : await recallOriginal(path);
   const own = frames.map(({ number, time }) => ({ number, time: time - origin }));
   let at = 0;
   return parts.flatMap(({ start, end }) => {
@@ -69,14 +72,36 @@ async function picturesOf(path: string, parts = PARTS): Promise<Shown[]> {
   });
 }
 
-async function expectPictures(path: string, expected: readonly Shown[]): Promise<void> {
+async function expectPictures(path: string, expected: readonly Shown[], tolerance = 0.0015): Promise<void> {
   const frames = await readFrames(path);
   const [first] = frames;
   expect(frames.map(({ number }) => number)).toEqual(expected.map(({ number }) => number));
   for (const [index, { time }] of frames.entries())
     expect(Math.abs(time - (first?.time ?? 0) - (expected[index]?.time ?? 0)), `${index}`).toBeLessThan(
-      0.0015,
+      tolerance,
     );
+}
+
+/** Asserts that each part has whole pictures at a constant rate, and returns how many all have. */
+async function expectEven(path: string, fps: number, parts = PARTS): Promise<number> {
+  const expected = parts.flatMap(({ start, end }) =>
+    Array.from(
+      { length: Math.round((end - start) * fps) },
+      (_, index) => (start + index / fps) * PICTURE.fps,
+    ),
+  );
+  const frames = await readFrames(path);
+  expect(frames).toHaveLength(expected.length);
+  for (const [index, { number, time }] of frames.entries()) {
+    expect(Math.abs((number ?? 0) - (expected[index] ?? 0)), `picture ${index}`).toBeLessThan(1.01);
+    expect(Math.abs(time - (frames[0]?.time ?? 0) - index / fps)).toBeLessThan(0.0055);
+  }
+  return expected.length;
+}
+
+/** A GIF whose pictures last 0.1 s. */
+async function gif(): Promise<string> {
+  return makeClip("gif", ["-i", await clip(), "-r", "10", "-fps_mode", "cfr"]);
 }
 
 const RATE = 48_000;
@@ -142,7 +167,7 @@ describe("by a service", () => {
   });
   afterAll(() => rig?.close());
 
-  const encode = async (kind: "video" | "audio", options: object, input = clip()) => {
+  const encode = async (kind: "video" | "audio" | "animation", options: object, input = clip()) => {
     const { path, task } = await rig.door.encode({
       input: rig.serve(await input),
       kind,
@@ -221,17 +246,27 @@ describe("by a service", () => {
 
   test("at a constant rate each part has whole pictures", LIMIT, async () => {
     const { path, output } = await encode("video", { ...SMALL, fps: 12.5, parts: PARTS });
-    const counts = PARTS.map(({ start, end }) => Math.round((end - start) * 12.5));
-    expect(output?.counts?.pictures?.output).toBe(counts.reduce((sum, count) => sum + count, 0));
-    const expected = PARTS.flatMap(({ start }, part) =>
-      Array.from({ length: counts[part] ?? 0 }, (_, index) => start * PICTURE.fps + 2 * index),
-    );
-    const frames = await readFrames(path);
-    expect(frames).toHaveLength(expected.length);
-    for (const [index, { number, time }] of frames.entries()) {
-      expect(Math.abs((number ?? 0) - (expected[index] ?? 0)), `picture ${index}`).toBeLessThan(1.01);
-      expect(Math.abs(time - (frames[0]?.time ?? 0) - index / 12.5)).toBeLessThan(0.0015);
-    }
+    expect(await expectEven(path, 12.5)).toBe(output?.counts?.pictures?.output);
+  });
+
+  test.for([
+    { encoder: "light", options: { format: "gif" } },
+    { encoder: "native", options: { format: "avif" } },
+  ])("an animation has the pictures of its parts ($options.format)", LIMIT, async (row) => {
+    const options = { width: 160, fps: 12.5, ...row.options, parts: PARTS };
+    const { path, output } = await encode("animation", options);
+    const pictures = { output: await expectEven(path, 12.5) };
+    expect(output).toMatchObject({ encoder: row.encoder, counts: { pictures } });
+  });
+
+  test("the parts of an animated picture keep its times", LIMIT, async () => {
+    const parts = [...PARTS, { start: 0, end: 0.15 }];
+    const options = { format: "gif", parts };
+    const { path, output } = await encode("animation", options, gif());
+    const expected = await picturesOf(await gif(), parts);
+    const pictures = { source: expected.length, output: expected.length };
+    expect(output).toMatchObject({ encoder: "light", counts: { pictures } });
+    await expectPictures(path, expected, 0.0055);
   });
 
   test("a part after the end of the sound is silent, and the next one is heard", LIMIT, async () => {
@@ -300,4 +335,12 @@ describe("by a page", () => {
       await expectTones(path);
     },
   );
+
+  test("an animation has the pictures of its parts", LIMIT, async () => {
+    await openKit(page.lab.page, { name: "animation" });
+    const path = join(page.folder, "parts.gif");
+    const options = { format: "gif", width: 160, fps: 12.5, parts: PARTS } as const;
+    expect(await encodeInPage(page, { input: await clip(), kind: "animation", options }, path)).toBe("wasm");
+    await expectEven(path, 12.5);
+  });
 });

@@ -6,6 +6,7 @@ import { createPlan } from "./strict-plan.ts";
 const HD = 1920 * 1080;
 const nothing = {
   frame_decoded: 0,
+  decoders: 1,
   frame_encoded: 0,
   frames_decoded: 0,
   frames_encoded: 0,
@@ -25,6 +26,7 @@ test("counts the pictures and the audio of an encode", () => {
   const source = videoSource();
   expect(estimateWork(createPlan(source, "video", { width: 640, quality: "low", fps: 50 }), source)).toEqual({
     frame_decoded: HD,
+    decoders: 1,
     frame_encoded: 640 * 360,
     frames_decoded: 250,
     frames_encoded: 500,

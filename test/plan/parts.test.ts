@@ -4,7 +4,7 @@ import { LIGHT_LIMITS, refuseLight } from "../../src/encoders/light/light-estima
 import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { moveChapters } from "../../src/media/chapters.ts";
-import { waitingSeconds } from "../../src/media/features/parts-graph.ts";
+import { waitingSeconds } from "../../src/media/features/parts-plan.ts";
 import { subtitleBytes } from "../../src/media/features/subtitles.ts";
 import { readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";

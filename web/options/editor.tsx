@@ -7,6 +7,7 @@ import {
   type Source,
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
+import { optionNames } from "../../src/media/option-groups.ts";
 import type { Item, Place, Settings } from "../queue/item.ts";
 import { awaitCopy, stateOf } from "../queue/queue.ts";
 import { Moment } from "../trim/moment.tsx";
@@ -63,7 +64,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {(settings.kind === "video" || settings.kind === "image") && <OverlayFields form={form} />}
           {source.kind === "video" && HAS_TEXT.has(settings.kind) && <SubtitleFields form={form} />}
           {source.kind === "video" && settings.kind === "video" && <ConcatFields form={form} />}
-          {(settings.kind === "video" || settings.kind === "audio") && <PartFields form={form} />}
+          {optionNames(settings.kind).includes("parts") && <PartFields form={form} />}
           {HAS_SOUND.has(settings.kind) && <SoundFields form={form} />}
           {(settings.kind === "video" || settings.kind === "audio") && (
             <OptionField form={form} name="metadata" />

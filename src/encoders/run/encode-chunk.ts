@@ -196,8 +196,8 @@ const MAX_EXTRA_SHARE = 0.02;
 // At a constant rate the filters repeat and drop pictures, so a full output proves nothing.
 function expectedPictures(plan: Plan, source: Source, chunk: Chunk, decoded: number): number {
   const { start, end } = chunk;
-  if (plan.concat) return plan.frames ?? 0;
   const fps = constantFps(plan);
+  if (plan.concat || (plan.parts && plan.image && fps !== null)) return plan.frames ?? 0;
   if (fps === null) return decoded === 0 ? 0 : decoded + freezePictures(source, plan, chunk).count;
   return end === null || decoded === 0
     ? 0

@@ -178,10 +178,10 @@ export function heapOf(
   { name }: X264Level,
   { memory }: WasmCosts = STOCK_COSTS,
 ): number {
-  const { frame_decoded, pixels_held } = estimateWork(plan, source);
+  const { frame_decoded, decoders, pixels_held } = estimateWork(plan, source);
   const features = featureCost(plannedOf(plan), "stock");
   const outputs = pictures(plan);
-  const decoded = (frame_decoded / MPX) * memory.decode[memoryClassOf(plan, source)];
+  const decoded = decoders * (frame_decoded / MPX) * memory.decode[memoryClassOf(plan, source)];
   const encoded = outputs.map((geometry) => {
     const extra = (keepsAlpha(plan) ? memory.alpha : 0) + features.memory + (geometry.pad ? memory.pad : 0);
     return area(geometry) * (encoding(plan, memory.encode, memory.x264[name]) + extra);

@@ -65,7 +65,7 @@ export function* findGain(
     ...toolset.input,
     "-i",
     input,
-    ...laterInputs(runs, input, toolset),
+    ...laterInputs(runs, input, toolset.input),
     ...tracks([
       ...mixFilters(audio, sourceForTrack(source, plan)),
       ...gainFilters(audio, gain),

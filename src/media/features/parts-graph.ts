@@ -1,85 +1,28 @@
 import { soundFilters } from "../features.ts";
-import type { Toolset } from "../ffmpeg/toolset.ts";
 import { createTrim, formatSeconds, isMisnumbered } from "../ffmpeg/trim.ts";
-import type { Chunk, Plan, PlannedPart } from "../plan.ts";
+import { storedPicture } from "../picture-geometry.ts";
+import { type Chunk, constantFps, type Plan, type PlannedPart } from "../plan.ts";
 import type { Source } from "../source.ts";
+import { DEFAULT_FPS } from "./fps.ts";
+import { type NumberedPart, type PartRun, partRuns, waitingSeconds } from "./parts-plan.ts";
 import { sourceForTrack } from "./track.ts";
-
-/** A part and its place among all. */
-interface NumberedPart extends PlannedPart {
-  index: number;
-}
-
-/** The parts whose sound one input of ffmpeg reads, in the order of the source. */
-export interface SoundRun {
-  /** Index of the input. */
-  input: number;
-  /** Seconds of the source. */
-  start: number;
-  end: number;
-  /** Start of the first of them in the output, in seconds. */
-  at: number;
-  parts: readonly NumberedPart[];
-}
-
-// Decoding a short gap takes less time than opening the file again.
-const MAX_GAP_SECONDS = 30;
-// A hundred inputs exceed the memory of the light encoder. If parts jump back more often, the sound of later ones waits in memory.
-const MAX_INPUTS = 8;
-
-/** Groups the parts of a plan by the inputs that read their sound; empty for a plan without parts. */
-export function soundRuns({ parts = [] }: Pick<Plan, "parts">): SoundRun[] {
-  const groups: NumberedPart[][] = [];
-  for (const [index, part] of parts.entries()) {
-    const gapAfter = (group: NumberedPart[]) => part.start - Math.max(...group.map(({ end }) => end));
-    const behind = groups.filter((group) => gapAfter(group) >= 0);
-    const nearest = behind.toSorted((a, b) => gapAfter(a) - gapAfter(b))[0];
-    const isFull = groups.length >= MAX_INPUTS;
-    const joins = nearest && (isFull || gapAfter(nearest) <= MAX_GAP_SECONDS) ? nearest : null;
-    const group = joins ?? (isFull ? groups.at(-1) : undefined);
-    if (group) group.push({ ...part, index });
-    else groups.push([{ ...part, index }]);
-  }
-  return groups.map((group, input) => ({
-    input,
-    start: Math.min(...group.map(({ start }) => start)),
-    end: Math.max(...group.map(({ end }) => end)),
-    at: group[0]?.at ?? 0,
-    parts: group.toSorted((a, b) => a.start - b.start),
-  }));
-}
-
-/** Returns the maximum seconds of decoded sound that wait in memory because the source has them before earlier parts of the output. */
-export function waitingSeconds(plan: Pick<Plan, "parts">): number {
-  return soundRuns(plan).reduce((total, { parts }) => {
-    const order = parts.map(({ index }) => index).sort((a, b) => a - b);
-    const decoded = new Map<number, number>();
-    let [next, waiting, most] = [0, 0, 0];
-    for (const { index, start, end } of parts) {
-      decoded.set(index, end - start);
-      waiting += end - start;
-      if (index !== order[next]) most = Math.max(most, waiting);
-      for (let seconds = decoded.get(order[next] ?? -1); seconds !== undefined; ) {
-        waiting -= seconds;
-        seconds = decoded.get(order[++next] ?? -1);
-      }
-    }
-    return total + most;
-  }, 0);
-}
 
 // ffmpeg decodes sound to at most 32 bits a sample before mixing.
 const SAMPLE_BYTES = 4;
+const PIXEL_BYTES = 4;
 
-/** Returns the bytes of a chunk's sound that wait in memory for earlier parts of the output. */
+/** Returns the bytes of a chunk's pictures and sound that wait in memory for earlier parts of the output. */
 export function waitingBytes(plan: Plan, source: Source, { track }: Pick<Chunk, "track">): number {
-  if (!plan.parts || !plan.audio || track === "video") return 0;
+  if (!plan.parts || track === "video") return 0;
   const { audio } = sourceForTrack(source, plan);
-  return audio ? waitingSeconds(plan) * audio.sample_rate * audio.channels * SAMPLE_BYTES : 0;
+  const sound = plan.audio && audio ? audio.sample_rate * audio.channels * SAMPLE_BYTES : 0;
+  const { width = 0, height = 0 } = (plan.image && storedPicture(source)) ?? {};
+  const rate = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
+  return waitingSeconds(plan) * (sound + width * height * PIXEL_BYTES * rate);
 }
 
 /** A run of parts as ffmpeg reads it. */
-export interface RunInput extends SoundRun {
+export interface RunInput extends PartRun {
   /** Arguments before the input. */
   seek: readonly string[];
   /** ffmpeg's timestamp of the start of the source, in seconds. */
@@ -90,14 +33,16 @@ export interface RunInput extends SoundRun {
 const PREROLL_SECONDS = 0.1;
 
 /**
- * Returns the inputs of a chunk's sound. ffmpeg reads the input that lags most, so each one is shifted to its place in the output:
- * otherwise all would be read at once, and their sound would fill memory.
+ * Returns the inputs of a chunk that has parts. ffmpeg reads the input that lags most, so each one is shifted to its place in the
+ * output: otherwise all would be read at once, and their pictures and sound would fill memory.
  */
 export function runInputs(plan: Plan, chunk: Chunk, source: Source): RunInput[] {
-  return soundRuns(plan).map((run) => {
+  const { decode_from: entry, shown_from: _, ...own } = chunk;
+  const earlier = entry === undefined ? 0 : chunk.start - entry;
+  return partRuns(plan).map((run) => {
     const { end, input, at } = run;
-    const start = Math.max(0, run.start - PREROLL_SECONDS);
-    const { seek, lead } = createTrim(plan, { ...chunk, start, end }, source);
+    const start = Math.max(0, run.start - Math.max(PREROLL_SECONDS, earlier));
+    const { seek, lead } = createTrim(plan, { ...own, start, end }, source);
     const from = start - lead;
     if (input === 0) return { ...run, seek, origin: -from };
     // Whole seconds are exact in the time base of every container.
@@ -111,9 +56,9 @@ export function runInputs(plan: Plan, chunk: Chunk, source: Source): RunInput[] 
   });
 }
 
-/** Returns the arguments of the inputs of a chunk's sound after the first one; they read the same file. */
-export function laterInputs(runs: readonly RunInput[], file: string, { input }: Toolset): string[] {
-  return runs.slice(1).flatMap(({ seek }) => [...seek, ...input, "-i", file]);
+/** Returns the arguments of the inputs of a chunk's parts after the first one; they read the same file with the same decoder. */
+export function laterInputs(runs: readonly RunInput[], file: string, decoder: readonly string[]): string[] {
+  return runs.slice(1).flatMap(({ seek }) => [...seek, ...decoder, "-i", file]);
 }
 
 /** Seconds of the fades at a join, where a jump in the sound would click. */

@@ -40,7 +40,7 @@ export const PART_LABELS = { start: "Part from", end: "Part to" } as const;
 export const parts = feature({
   options: {
     parts: option({
-      kinds: ["video", "audio"],
+      kinds: ["video", "audio", "animation"],
       schema: ranges,
       alone: true,
       copyable: true,
@@ -67,6 +67,15 @@ export const parts = feature({
   part: "plan",
   doneBy: { native: true, stock: true, fast: true, webcodecs: true },
   refusal: { code: "parts", clause: () => "it cannot encode several parts of a file" },
+});
+
+/** Joins the pictures of several parts in one file of pictures or one stream. */
+export const picture_parts = feature({
+  options: {},
+  fields: {},
+  needed: ({ parts, kind }) => parts !== undefined && kind !== "video" && kind !== "audio",
+  doneBy: { native: true, stock: true },
+  refusal: { code: "picture_parts", clause: () => "it cannot join several parts of a file in one animation" },
 });
 
 /** Checks that each part ends after its start, and that no other range is requested. */

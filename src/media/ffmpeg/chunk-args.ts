@@ -16,9 +16,9 @@ import { isCopy } from "../video-plan.ts";
 import { audioArgs, audioCodecArgs, sampleArgs } from "./audio-args.ts";
 import * as errors from "./errors.ts";
 import { hlsArgs } from "./hls-args.ts";
-import { imageArgs, imageGraph } from "./image-graph.ts";
+import { type ImageParts, imageArgs, imageGraph } from "./image-graph.ts";
 import { muxerArgs } from "./output-files.ts";
-import { listPackets, listPartSounds, listPictures } from "./packet-count.ts";
+import { listPackets, listParts, listPictures } from "./packet-count.ts";
 import { lastFrameDuration, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
 import { copiesEdit, createTrim, formatSeconds, soundStream, type Trim, withinEdit } from "./trim.ts";
@@ -52,18 +52,21 @@ export function chunkArgs(
   const files = (io.extra ?? []).map(({ path }) => path);
   const over = videoOver(plan, chunk, source, files, toolset);
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
-  if (io.lists !== undefined && decodesAll(plan, chunk)) trim.video.push(listPictures(io.lists));
+  const hasPictureParts = runs.length > 0 && plan.image !== null;
+  if (io.lists !== undefined && decodesAll(plan, chunk) && !hasPictureParts)
+    trim.video.push(listPictures(io.lists));
   const lists =
     joined?.lists ??
     (io.lists === undefined
       ? []
       : runs.length > 0
-        ? listPartSounds(plan, runs, source, io.lists)
+        ? listParts(plan, runs, source, io.lists)
         : listPackets(plan, chunk, source, trim, io.lists));
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
   const seek = runs[0]?.seek ?? trim.seek;
-  const input = [...seek, ...skipped, ...decoderArgs(plan, source, toolset), "-i", io.input];
-  input.push(...laterInputs(runs, io.input, toolset));
+  const decoder = decoderArgs(plan, source, toolset);
+  const input = [...seek, ...skipped, ...decoder, "-i", io.input];
+  input.push(...laterInputs(runs, io.input, decoder));
   const parts = placedParts(plan);
   const roles = extraFilesOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.extra ?? []).entries()) {
@@ -82,9 +85,11 @@ export function chunkArgs(
   }
   return [
     ...input,
-    ...(plan.image ? imageTrack(plan, source, trim, toolset) : []),
+    ...(plan.image
+      ? imageTrack(plan, source, trim, toolset, hasPictureParts ? { chunk, runs, lists: io.lists } : null)
+      : []),
     ...(joined?.tracks ??
-      (runs.length > 0 ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null) ??
+      (runs.length > 0 && plan.audio ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null) ??
       ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
@@ -125,10 +130,16 @@ function decodesAll({ video, image }: Plan, { keyframes_only }: Chunk): boolean 
   return video?.mode === "encode" || image?.animated === true;
 }
 
-function imageTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset): string[] {
+function imageTrack(
+  plan: Plan,
+  source: Source,
+  trim: Trim,
+  toolset: Toolset,
+  parts: ImageParts | null,
+): string[] {
   const { image } = plan;
   if (!image) return [];
-  const graph = imageGraph(plan, source, image, trim, toolset);
+  const graph = imageGraph(plan, source, image, trim, toolset, parts);
   return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, source, image, toolset)];
 }
 

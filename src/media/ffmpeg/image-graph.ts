@@ -1,11 +1,13 @@
 import type { Filter } from "../feature.ts";
 import type { Motion } from "../features/animation.ts";
 import { staleProfileFilters } from "../features/color-profile.ts";
+import type { RunInput } from "../features/parts-graph.ts";
+import { partPictures } from "../features/parts-pictures.ts";
 import { overFilters, pictureFilters } from "../features.ts";
 import type { ImageFormat } from "../formats.ts";
 import { videoStream } from "../main-tracks.ts";
 import { storedPicture } from "../picture-geometry.ts";
-import type { Geometry, ImagePlan, Plan } from "../plan.ts";
+import type { Chunk, Geometry, ImagePlan, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { filterContext } from "./color.ts";
 import * as errors from "./errors.ts";
@@ -24,30 +26,43 @@ const FULL_CHROMA = 90;
 
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
-/** Returns the filter graph of an image, from its stream to `[video]`. */
+/** The inputs that read the parts of an animation, and the path prefix of their lists. */
+export interface ImageParts {
+  chunk: Chunk;
+  runs: readonly RunInput[];
+  lists?: string | undefined;
+}
+
+/** Returns the filter graph of an image, from its stream to `[video]`; `parts` is null for an unbroken range. */
 export function imageGraph(
   plan: Plan,
   source: Source,
   image: ImagePlan,
   trim: Trim,
   toolset: Toolset,
+  parts: ImageParts | null = null,
 ): string {
   const context = filterContext(source, toolset.engine);
+  const clean = pictureFilters("clean", image, context);
+  const fps = image.motion?.fps ?? null;
   const cleaned = [
     ...(source.pixel_format === "cmyk" ? FROM_CMYK : []),
-    ...trim.video,
+    ...(parts ? [] : trim.video),
     ...cleanupFilters({
       ...image,
-      clean: pictureFilters("clean", image, context),
+      clean: parts ? [] : clean,
       profile: pictureFilters("profile", image, context),
-      fps: image.motion?.fps ?? null,
+      fps: parts ? null : fps,
       length: trim.length,
       ...image.geometry,
     }),
     ...staleProfileFilters(plan.format, source, image.to_srgb),
   ];
   const last = plan.format === "gif" ? [paletteFilter(image)] : [];
-  return `[${videoStream(source)}]${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
+  const from = parts
+    ? `${partPictures(plan, parts.chunk, parts.runs, source, { clean, fps, lists: parts.lists })};[parts]`
+    : `[${videoStream(source)}]`;
+  return `${from}${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
 }
 
 // The planes in which ffmpeg decodes CMYK without a marker, each 255 for no ink: cyan, magenta and yellow become red, green and blue,

@@ -1,7 +1,8 @@
 import { EPSILON_SECONDS, roundTime } from "../clock.ts";
 import { endsInFrame, isTimedByFirst } from "../containers.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
-import { type RunInput, runInputs, soundRuns } from "../features/parts-graph.ts";
+import { type RunInput, runInputs } from "../features/parts-graph.ts";
+import { partRuns } from "../features/parts-plan.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -151,7 +152,7 @@ export function listPrefix({ input }: Pick<PlacedPart, "input">): string {
 
 /** Returns the names of all lists that a plan may have. */
 export function listNames({ concat, parts }: Plan): string[] {
-  return (concat ?? (parts ? soundRuns({ parts }) : [{ input: 0 }])).flatMap((part) =>
+  return (concat ?? (parts ? partRuns({ parts }) : [{ input: 0 }])).flatMap((part) =>
     Object.values(LISTS).map((name) => listPrefix(part) + name),
   );
 }
@@ -205,20 +206,21 @@ export function listDecodedSound(
   return [...decoded, ...until, "-f", "framecrc", folder + LISTS.decodedSound];
 }
 
-/** Returns the arguments that list the audio packets and the decoded audio of the inputs that read the parts of a plan. */
-export function listPartSounds(
-  { sound_track: sound = 0 }: Plan,
-  runs: readonly RunInput[],
-  source: Source,
-  folder: string,
-): string[] {
+/** Returns the arguments that list the packets and the decoded audio of the inputs that read the parts of a plan. */
+export function listParts(plan: Plan, runs: readonly RunInput[], source: Source, folder: string): string[] {
+  const { sound_track = 0 } = plan;
   return runs.flatMap(({ input, end, origin }) => {
     const own = folder + listPrefix({ input });
     const until = end + origin;
-    const packets = listInput(source, own, { pictures: null, sound: `${input}:a:${sound}` }, until);
+    const streams = {
+      pictures: plan.image ? videoStream(source, input) : null,
+      sound: plan.audio ? `${input}:a:${sound_track}` : null,
+    };
+    const packets = listInput(source, own, streams, until);
+    if (!plan.audio) return packets;
     // For decoded sound, ffmpeg counts -t from the first packet, which may precede time 0.
     const limit = isMisnumbered(source) ? [] : ["-filter:a", `atrim=end=${formatSeconds(until)}`];
-    return [...packets, ...listDecodedSound({ input, sound }, own, limit)];
+    return [...packets, ...listDecodedSound({ input, sound: sound_track }, own, limit)];
   });
 }
 
@@ -231,7 +233,11 @@ export function readLists(
 ): PacketCounts {
   const chunk = withinEdit(plan, part, source);
   if (plan.concat) return readParts(placedParts(plan), read);
-  if (plan.parts && chunk.track !== "video") return readPartSounds(plan, chunk, source, read);
+  if (plan.parts && chunk.track !== "video") {
+    return plan.image
+      ? { pictures: readPartPictures(plan, chunk, source, read) }
+      : readPartSounds(plan, chunk, source, read);
+  }
   const packets = read(LISTS.packets);
   const sound = read(LISTS.sound);
   const counts: PacketCounts = {};
@@ -262,7 +268,7 @@ function playable(chunk: Chunk, source: Source): Chunk {
 }
 
 function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): PacketCounts {
-  const whole: PictureCounts = { decoded: 0, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+  const whole = { ...NO_PICTURES };
   let [soundSeconds, silenced]: [number | null, number] = [null, 0];
   const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
@@ -271,10 +277,7 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     const listed = parsePackets(text(LISTS.packets), at, source);
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - at);
     const own = countPictures(listed, decoded, countRules(WHOLE, source));
-    whole.decoded += own.decoded;
-    whole.missing += own.missing;
-    whole.unreadable += own.unreadable;
-    if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
+    addCounts(whole, { ...own, late_start: false }, at);
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
     const { sound: listed_seconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);
@@ -287,6 +290,50 @@ function readParts(parts: readonly PlacedPart[], read: (name: string) => string 
     ...(soundSeconds !== null && { sound: soundSeconds }),
     ...(silenced > 0 && { silenced }),
   };
+}
+
+function readPartPictures(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  read: (name: string) => string | null,
+): PictureCounts {
+  const whole = { ...NO_PICTURES };
+  for (const { input, origin, parts } of runInputs(plan, chunk, source)) {
+    const text = (name: string) => read(listPrefix({ input }) + name) ?? "";
+    const listed = parsePackets(text(LISTS.packets), origin, source);
+    const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - origin);
+    for (const { start, end } of parts) {
+      const since = (times: readonly number[]) => times.map((time) => time - start);
+      const times = since(listed.times);
+      const shown = Math.max(...times.filter((time) => time <= EPSILON_SECONDS));
+      const part = {
+        ...chunk,
+        start,
+        end,
+        shown_from: start + Math.min(0, Number.isFinite(shown) ? shown : 0),
+      };
+      const own = countPictures({ ...listed, times }, since(decoded), countRules(part, source));
+      addCounts(whole, own, start - chunk.start);
+    }
+  }
+  return whole;
+}
+
+const NO_PICTURES: PictureCounts = {
+  decoded: 0,
+  missing: 0,
+  missing_at: null,
+  late_start: false,
+  unreadable: 0,
+};
+
+function addCounts(whole: PictureCounts, own: PictureCounts, at: number): void {
+  whole.decoded += own.decoded;
+  whole.missing += own.missing;
+  whole.unreadable += own.unreadable;
+  whole.late_start ||= own.late_start;
+  if (own.missing_at !== null) whole.missing_at ??= at + own.missing_at;
 }
 
 function readPartSounds(

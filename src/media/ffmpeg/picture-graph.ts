@@ -150,7 +150,8 @@ function matteFilter(color: string): string {
   );
 }
 
-function fpsFilters(fps: number, length: number | null): string[] {
+/** Returns the filters that give pictures a constant rate, and exactly fill `length` seconds unless it is null. */
+export function fpsFilters(fps: number, length: number | null): string[] {
   const filter = `fps=${fpsText(fps)}:start_time=0`;
   if (length === null) return [filter];
   const frames = Math.max(1, Math.round(length * fps));

@@ -29,12 +29,21 @@ export interface Trim {
  */
 export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   const trim = trimOf(plan, chunk, source);
-  const scale = fixesInputSize(plan, chunk, source) ? ["scale"] : [];
   return {
     ...trim,
     seek: [...inputArgs(plan, chunk, source), ...trim.seek],
-    video: [...scale, ...assumptionFilters(source), ...pixelFilters(source), ...trim.video],
+    video: [...decodedFilters(plan, chunk, source), ...trim.video],
   };
+}
+
+function decodedFilters(plan: Plan, chunk: Chunk, source: Source, input = 0): string[] {
+  const scale = fixesInputSize(plan, chunk, source) ? ["scale"] : [];
+  return [...scale, ...assumptionFilters(source), ...pixelFilters(source, input)];
+}
+
+/** Returns the filters that prepare the decoded pictures of an input whose parts other filters cut out. */
+export function untrimmedFilters(plan: Plan, chunk: Chunk, source: Source, input: number): string[] {
+  return [...decodedFilters(plan, chunk, source, input), `settb=1/${CLOCK}`, ...spreadDuplicateTimes(source)];
 }
 
 function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
@@ -105,12 +114,12 @@ const FULL_RANGE = [
   `lutrgb=${["r", "g", "b"].map((part) => `${part}='clip((val-16)*255/219,0,255)'`).join(":")}`,
 ];
 
-function pixelFilters(source: Source): string[] {
+function pixelFilters(source: Source, input: number): string[] {
   const { format, animated, has_alpha, premultiplied, transparent_color, pixel_format = "" } = source;
   return [
     // ffmpeg 5.1 darkens black-and-white pictures when it scales them.
     ...(/^mono[bw]$/.test(pixel_format) && !transparent_color ? ["format=gray"] : []),
-    ...(format === "avif" && animated && has_alpha ? ["[0:V:1]alphamerge"] : []),
+    ...(format === "avif" && animated && has_alpha ? [`[${input}:V:1]alphamerge`] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
     ...(format === "png" && source.color?.range === "limited" ? FULL_RANGE : []),
     // The smallest similarity that colorkey accepts; the source's grays are at least 1/15 apart.
