@@ -80,6 +80,29 @@ export async function relaidSound(extension: keyof typeof BARE, reversed = false
   );
 }
 
+const ALTERNATING = {
+  ac3: "-c:a ac3",
+  mp3: "-c:a libmp3lame -write_xing 0 -id3v2_version 0",
+} as const;
+
+/** The rising tone of numbered clips, 8 s long, whose frames change from stereo to mono of a lower rate and back every two seconds. */
+export async function alternatingSound(extension: keyof typeof ALTERNATING): Promise<string> {
+  const codec = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
+  const whole = await numberedClip({ container: "mkv", frames: 8 * RELAID.fps, codec, sound: "flac" });
+  const layouts = ["-ar 48000 -ac 2", "-ar 44100 -ac 1"];
+  const parts = await Promise.all(
+    [0, 2, 4, 6].map((from, index) =>
+      makeClip(extension, [
+        ...["-i", whole, "-vn", "-af", `atrim=${from}:${from + 2}`],
+        ...`${layouts[index % 2]} ${ALTERNATING[extension]}`.split(" "),
+      ]),
+    ),
+  );
+  return keepClip(extension, `alternating ${parts.join(" ")}`, async (path) =>
+    writeFile(path, Buffer.concat(await Promise.all(parts.map((part) => readFile(part))))),
+  );
+}
+
 const TABLES = /^(stsd|stts|stsc|stsz|stco|ctts|stss|sgpd|sbgp)$/;
 const DURATIONS: Readonly<Record<string, number>> = { mvhd: 24, tkhd: 28, mdhd: 24 };
 const NESTED = /^(moov|trak|mdia|minf|stbl)$/;

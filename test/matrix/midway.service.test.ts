@@ -4,9 +4,16 @@ import type { EncodeKind } from "../../src/media/formats.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
-import { readTone } from "../integrity/read-tone.ts";
+import { findWrongTone, readTone } from "../integrity/read-tone.ts";
 import { readFacts } from "../judge/facts.ts";
-import { describedTwice, RELAID, relaidClip, relaidSound, resizedClip } from "../judge/midway-clips.ts";
+import {
+  alternatingSound,
+  describedTwice,
+  RELAID,
+  relaidClip,
+  relaidSound,
+  resizedClip,
+} from "../judge/midway-clips.ts";
 import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
@@ -193,6 +200,43 @@ test.concurrent.for([
       const { duration, sound } = await readFacts(path);
       expect(sound).toMatchObject({ channels, sample_rate: channels === 2 ? 48_000 : 44_100 });
       expect(Math.abs(duration - 6)).toBeLessThan(0.15);
+    }
+  },
+);
+
+test.concurrent(
+  "sound that changes its channels and rate several times loses nothing, and is cut by its own clock",
+  LIMIT,
+  async ({ expect }) => {
+    const path = await alternatingSound("ac3");
+    const original = await readTone(path);
+    const input = rig.serve(path);
+    for (const format of ["flac", "opus"]) {
+      const whole = await rig.door.encode({ input, kind: "audio", options: { format } });
+      const tone = await readTone(whole.path);
+      expect(Math.abs(tone.seconds - original.seconds)).toBeLessThan(0.01);
+      // Neither decoder has a tone across a change.
+      expect(findWrongTone(tone, 0)).toEqual(findWrongTone(original, 0));
+    }
+    const cut = await rig.door.encode({
+      input,
+      kind: "audio",
+      options: { format: "flac", start: 4.3, end: 5.8 },
+    });
+    expect(findWrongTone(await readTone(cut.path), 4.3)).toEqual([]);
+  },
+);
+
+test.concurrent(
+  "MP3 in Matroska that changes its channels and rate midway is whole",
+  LIMIT,
+  async ({ expect }) => {
+    const path = await makeClip("mka", ["-i", await alternatingSound("mp3"), "-c", "copy"]);
+    const { duration } = await readSound(path, { channels: 2 });
+    for (const format of ["flac", "mp3"]) {
+      const output = await rig.door.encode({ input: rig.serve(path), kind: "audio", options: { format } });
+      const { duration: length } = await readSound(output.path, { channels: 2 });
+      expect(Math.abs(length - duration)).toBeLessThan(0.01);
     }
   },
 );

@@ -14,6 +14,7 @@ import * as storageErrors from "../../storage/errors.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork, Storage } from "../ports.ts";
+import { encodeAnyInput } from "./decoded-sound.ts";
 import { createDecide, encodeInput } from "./encode.ts";
 import * as errors from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
@@ -202,7 +203,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       });
       const extra = await ingestExtra(request, context);
       checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
-      const { plan, choice, encoded, measured } = await encodeInput(
+      const { plan, choice, encoded, measured } = await encodeAnyInput(
         tools,
         {
           key,
