@@ -1,12 +1,93 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { render } from "preact";
+import { lazy, Suspense } from "preact/compat";
+import { useEffect } from "preact/hooks";
 import { createLocalClient, type LocalClientOptions } from "../src/browser/index.ts";
-import { App } from "./app.tsx";
 import { createEdge } from "./console/edge.ts";
 import { LOCK_PREFIX } from "./offline/names.ts";
+import { DropAnywhere } from "./queue/add-inputs.tsx";
 import { createQueue } from "./queue/create-queue.ts";
-import { createDestinations } from "./result/destinations.ts";
-import { whenIdle } from "./ui/timing.ts";
-import { WorkbenchContext } from "./workbench.ts";
+import { Announcer, Notify } from "./queue/notifications.tsx";
+import { totalsOf } from "./queue/queue.ts";
+import { QueueView } from "./queue/queue-view.tsx";
+import * as strings from "./strings.ts";
+import { Icon } from "./ui/icon.tsx";
+import { whenIdle } from "./ui/media.ts";
+import { createDestinations, useWorkbench, WorkbenchContext } from "./workbench.ts";
+import "./tokens.css";
+import "./ui/base.css";
+import "./ui/controls.css";
+import "./app.css";
+
+const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
+
+const VIEWS = {
+  workbench: { hash: "#/", title: strings.workbench, icon: "options" },
+  edge: { hash: "#/edge", title: strings.edge, icon: "edge" },
+} as const;
+
+function App() {
+  const { queue } = useWorkbench();
+  const view = useSignal(viewOf(location.hash));
+  useEffect(() => {
+    const update = () => {
+      view.value = viewOf(location.hash);
+    };
+    addEventListener("hashchange", update);
+    return () => removeEventListener("hashchange", update);
+  }, [view]);
+  useSignalEffect(() => {
+    const { percent } = totalsOf(queue.items.value);
+    const title = `${VIEWS[view.value].title} · Framewright`;
+    document.title = percent === null ? title : `${percent} % · ${title}`;
+  });
+  return (
+    <div class="app">
+      <button type="button" class="skip" onClick={skip}>
+        {strings.skipToContent}
+      </button>
+      <header>
+        <div>
+          <span class="brand">
+            <img src="/icon.svg" width={28} height={28} alt="" />
+            Framewright
+          </span>
+          <nav aria-label={strings.views}>
+            {Object.entries(VIEWS).map(([name, { hash, title, icon }]) => (
+              <a key={name} href={hash} aria-current={view.value === name ? "page" : undefined}>
+                <Icon name={icon} />
+                {title}
+              </a>
+            ))}
+          </nav>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {view.value === "workbench" ? (
+          <QueueView />
+        ) : (
+          <Suspense fallback={null}>
+            <Console />
+          </Suspense>
+        )}
+      </main>
+      <footer class="small">
+        <a href="/LICENSES.txt">{strings.licenses}</a>
+      </footer>
+      <Notify />
+      <Announcer />
+      <DropAnywhere />
+    </div>
+  );
+}
+
+function viewOf(hash: string): keyof typeof VIEWS {
+  return hash.startsWith(VIEWS.edge.hash) ? "edge" : "workbench";
+}
+
+function skip(): void {
+  document.querySelector("main")?.focus();
+}
 
 /** Makes the built page work offline, once it is loaded and idle. */
 function startOffline(): void {

@@ -1,9 +1,41 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { LocalClient } from "../src/browser/index.ts";
+import type { LocalClient, LocalConnection, SignRequest } from "../src/browser/index.ts";
+import { MediaError } from "../src/index.ts";
 import type { Edge } from "./console/edge.ts";
 import type { Queue } from "./queue/queue.ts";
-import type { Destinations } from "./result/destinations.ts";
+import * as strings from "./strings.ts";
+
+/** S3 storage for outputs of this machine, with keys or signers that the page keeps in memory only. */
+interface Destinations {
+  /** The connection for the local client: it has each request signed here while the page is open. */
+  readonly connection: LocalConnection & { readonly id: string };
+  /**
+   * From now on, signs requests to an address with a function: `<bucket>/<key>`, or with a trailing slash everything below
+   * it.
+   */
+  use(address: string, sign: SignRequest): void;
+}
+
+export function createDestinations(): Destinations {
+  const signers = new Map<string, SignRequest>();
+  return {
+    connection: {
+      id: "page",
+      async sign(request) {
+        const object = `${request.bucket}/${request.key}`;
+        const fitting = [...signers].filter(([address]) =>
+          address.endsWith("/") ? object.startsWith(address) : object === address,
+        );
+        const [match] = fitting.sort(([one], [other]) => other.length - one.length);
+        if (match) return match[1](request);
+        const message = strings.storageAccessLost;
+        throw new MediaError("upload_forbidden", message, { retryable: false });
+      },
+    },
+    use: (address, sign) => void signers.set(address, sign),
+  };
+}
 
 export interface Workbench {
   readonly device: LocalClient;

@@ -2,10 +2,9 @@ import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
-import { type Fault, faultOf, type Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/original.ts";
+import { type Fault, faultOf, type Item, keepsOriginal } from "../queue/item.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
-import { isFolder } from "../result/file-names.ts";
+import { isFolder } from "../result/output-files.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { faultDetail, faultWords } from "../words/fault-words.ts";
 import {

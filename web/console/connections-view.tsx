@@ -11,9 +11,8 @@ import { MediaError } from "../../src/index.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { ActButton, Confirm, When } from "./controls.tsx";
+import { ActButton, Confirm, SendRow, useSending, When } from "./controls.tsx";
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
-import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
 import * as strings from "./strings.ts";
 

@@ -4,9 +4,8 @@ import { type ApiKey, type NewApiKey, SCOPES, type Scope } from "../../src/clien
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { ActButton, Choices, Confirm, SecretDialog, When } from "./controls.tsx";
+import { ActButton, Choices, Confirm, SecretDialog, SendRow, useSending, When } from "./controls.tsx";
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
-import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
 import * as strings from "./strings.ts";
 

@@ -11,7 +11,7 @@ import {
 import { optionNames } from "../../src/media/option-groups.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
-import { SendRow, useSending } from "./sending.tsx";
+import { SendRow, useSending } from "./controls.tsx";
 import { useService } from "./service.ts";
 import * as strings from "./strings.ts";
 import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";

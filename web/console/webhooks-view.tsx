@@ -13,9 +13,19 @@ import {
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { ActButton, Badge, Choices, Confirm, CopyButton, SecretDialog, When, wordOf } from "./controls.tsx";
+import {
+  ActButton,
+  Badge,
+  Choices,
+  Confirm,
+  CopyButton,
+  SecretDialog,
+  SendRow,
+  useSending,
+  When,
+  wordOf,
+} from "./controls.tsx";
 import { type Column, createPaged, type Paged, Records } from "./records.tsx";
-import { SendRow, useSending } from "./sending.tsx";
 import { usePolling, useService } from "./service.ts";
 import * as strings from "./strings.ts";
 import { placeOf } from "./task-words.ts";

@@ -11,9 +11,18 @@ import {
 } from "../../src/index.ts";
 import { sleep } from "../../src/util/async.ts";
 import { type Edge, isRefusal } from "../console/edge.ts";
-import { createItem, defaultSettings, faultOf, type Item, nextId, type Pace, type Place } from "./item.ts";
+import {
+  createItem,
+  defaultSettings,
+  faultOf,
+  type Item,
+  keepsOriginal,
+  nextId,
+  originalOutput,
+  type Pace,
+  type Place,
+} from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
-import { keepsOriginal, originalOutput } from "./original.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
 import { createSlots } from "./schedulers.ts";
 import * as strings from "./strings.ts";

@@ -1,6 +1,6 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
-import { presentFrame, waitForEvent } from "../ui/timing.ts";
+import { presentFrame, waitForEvent } from "../ui/media.ts";
 import { createSlots } from "./schedulers.ts";
 
 const WIDTH = 192;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SignRequest } from "../../src/browser/index.ts";
-import { createDestinations } from "./destinations.ts";
+import { createDestinations } from "../workbench.ts";
 
 test("signs each request with the signer registered for its key, the most specific or latest, and no other", async () => {
   const { connection, use } = createDestinations();

@@ -1,11 +1,11 @@
 import { MediaError } from "../../src/index.ts";
-import type { Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/original.ts";
+import { type Item, keepsOriginal } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
-import { isFolder, outputName } from "./file-names.ts";
 import {
   countBytes,
+  isFolder,
+  outputName,
   type SavedOutput,
   savedOutputOf,
   saveFault,

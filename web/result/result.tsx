@@ -1,8 +1,7 @@
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import type { Output, Source } from "../../src/index.ts";
-import type { Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/original.ts";
+import { type Item, keepsOriginal } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { describeEncoder } from "../words/item-words.ts";
@@ -12,9 +11,8 @@ import { originalKept } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import { canCompare, SideBySide } from "./compare.tsx";
 import { downloadOne } from "./download.ts";
-import { isFolder, outputName } from "./file-names.ts";
 import { OperationView, useOperation } from "./operation.tsx";
-import { filesOf, useOutput } from "./output-files.ts";
+import { filesOf, isFolder, outputName, useOutput } from "./output-files.ts";
 import * as strings from "./strings.ts";
 import "./result.css";
 

@@ -3,16 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import { presignS3, type SignRequest } from "../../src/browser/index.ts";
 import type { Client, Connection, RemoteClient } from "../../src/client/index.ts";
 import { MediaError, type Output, type Step } from "../../src/index.ts";
-import type { Item } from "../queue/item.ts";
-import { keepsOriginal } from "../queue/original.ts";
+import { type Item, keepsOriginal } from "../queue/item.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useWorkbench, type Workbench } from "../workbench.ts";
-import { isFolder, outputName } from "./file-names.ts";
 import { OperationView, useOperation } from "./operation.tsx";
-import { filesOf, type Watch } from "./output-files.ts";
+import { filesOf, isFolder, outputName, type Watch } from "./output-files.ts";
 import * as strings from "./strings.ts";
 
 /** The destination that a visitor enters for a file. */

@@ -3,7 +3,6 @@ import type { Queue } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { canPickFolder, downloadAll, pickFolder } from "./download.ts";
-import { withNumber } from "./file-names.ts";
 import { OperationView, useOperation } from "./operation.tsx";
 import {
   countBytes,
@@ -12,6 +11,7 @@ import {
   savedOutputOf,
   saveFault,
   type Watch,
+  withNumber,
   writeFile,
 } from "./output-files.ts";
 import * as strings from "./strings.ts";

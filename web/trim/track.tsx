@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
-import { releasePlayer } from "../ui/media.ts";
-import { presentFrame, waitForEvent } from "../ui/timing.ts";
+import { presentFrame, releasePlayer, waitForEvent } from "../ui/media.ts";
 import { clock } from "../words/quantities.ts";
 import type { Media, Playback, TakeFrame } from "./media.ts";
 import * as strings from "./strings.ts";
