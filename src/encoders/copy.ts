@@ -17,8 +17,7 @@ import { countContents } from "../mux/contents.ts";
 import { readCover, readMetadata } from "../mux/file-metadata.ts";
 import { createOpener, openSound, readStart } from "../mux/packets.ts";
 import { stitch } from "../mux/stitch.ts";
-import { openSource } from "../probe/open-source.ts";
-import { listsTracks, pictureTrack, type TrackPlaces, trackPlaces } from "../probe/tracks.ts";
+import { listsTracks, openSource, pictureTrack, type TrackPlaces, trackPlaces } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";
 

@@ -1,8 +1,8 @@
 import { FLAC, type InputAudioTrack, type InputTrack, MP4, QTFF } from "mediabunny";
+import type { TrackPlaces } from "../probe/mediabunny.ts";
 import { readMovieIndex } from "../probe/mp4.ts";
 import { type Box, listBoxes, type TrackIndex } from "../probe/mp4-boxes.ts";
 import { measureFlac } from "../probe/sound-frames.ts";
-import type { TrackPlaces } from "../probe/tracks.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { createOpener, packetsOf } from "./packets.ts";

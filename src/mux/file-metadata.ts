@@ -3,8 +3,8 @@ import { containerOf } from "../media/containers.ts";
 import type { VideoFormat } from "../media/formats.ts";
 import type { Plan } from "../media/plan.ts";
 import { COVER_CODECS, type Tags, tagPlace } from "../media/tags.ts";
+import { openUncached } from "../probe/mediabunny.ts";
 import { readId3 } from "../probe/mp3.ts";
-import { openUncached } from "../probe/open-source.ts";
 import { boundReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 

@@ -18,7 +18,7 @@ import type {
 import type { Source } from "../media/source.ts";
 import { startsFresh } from "../probe/codec-headers.ts";
 import { openPackets } from "../probe/entries.ts";
-import { listsTracks, pictureTrack, soundTrack } from "../probe/tracks.ts";
+import { listsTracks, pictureTrack, soundTrack } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";

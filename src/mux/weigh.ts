@@ -2,8 +2,7 @@ import type { Input } from "mediabunny";
 import { containerOf } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
 import type { Source } from "../media/source.ts";
-import { openSource, openUncached } from "../probe/open-source.ts";
-import { pictureTrack } from "../probe/tracks.ts";
+import { openSource, openUncached, pictureTrack } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { createOpener, packetsOf } from "./packets.ts";
 

@@ -41,10 +41,10 @@ import {
 import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
+import { openUncached } from "./mediabunny.ts";
 import { isOtherLayer, readBroadcastTags, readChunkId3, readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
-import { openUncached } from "./open-source.ts";
 import { type FileStart, withinBounds } from "./reader.ts";
 
 export interface Demuxed {

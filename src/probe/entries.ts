@@ -7,11 +7,10 @@ import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
 import { h264Entry, isShown } from "./codec-headers.ts";
 import { readCueTimes } from "./matroska.ts";
+import { openSource, openUncached, pictureTrack, soundTrack } from "./mediabunny.ts";
 import { readMp3Delay } from "./mp3.ts";
 import { readMovieIndex, readSyncTimes } from "./mp4.ts";
-import { openSource, openUncached } from "./open-source.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
-import { pictureTrack, soundTrack } from "./tracks.ts";
 
 /** Finds a position in a source by a time, both in seconds; null when unknown. */
 export type Find = (time: number) => Promise<number | null>;

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { cutFragment, wholeSeconds } from "../../src/probe/cut-movie.ts";
+import { cutFragment, wholeSeconds } from "../../src/probe/mp4.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
 import { measureFlacEnd, measureFrames } from "../../src/probe/sound-frames.ts";

@@ -3,7 +3,7 @@ import { containerOf } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
-import { listsTracks, pictureTrack } from "../../probe/tracks.ts";
+import { listsTracks, pictureTrack } from "../../probe/mediabunny.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import * as errors from "../errors.ts";
 

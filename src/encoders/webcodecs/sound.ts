@@ -11,7 +11,7 @@ import { shownEnd } from "../../media/timeline.ts";
 import { readMetadata } from "../../mux/file-metadata.ts";
 import { readStart } from "../../mux/packets.ts";
 import { stitch } from "../../mux/stitch.ts";
-import { trackPlaces } from "../../probe/tracks.ts";
+import { trackPlaces } from "../../probe/mediabunny.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { readAll } from "../../storage/storage.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
