@@ -2,10 +2,9 @@ import { toMediaError } from "../media/errors.ts";
 import { ENCODE_KINDS, type StepKind } from "../media/formats.ts";
 import type { EncoderChoice } from "../media/refusal.ts";
 import type { Job, JobUpdate } from "../runs/job.ts";
-import { describeJob } from "../runs/job-status.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task } from "../runs/task.ts";
-import { isFinished } from "../runs/transitions.ts";
+import { describeJob, isFinished } from "../runs/transitions.ts";
 import * as errors from "./errors.ts";
 import type { Update } from "./update.ts";
 

@@ -74,7 +74,7 @@ const schemas = {
   job: async () => (await import("../runs/job.ts")).Job,
   update: async () => (await import("./update.ts")).TaskUpdate,
   estimate: async () => (await import("../runs/estimate.ts")).OutputEstimate,
-  preview: async () => (await import("../runs/preview-response.ts")).PreviewResponse,
+  preview: async () => (await import("../runs/preview.ts")).PreviewResponse,
   imageUrl: async () => (await import("../media/image-url.ts")).ImageUrl,
 };
 

@@ -4,7 +4,7 @@ import { MediaError } from "../../src/media/errors.ts";
 import { createIds } from "../../src/runs/ids.ts";
 import { createJobTasks } from "../../src/runs/job.ts";
 import { parseJobRequest } from "../../src/runs/job-request.ts";
-import { describeJob } from "../../src/runs/job-status.ts";
+import { describeJob } from "../../src/runs/transitions.ts";
 import { streamJob } from "../../worker/run/events.ts";
 
 function twoTasks() {

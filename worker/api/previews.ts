@@ -1,4 +1,4 @@
-import { PreviewResponse } from "../../src/runs/preview-response.ts";
+import { PreviewResponse } from "../../src/runs/preview.ts";
 import { parsePreviewRequest } from "../../src/runs/requests.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";

@@ -1,9 +1,9 @@
 import type { EncodeRequest } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import type { Job, JobHead } from "../../src/runs/job.ts";
-import { releaseAfter, type TaskEnd } from "../../src/runs/job-status.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Task } from "../../src/runs/task.ts";
+import { releaseAfter, type TaskEnd } from "../../src/runs/transitions.ts";
 import type { Pin } from "../../src/storage/pinned.ts";
 import type { RunSetup } from "../run/runs.ts";
 import { CLEANUPS_MS } from "../run/schedule.ts";

@@ -1,8 +1,8 @@
 import type { Job, JobHead } from "../../src/runs/job.ts";
-import { describeJob } from "../../src/runs/job-status.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import type { Step } from "../../src/runs/step.ts";
 import type { Task } from "../../src/runs/task.ts";
+import { describeJob } from "../../src/runs/transitions.ts";
 import { jobEndKind } from "../../src/runs/webhook-events.ts";
 import type { RunIndex } from "../run/run-index.ts";
 import { type Sql, whereOf } from "../sql.ts";

@@ -1,10 +1,15 @@
 import { DurableObject } from "cloudflare:workers";
 import type { MediaError } from "../../src/media/errors.ts";
-import type { TaskEnd } from "../../src/runs/job-status.ts";
 import type { Step } from "../../src/runs/step.ts";
 import { clearMedia, type MediaFolder } from "../../src/runs/steps/media-keys.ts";
 import type { Task } from "../../src/runs/task.ts";
-import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/runs/transitions.ts";
+import {
+  applyToStep,
+  applyToTask,
+  isFinished,
+  type RunEvent,
+  type TaskEnd,
+} from "../../src/runs/transitions.ts";
 import { mediaBucket, mediaStorage } from "../env.ts";
 import * as errors from "../errors.ts";
 import { QUEUE_NAME } from "../limits/run-queue.ts";

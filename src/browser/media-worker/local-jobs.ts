@@ -6,11 +6,17 @@ import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import * as runErrors from "../../runs/errors.ts";
 import { type CreateId, isId } from "../../runs/ids.ts";
 import { createJobTasks, type Job } from "../../runs/job.ts";
-import { awaitedTask, describeJob, releaseAfter, type TaskEnd } from "../../runs/job-status.ts";
 import { runErrorOf } from "../../runs/step.ts";
 import { clearMedia } from "../../runs/steps/media-keys.ts";
 import type { Task } from "../../runs/task.ts";
-import { failOpenStep, isFinished } from "../../runs/transitions.ts";
+import {
+  awaitedTask,
+  describeJob,
+  failOpenStep,
+  isFinished,
+  releaseAfter,
+  type TaskEnd,
+} from "../../runs/transitions.ts";
 import type { OpfsStorage } from "../../storage/opfs.ts";
 import type { JobRecord } from "../../stores/indexeddb-schema.ts";
 import * as errors from "../errors.ts";

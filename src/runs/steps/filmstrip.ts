@@ -3,7 +3,7 @@ import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { FORMATS } from "../../media/formats.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { blobOf, storageReader } from "../../storage/readers.ts";
-import type { FilmstripPicture } from "../filmstrip.ts";
+import type { FilmstripPicture } from "../preview.ts";
 import * as errors from "./errors.ts";
 import type { PreviewTools } from "./preview.ts";
 import { openSample, SAMPLE_FOLDER } from "./sample.ts";

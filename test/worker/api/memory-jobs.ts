@@ -1,8 +1,7 @@
 import { MediaError } from "../../../src/media/errors.ts";
 import type { Job } from "../../../src/runs/job.ts";
-import { describeJob } from "../../../src/runs/job-status.ts";
 import type { Task } from "../../../src/runs/task.ts";
-import { isFinished } from "../../../src/runs/transitions.ts";
+import { describeJob, isFinished } from "../../../src/runs/transitions.ts";
 import type { Jobs, NewJob } from "../../../worker/jobs/job-state.ts";
 import { streamJob } from "../../../worker/run/events.ts";
 import type { MemoryRuns } from "./memory-runs.ts";
