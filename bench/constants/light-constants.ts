@@ -16,7 +16,7 @@ import {
   type WasmCosts,
   type X264Level,
 } from "../../src/encoders/wasm/wasm-costs.ts";
-import { estimateWork } from "../../src/media/estimate.ts";
+import { estimateWork } from "../../src/media/costs.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { FAST_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";

@@ -1,5 +1,5 @@
+export { estimateWork, type WorkEstimate } from "./costs.ts";
 export { createPlan, needsProbe } from "./create-plan.ts";
-export { estimateWork, type WorkEstimate } from "./estimate.ts";
 export { SAMPLE_RATES } from "./features/audio-format.ts";
 export { exactFps, ntscRate } from "./features/fps.ts";
 export { BLACK, parseColor, TRANSPARENT } from "./fields.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectsLarger } from "../../src/media/expected-size.ts";
+import { expectsLarger } from "../../src/media/forecast.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { estimateWork } from "../../src/media/estimate.ts";
+import { estimateWork } from "../../src/media/costs.ts";
 import { keyframesSuffice } from "../../src/media/features/storyboard.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";

@@ -8,13 +8,13 @@ import {
   type Quality,
   type Source,
 } from "../../src/index.ts";
-import { expectsLarger } from "../../src/media/expected-size.ts";
 import { concat } from "../../src/media/features/concat.ts";
 import { fps } from "../../src/media/features/fps.ts";
 import { geometry } from "../../src/media/features/geometry.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { stills } from "../../src/media/features/stills.ts";
 import { storyboard } from "../../src/media/features/storyboard.ts";
+import { expectsLarger } from "../../src/media/forecast.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
 import { type Item, isPageChoice, type Settings } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";

@@ -1,5 +1,5 @@
 import { containerOf } from "../../media/containers.ts";
-import { estimateWork } from "../../media/estimate.ts";
+import { estimateWork } from "../../media/costs.ts";
 import { extraBytes } from "../../media/extra-files.ts";
 import { waitingBytes } from "../../media/features/parts-graph.ts";
 import { sourceForTrack } from "../../media/features/track.ts";

@@ -1,6 +1,5 @@
 import { containerOf } from "../../media/containers.ts";
-import type { Figures } from "../../media/costs.ts";
-import { estimateWork } from "../../media/estimate.ts";
+import { estimateWork, type Figures } from "../../media/costs.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { featureCost } from "../../media/features.ts";
 import type { Tool } from "../../media/ffmpeg/toolset.ts";

@@ -1,4 +1,4 @@
-import { estimateWork } from "../../media/estimate.ts";
+import { estimateWork } from "../../media/costs.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
