@@ -5,7 +5,7 @@ import type { ListPage, ListQuery } from "../src/runs/lists.ts";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import { isFinished } from "../src/runs/transitions.ts";
-import { locatorOf } from "./auth/api-key.ts";
+import { locatorOf } from "./auth/key-ring.ts";
 import { createKeyTable, createProjectDirectory } from "./auth/key-table.ts";
 import { createUseNotes } from "./auth/project-keys.ts";
 import { createConnectionTable } from "./connections/connections.ts";

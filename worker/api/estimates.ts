@@ -6,8 +6,8 @@ import { type Api, baseUrl, serve } from "../http/context.ts";
 import { answerWorkError } from "../http/errors.ts";
 import { countCreation } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
+import { checkTaskAccess } from "./creation.ts";
 import { operation, SAMPLE_REQUEST_ERRORS } from "./openapi.ts";
-import { checkTaskAccess } from "./run-creation.ts";
 
 const INPUT = "https://example.com/clip.mov";
 const SAMPLED = OutputEstimate.parse({

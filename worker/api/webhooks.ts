@@ -19,10 +19,9 @@ import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
-import { creationHandler } from "./creation.ts";
+import { checkWebhookUrl, creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
 import { idParameter, operation } from "./openapi.ts";
-import { checkWebhookUrl } from "./run-creation.ts";
 import { SUCCEEDED_TASK } from "./tasks.ts";
 
 const NOW = 1_795_167_000_000;

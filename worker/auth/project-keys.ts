@@ -9,8 +9,7 @@ import {
 import * as errors from "../errors.ts";
 import { logFault } from "../log.ts";
 import type { Remote } from "../network/durable-objects.ts";
-import { createKey, hashKey, locatorOf } from "./api-key.ts";
-import type { Principal } from "./key-ring.ts";
+import { createKey, hashKey, locatorOf, type Principal } from "./key-ring.ts";
 import type { KeyRefusal, KeyTable, ProjectDirectory, StoredKey } from "./key-table.ts";
 
 /** The key that requests a change; it can grant only its own scopes. */

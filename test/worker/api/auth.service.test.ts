@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { NewApiKey } from "../../../src/runs/key.ts";
-import { createKey, hashKey, locatorOf } from "../../../worker/auth/api-key.ts";
+import { createKey, hashKey, locatorOf } from "../../../worker/auth/key-ring.ts";
 import { OPERATOR_KEY, startService } from "./service.ts";
 
 let service: Awaited<ReturnType<typeof startService>>;

@@ -1,6 +1,14 @@
 import { expect, test, vi } from "vitest";
-import { createKey, equalDigests, hashKey, locatorOf, readLocator } from "../../../worker/auth/api-key.ts";
-import { createKeyRing, KEY_CACHE_MS, OPERATOR } from "../../../worker/auth/key-ring.ts";
+import {
+  createKey,
+  createKeyRing,
+  equalDigests,
+  hashKey,
+  KEY_CACHE_MS,
+  locatorOf,
+  OPERATOR,
+  readLocator,
+} from "../../../worker/auth/key-ring.ts";
 import type { KeyMatch } from "../../../worker/auth/key-table.ts";
 import type { ListedKey } from "../../../worker/settings.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SCOPES } from "../../../src/runs/key.ts";
-import { hashKey } from "../../../worker/auth/api-key.ts";
+import { hashKey } from "../../../worker/auth/key-ring.ts";
 import { createKeyTable } from "../../../worker/auth/key-table.ts";
 import { createKeys, createUseNotes, NOTE_MS } from "../../../worker/auth/project-keys.ts";
 import { asRemote } from "../api/as-remote.ts";
