@@ -19,7 +19,7 @@ import { checkPicture, checkPixels, checkSides } from "./picture-header.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, readNamedStill, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
-import { isUnmarkedCmyk } from "./still.ts";
+import { isUnmarkedCmyk, readStill } from "./still.ts";
 import { probeSvg } from "./svg.ts";
 import { readTransparency } from "./transparency.ts";
 import { checkProgram } from "./transport-stream.ts";
@@ -67,7 +67,9 @@ export async function probeMedia(
   if (complete && !complete.implicit) return finish(complete.source);
   await checkPicture(readable, head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
-  const report = await ffprobe(readable, signal).catch((thrown) => {
+  // ffprobe takes a small JPEG that another one follows, such as a gain map, for a video.
+  const readReport = async () => (await readStill(readable, signal)) ?? ffprobe(readable, signal);
+  const report = await readReport().catch((thrown) => {
     signal.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
@@ -341,7 +343,10 @@ async function tryDemux(
       return { demuxed: null, ends, fragmented: true, edits, tags, intactSeconds };
     }
     const demuxed = await demux(indexed, formats, index, url);
-    const facts = { edits, left: wholeSeconds(index, reader.size) };
+    const facts: Pick<DemuxResult, "edits" | "intactSeconds"> = {
+      edits,
+      intactSeconds: wholeSeconds(index, reader.size),
+    };
     if (!demuxed) return { ...result(null), ...facts };
     // mediabunny reads the last sample description, ffprobe the first.
     if (all.some(({ descriptions }) => descriptions !== "one"))

@@ -175,6 +175,13 @@ test.for([film, fragmented])(
   },
 );
 
+test("an MP4 that is cut off after its index lasts as long as its packets", async () => {
+  const sine = ["-f", "lavfi", "-i", "sine=duration=6:sample_rate=48000", "-c:a", "aac"];
+  const whole = await makeClip("mp4", [...sine, "-movflags", "+faststart"]);
+  const { source } = await probeFile(await cutOff(whole, "mp4", 0.5));
+  expect([source.truncated, Math.round(source.duration ?? 0)]).toEqual([true, 3]);
+});
+
 test("a transport stream whose clock wraps counts as one clock", async () => {
   const { source } = await probeFile(await wrappedClock());
   expect(source.duration).toBeCloseTo(6, 1);
