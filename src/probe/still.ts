@@ -98,7 +98,6 @@ function jpegStream(view: DataView, body: number): Record<string, unknown> | nul
 }
 
 function isUnusual(view: DataView, marker: number, body: number): boolean {
-  if (marker === 0xffe2 && latinText(view, body, 4) === "MPF\0") return true;
   if (marker === 0xffee && latinText(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;
   const isTable = marker === 0xffc4 || marker === 0xffdb || marker === 0xffdd;
   const isNote = (marker >= 0xffe0 && marker <= 0xffef) || marker === 0xfffe;

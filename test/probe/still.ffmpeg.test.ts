@@ -38,6 +38,10 @@ const PLAIN: { name: string; make: () => Promise<Uint8Array> }[] = [
     name: "a JPEG with a color profile",
     make: async () => withProfile(await jpeg("yuvj420p"), swappedProfile()),
   },
+  {
+    name: "a JPEG with a list of pictures",
+    make: async () => withSegment(await jpeg("yuvj420p"), "ffe200064d504600"),
+  },
   { name: "a lossy WebP", make: async () => readFile(await still("webp", "-c:v", "libwebp")) },
 ];
 
@@ -54,10 +58,6 @@ test.for(PLAIN)("reports $name as ffprobe does", async ({ make }) => {
 });
 
 const UNUSUAL: { name: string; make: () => Promise<Uint8Array> }[] = [
-  {
-    name: "a JPEG of several pictures",
-    make: async () => withSegment(await jpeg("yuvj420p"), "ffe200064d504600"),
-  },
   { name: "a JPEG that stores RGB", make: async () => withSegment(await jpeg("yuvj444p"), ADOBE_RGB) },
   {
     name: "a JPEG with non-square pixels",

@@ -15,7 +15,6 @@ import type { RefusalReason } from "../../src/media/refusal.ts";
 import { choosePictureEncoder } from "../../src/media/route.ts";
 import type { Dropped, Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
-import { readStill } from "../../src/probe/still.ts";
 import * as errors from "../errors.ts";
 import { createByteBudget } from "./byte-budget.ts";
 import type { ImageJob } from "./image.ts";
@@ -55,7 +54,7 @@ export async function encodeImage(
   const source = await probeMedia(
     input,
     { url: "https://image.invalid/" },
-    async (reader, until) => (await readStill(reader, until)) ?? light.probe(reader, until),
+    (reader, until) => light.probe(reader, until),
     signal,
   );
   if (source.kind !== "image") throw errors.notAPicture();

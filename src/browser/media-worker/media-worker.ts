@@ -1,6 +1,5 @@
 import { loadFont } from "../../encoders/wasm/load-core.ts";
 import { probeMedia } from "../../probe/probe.ts";
-import { readStill } from "../../probe/still.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { createOpfsStorage } from "../../storage/opfs.ts";
 import { createRangeCache, type FetchRange } from "../../storage/readers.ts";
@@ -45,9 +44,9 @@ async function compose(
       probe(reader, input, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
-        const readReport = async (input: ByteReader, until: AbortSignal) =>
-          (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
-        return probeMedia(cached, input, readReport, signal);
+        const ffprobe = (input: ByteReader, until: AbortSignal) =>
+          pool.probe(input === cached ? reader : input, until, onWait);
+        return probeMedia(cached, input, ffprobe, signal);
       },
     },
     tell,
