@@ -268,6 +268,7 @@ const ERROR_EXAMPLES = {
   probe_failed: example(probeErrors.notProbed({ cause: null })),
   encoder_unavailable: example(encoderErrors.refused({ refusals: EXAMPLE_REFUSALS })),
   encode_failed: example(encoderErrors.noFiles()),
+  encode_incomplete: example(encoderErrors.tooManyPictures({ extra: 1 })),
   out_of_memory: example(ffmpegErrors.outOfMemory({ log: undefined })),
   input_unreachable: example(storageErrors.headersLate({ url: EXAMPLE_INPUT, seconds: 30, cause: null })),
   input_changed: example(storageErrors.pinnedChanged()),
@@ -275,6 +276,7 @@ const ERROR_EXAMPLES = {
   storage_full: example(errors.storageFull({ cause: null })),
   worker_lost: example(encoderErrors.lightLost()),
   timeout: example(errors.sampleTimeout({ seconds: 60 })),
+  stalled: example(errors.runStalled()),
 } as const satisfies Record<RequestErrorKind | WorkErrorKind, { message: string; param?: string }>;
 
 const SCOPE_MISSING = example(errors.scopeMissing({ scope: "write" }));

@@ -66,6 +66,7 @@ export const WORK_STATUS = {
   probe_failed: 415,
   encoder_unavailable: 422,
   encode_failed: 422,
+  encode_incomplete: 422,
   out_of_memory: 422,
   input_unreachable: 502,
   input_changed: 502,
@@ -73,6 +74,7 @@ export const WORK_STATUS = {
   storage_full: 503,
   worker_lost: 503,
   timeout: 504,
+  stalled: 504,
 } as const satisfies Partial<Record<RunErrorKind, ContentfulStatusCode>>;
 
 /** The kind of an error of work that a response waits for. */
