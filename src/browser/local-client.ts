@@ -25,6 +25,7 @@ import {
   createWatchMethods,
   eachRecord,
   idOf,
+  isMoment,
   isView,
   probeEntries,
   probeInput,
@@ -203,7 +204,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     const id = crypto.randomUUID();
     try {
       const { request, file, extra } = await prepareSample(sample, either);
-      if (at !== undefined && !(at >= 0)) throw clientErrors.momentInvalid();
+      if (at !== undefined && !isMoment(at)) throw clientErrors.momentInvalid();
       if (view && !isView(view)) throw clientErrors.viewInvalid();
       const moment = { ...(at !== undefined && { at }), ...(view && onPart && { view }) };
       await untilAborted(api.preview(id, request, moment, file, extra), either);

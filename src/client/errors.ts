@@ -21,7 +21,7 @@ const HANDLE_FAULTS: Readonly<Record<string, string>> = {
 };
 
 export const momentInvalid = () =>
-  new MediaError("invalid_options", "at must be a time of the source in seconds, 0 or later.", {
+  new MediaError("invalid_options", "at must be a number: a time of the source in seconds, 0 or later.", {
     param: "at",
   });
 export const viewInvalid = () =>
@@ -29,6 +29,12 @@ export const viewInvalid = () =>
     "invalid_options",
     "view needs x and y of 0 or more, a width and a height above 0, and a scale above 0 up to 1.",
     { param: "view" },
+  );
+export const filmstripOptionUnknown = ({ name }: { name: string }) =>
+  new MediaError(
+    "request_invalid",
+    `Unknown option "${name}" for a filmstrip; the options are count, height, partial, signal.`,
+    { param: name },
   );
 export const previewReplaced = () => new DOMException("A newer preview replaced this one.", "AbortError");
 /** `type` is the name of a class, or what `typeof` returns for the value. */

@@ -1,5 +1,6 @@
 import type { Source } from "../media/source.ts";
 import type { Client, FilmstripOptions, FilmstripPicture, NewTask } from "./client.ts";
+import * as errors from "./errors.ts";
 import { discard, outputSource } from "./methods.ts";
 
 const STRIP = { count: 10, height: 90 } as const;
@@ -7,9 +8,16 @@ const STRIP = { count: 10, height: 90 } as const;
 /** Returns the request for the pictures of a filmstrip. */
 export function filmstripRequest(
   input: NewTask["input"],
-  { count = STRIP.count, height = STRIP.height }: FilmstripOptions,
+  options: Omit<FilmstripOptions, "signal">,
 ): NewTask<"image"> {
-  return { input, kind: "image", options: { format: "jpeg", count, height } };
+  const { count = STRIP.count, height = STRIP.height, partial, ...rest } = options;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw errors.filmstripOptionUnknown({ name: unknown });
+  return {
+    input,
+    kind: "image",
+    options: { format: "jpeg", count, height, ...(partial !== undefined && { partial }) },
+  };
 }
 
 /** Implements {@link Client.filmstrip} with a task, which it deletes afterwards. */

@@ -232,6 +232,11 @@ export async function* updatesOf<T extends TaskRecord | Step>(
   }
 }
 
+/** Returns whether a value is a moment of a preview: a number of seconds, 0 or later. */
+export function isMoment(at: unknown): boolean {
+  return typeof at === "number" && Number.isFinite(at) && at >= 0;
+}
+
 /** Returns whether the numbers of a view are valid. */
 export function isView({ x, y, width, height, scale = 1 }: PreviewView): boolean {
   const finite = [x, y, width, height, scale].every(Number.isFinite);

@@ -153,6 +153,12 @@ export interface FilmstripOptions extends ReadOptions {
    * @default 90
    */
   height?: number;
+  /**
+   * Draws the intact part of an MP4 or MOV that is cut off.
+   *
+   * @default false
+   */
+  partial?: boolean;
 }
 
 /** Options of a list. */

@@ -35,6 +35,7 @@ import { type Job, type NewJob, waitForJob, watchJob } from "./jobs.ts";
 import { readDataUrl, readInput } from "./media-input.ts";
 import {
   createWatchMethods,
+  isMoment,
   isView,
   outputSource,
   probeEntries,
@@ -186,7 +187,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     previewing = own;
     const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
     either.throwIfAborted();
-    if (at !== undefined && !(at >= 0)) throw errors.momentInvalid();
+    if (at !== undefined && !isMoment(at)) throw errors.momentInvalid();
     if (view && !isView(view)) throw errors.viewInvalid();
     const request = { input, kind, ...(options && { options }), ...(at !== undefined && { at }) } as NewTask;
     const post = async (body: unknown) =>

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
@@ -274,6 +274,59 @@ async function turnBack(path: string): Promise<string> {
   await runFfmpeg(["-y", "-i", path, "-vf", "transpose=cclock", `${path}.png`]);
   return `${path}.png`;
 }
+
+const pictures = (input: string, ...codec: string[]) => ["-f", "lavfi", "-i", input, ...codec];
+const SMALL = "testsrc2=size=160x90:rate=30:duration=6";
+
+/** The first bytes of a film whose index comes first. */
+async function cutFilm(): Promise<string> {
+  const whole = await readFile(await makeClip("mp4", pictures(SMALL, ...H264, "-movflags", "+faststart")));
+  const path = join(rig.folder, "cut-film.mp4");
+  await writeFile(path, whole.subarray(0, whole.length * 0.7));
+  return path;
+}
+
+test.each([
+  {
+    name: "a picture that stays for half a second",
+    make: () =>
+      makeClip("mp4", pictures(SMALL, "-vf", "select=lt(t\\,2)+not(mod(n\\,15))", "-vsync", "vfr", ...H264)),
+    request: { kind: "video", options: { width: 80 } },
+    at: 5.2,
+  },
+  {
+    name: "a film that is cut off",
+    make: cutFilm,
+    request: { kind: "video", options: { width: 80, partial: true } },
+    at: 6,
+    shown: 4.1,
+  },
+  {
+    name: "an animated picture",
+    make: () => makeClip("gif", pictures("testsrc2=size=160x90:rate=10:duration=2")),
+    request: { kind: "animation", options: { format: "webp" } },
+    at: 1,
+  },
+] as const)(
+  "a preview of $name has both pictures of its moment",
+  async ({ name, make, request, at, ...of }) => {
+    const path = await rig.serve(await make(), `${name}.${request.kind}`);
+    const seen = await rig.lab.page.evaluate(
+      async ({ path, request, at }) => {
+        const { client, base64 } = kit;
+        const preview = await client.preview({ input: await kit.file(path), ...request, at } as never);
+        return {
+          at: preview.at,
+          frames: await Promise.all([preview.original, preview.output].map(base64)),
+        };
+      },
+      { path, request, at },
+    );
+    expect(seen.at).toBeCloseTo("shown" in of ? of.shown : at, 1);
+    const [original = "", output = ""] = await writeFrames("moment", seen.frames);
+    expect((await measureLikeness(output, original)).worst).toBeGreaterThan(0.8);
+  },
+);
 
 test("a sound preview has a few seconds of output and original", async () => {
   const seen = await rig.lab.page.evaluate(async () => {

@@ -235,7 +235,8 @@ export const CALLS: ClientClauses = [
       deepEqual([picture.bytes, picture.output.type], [picture.output.size, "image/png"]);
       const { output, width } = await client.preview({ input: inputs.video, kind: "audio" });
       deepEqual([(await client.probe(output)).kind, width], ["audio", null]);
-      await rejects(client.preview({ ...request, at: -1 }), { kind: "invalid_options", param: "at" });
+      for (const at of [-1, Number.POSITIVE_INFINITY, "0.5" as never])
+        await rejects(client.preview({ ...request, at }), { kind: "invalid_options", param: "at" });
       await rejects(client.preview({ ...request, kind: "waveform", options: {} }), { kind: "invalid_kind" });
       await rejects(client.preview({ ...request, input: inputs.text }), { kind: "input_unsupported" });
       const reason = new Error("the visitor left");
@@ -272,6 +273,8 @@ export const CALLS: ClientClauses = [
       const refused = { name: "MediaError", kind: "invalid_options" };
       await rejects(Array.fromAsync(client.filmstrip(inputs.video, { count: 0 })), refused);
       await rejects(Array.fromAsync(client.filmstrip(inputs.video, { height: -1 })), refused);
+      const wrong = { kind: "request_invalid", param: "counts" };
+      await rejects(Array.fromAsync(client.filmstrip(inputs.video, { counts: 2 } as object)), wrong);
       await rejects(Array.fromAsync(client.filmstrip(redPicture())), refused);
       await rejects(Array.fromAsync(client.filmstrip(inputs.text)), { kind: "input_unsupported" });
       const reason = new Error("the visitor left");

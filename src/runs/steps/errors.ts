@@ -1,4 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
+import type { Refusal } from "../../media/refusal.ts";
+import { describeRefusal } from "../../media/words.ts";
 
 const MAX_LISTED_LETTERS = 8;
 
@@ -66,10 +68,15 @@ export const fontTableMissing = ({ name }: { name: string }) =>
 
 export const noPreview = () =>
   new MediaError("invalid_kind", "A waveform has no preview.", { param: "kind" });
+export const notSeries = () => new RangeError("The request is not for a series of stills.");
 export const notMeasurable = () =>
   new MediaError(
     "encode_failed",
     "The quality could not be measured, because a trial picture differs in size from its source; choose a quality other than auto.",
   );
-export const notSampled = () =>
-  new MediaError("encoder_unavailable", "The encoder for this work cannot encode only a sample of it.");
+export const notSampled = ({ refusal }: { refusal: Refusal }) =>
+  new MediaError(
+    "encoder_unavailable",
+    `Previews and estimates run on the ${refusal.encoder} encoder, which cannot do this: ${describeRefusal(refusal)}.`,
+    { refusals: [refusal] },
+  );

@@ -30,7 +30,7 @@ export async function* drawFilmstrip(
   const sample = await openSample(stepTools, { url, request }, signal);
   const { plan, source, reader, decision } = sample;
   const { image } = plan;
-  if (!image?.sheet) throw errors.noPreview();
+  if (!image?.sheet) throw errors.notSeries();
   const { tiles, interval } = image.sheet;
   const { width, height } = image.geometry;
   const times = Array.from({ length: tiles }, (_, index) => roundTime(plan.start + index * interval));

@@ -156,7 +156,7 @@ async function* previewPicture(
   const { plan, source } = sample;
   const { image } = plan;
   if (!image) throw errors.noPreview();
-  const at = source.kind === "image" ? null : plan.start;
+  const at = source.kind === "image" && !source.animated ? null : roundTime(plan.start);
   if (view && !image.sheet && extraInputs(sample.request).length === 0) {
     const geometry = geometryOfView(image.geometry, source, view);
     const { width, height } = geometry;
@@ -221,7 +221,8 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }
 
-const FRAMING = ["rotate", "flip", "crop", "fit", "position", "background"] as const;
+// The options that say which pictures are read, and what is seen of them.
+const FRAMING = ["partial", "rotate", "flip", "crop", "fit", "position", "background"] as const;
 
 // PNG takes six times as long, so only transparent pictures use it.
 const OPAQUE = { format: "jpeg", quality: "very_high" } as const;
@@ -300,8 +301,14 @@ async function previewSound(opened: OpenPreview, moment: number): Promise<Previe
   const start = Math.max(range.start, Math.min(moment, until - SOUND_SECONDS));
   const end = Math.min(start + SOUND_SECONDS, until);
   const partRequest = requestOfPart(request, plan, { start, end });
-  const { track } = Object(request.options);
-  const wav = { format: "wav", start, end, ...(track !== undefined && { track }) };
+  const { track, partial } = Object(request.options);
+  const wav = {
+    format: "wav",
+    start,
+    end,
+    ...(track !== undefined && { track }),
+    ...(partial !== undefined && { partial }),
+  };
   const [output, original] = await Promise.all([
     sampleOfPart(opened, partRequest).then((partSample) =>
       encodeBlob(partSample, plan.concat ? undefined : partRequest),
@@ -312,8 +319,8 @@ async function previewSound(opened: OpenPreview, moment: number): Promise<Previe
     original: original.blob,
     output: output.blob,
     bytes: output.size,
-    seconds: output.plan.duration,
-    at: start,
+    seconds: output.plan.duration === null ? null : roundTime(output.plan.duration),
+    at: roundTime(start),
     width: null,
     height: null,
   };
@@ -337,7 +344,7 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
   original.catch(() => {});
   if (isCopy(plan)) {
     const same = await original;
-    return { original: same, output: same, bytes: 0, seconds: 0, at: moment, ...size };
+    return { original: same, output: same, bytes: 0, seconds: 0, at: roundTime(moment), ...size };
   }
   const part = await partSample.encode(plan.concat ? undefined : partRequest, {
     plan: firstRendition,
@@ -346,22 +353,28 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
   const file =
     plan.kind === "adaptive_video" ? await joinSegment(storage, plan) : await blobOf(part.reader, signal);
   const partReader = createBlobReader(new Blob([file], { type: "video/mp4" }));
-  const start = (moment - span.start) / (plan.speed ?? 1);
-  const still = { ...OPAQUE, ...(start > 0 && { start: roundTime(start) }) };
-  const frame = await openSample(
-    { ...createTools(), ...inputsOf(partReader, part.mime) },
-    { url: PART_URL, request: { kind: "image", options: still } as EncodeRequest },
-    signal,
-  );
-  const output = await drawFrame(frame, pictures);
+  const first = await openStill(0);
+  // A part that ends with a long picture, as of a slide show, may end before the moment at which that is shown.
+  const end = first.source.duration ?? Number.POSITIVE_INFINITY;
+  const start = Math.min((moment - span.start) / (plan.speed ?? 1), end - EPSILON);
+  const output = await drawFrame(start > 0 ? await openStill(start, first) : first, pictures);
   return {
     original: await original,
     output,
     bytes: part.size,
-    seconds: part.plan.duration,
-    at: moment,
+    seconds: part.plan.duration === null ? null : roundTime(part.plan.duration),
+    at: roundTime(moment),
     ...size,
   };
+
+  function openStill(time: number, input?: OpenedInput): Promise<Sample> {
+    const options = { ...OPAQUE, ...(time > 0 && { start: roundTime(time) }) };
+    return openSample(
+      { ...createTools(), ...inputsOf(partReader, part.mime) },
+      { url: PART_URL, request: { kind: "image", options } as EncodeRequest, ...(input && { input }) },
+      signal,
+    );
+  }
 }
 
 function firstRendition(plan: Plan): Plan {

@@ -140,10 +140,10 @@ export async function openSample(
       if (part === request && exact && !changes.plan) return job;
       const { plan, decision } = decidePart(job, source, own, hints);
       const trial = { plan: changes.plan?.(plan) ?? plan, decision };
-      const refusal = exact
-        ? null
-        : encoderOf(tools.encoders, trial.decision.encoder).refuse(trial.plan, source);
-      if (refusal) throw errors.notSampled();
+      if (exact) return trial;
+      const other = encoderOf(tools.encoders, trial.decision.encoder);
+      const reason = other.refuse(trial.plan, source);
+      if (reason) throw errors.notSampled({ refusal: { ...reason, encoder: other.name } });
       return trial;
     };
     const { job: changeJob } = changes;
