@@ -15,7 +15,7 @@ import {
 } from "./feature.ts";
 import { assumed_colors } from "./features/assumed-colors.ts";
 import { color_profile, stale_profile } from "./features/color-profile.ts";
-import { concat } from "./features/concat.ts";
+import { concat, concat_ranges } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
@@ -45,6 +45,7 @@ export const FEATURES = {
   overlay,
   burn,
   concat,
+  concat_ranges,
   parts,
   picture_parts,
   main_tracks,

@@ -41,6 +41,14 @@ export interface PartOption {
 export interface ConcatOption {
   /** URL of the video: http://, https:// or s3://. The clients take a file in its place. */
   url: string;
+  /**
+   * Start of its range in the video, in seconds.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /** End of its range in the video, in seconds; the end of the video when absent. */
+  end?: number | undefined;
 }
 
 /** A picture drawn over a video. */

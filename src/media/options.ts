@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { checkAudioFilters } from "./features/audio-filters.ts";
 import { checkAudioFormat } from "./features/audio-format.ts";
+import { checkConcat } from "./features/concat.ts";
 import { checkEncryption } from "./features/encryption.ts";
 import { checkGeometry } from "./features/geometry.ts";
 import { checkIFrames } from "./features/i-frames.ts";
@@ -111,6 +112,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkGeometry)
   .superRefine(checkSpan)
   .superRefine(checkParts)
+  .superRefine(checkConcat)
   .meta({ id: "VideoOptions" });
 
 /** Schema of the options of the kind `audio`. */

@@ -21,6 +21,7 @@ const JOIN_FAULTS = {
   entry: "does not begin with a keyframe",
   different: "was encoded differently from the input",
   many: "has more pictures than can be joined",
+  range: "is not played whole",
 } as const;
 const SPLICE_FAULTS = {
   format: "the packets of this source, or of a file of its format, cannot be read one by one",

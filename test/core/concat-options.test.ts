@@ -5,7 +5,7 @@ import { parseOptions } from "./parse-options.ts";
 const url = "https://example.com/b.mp4";
 
 test("video accepts one to nine videos to play after the input", () => {
-  for (const concat of [[{ url }], Array.from({ length: 9 }, () => ({ url }))]) {
+  for (const concat of [[{ url }], [{ url, start: 1, end: 2 }], Array.from({ length: 9 }, () => ({ url }))]) {
     expect(parseOptions("video", { concat, width: 320, volume: 2 })).toEqual({
       concat,
       width: 320,
@@ -29,9 +29,9 @@ test.for([
   },
   { options: { concat: [{ url: "b.mp4" }] }, kind: "invalid_options", name: "concat.0.url" },
   { options: { concat: [{ url }, {}] }, kind: "invalid_options", name: "concat.1.url" },
-  { options: { concat: [{ url, start: 1 }] }, kind: "request_invalid", name: "concat.0.start" },
-  { options: { concat: [{ url }], start: 1 }, kind: "invalid_options", name: "start" },
-  { options: { concat: [{ url }], end: 1 }, kind: "invalid_options", name: "end" },
+  { options: { concat: [{ url, from: 1 }] }, kind: "request_invalid", name: "concat.0.from" },
+  { options: { concat: [{ url, start: 2, end: 1 }] }, kind: "invalid_options", name: "concat.0.end" },
+  { options: { concat: [{ url }], parts: [{ end: 1 }] }, kind: "invalid_options", name: "parts" },
   { options: { concat: [{ url }], speed: 2 }, kind: "invalid_options", name: "speed" },
   { options: { concat: [{ url }], crop: "1:1" }, kind: "invalid_options", name: "crop" },
   { options: { concat: [{ url }], rotate: 90 }, kind: "invalid_options", name: "rotate" },

@@ -106,6 +106,40 @@ test.for([
   expect(levelOf(between(1.7, 2.6))).toBeLessThan(-60);
 });
 
+test.for([
+  { encoder: "light", options: {} },
+  { encoder: "native", options: { codec: "h265" } },
+] as const)("joins ranges of three videos by $encoder", LIMIT, async ({ encoder, ...row }) => {
+  const concat = [
+    { url: rig.serve(tall), start: 0.32, end: 0.56 },
+    { url: rig.serve(silent), start: 0.5 },
+  ];
+  const options = { quality: "very_high", ...row.options, start: 0.2, end: 0.6, concat };
+  const { path, task } = await rig.door.encode({ input: rig.serve(first), kind: "video", options });
+  const frames = 10 + 6 + 13;
+  expect(task.steps[2]?.output).toMatchObject({
+    encoder,
+    // The second and the third begin within a picture.
+    counts: { pictures: { source: 10 + 3 + 16, output: frames } },
+  });
+  const middle = await lightness(path, 80, 45);
+  const expected = [
+    ...Array.from({ length: 10 }, (_, at) => 40 + 7 * (5 + at)),
+    ...Array.from({ length: 6 }, (_, at) => 40 + 20 * (4 + Math.floor(at / 2))),
+    ...Array.from({ length: 13 }, (_, at) => 40 + 6 * Math.round(((0.5 + at / 25) * 30) / 1.001)),
+  ];
+  expect(middle).toHaveLength(frames);
+  for (const [at, level] of expected.entries())
+    expect(Math.abs((middle[at] ?? 0) - level), `frame ${at}`).toBeLessThan(at < 16 ? 4 : 10);
+  const { channels, sample_rate } = await readSound(path, { channels: 1 });
+  const [samples = new Float32Array()] = channels;
+  const between = (from: number, to: number) => samples.subarray(from * sample_rate, to * sample_rate);
+  expect(pitch(between(0.05, 0.36))).toBeCloseTo(440, -1);
+  expect(pitch(between(0.44, 0.62))).toBeCloseTo(1500, -1);
+  expect(levelOf(between(0.75, 1.1))).toBeLessThan(-60);
+  expect(Math.abs(samples.length / sample_rate - frames / 25)).toBeLessThan(0.06);
+});
+
 test("a first video without sound is silent until the sound of the next", LIMIT, async () => {
   const options = { fps: 12.5, audio_codec: "opus", concat: [{ url: rig.serve(first) }] } as const;
   const { path } = await rig.door.encode({ input: rig.serve(silent), kind: "video", options });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { nativeWork } from "../../src/media/costs.ts";
 import { needsProbe } from "../../src/media/create-plan.ts";
+import { canJoinByCopy } from "../../src/media/features/concat-plan.ts";
 import { featureCost } from "../../src/media/features.ts";
 import { NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { listDropped } from "../../src/media/forecast.ts";
@@ -363,6 +364,34 @@ test("joined videos state that they lack chapters", () => {
   const options = { concat: [{ url: source.url }] };
   const plan = createPlan(source, "video", options, { extra: [videoSource()] });
   expect(listDropped(plan, source)).toEqual([{ kind: "chapters", reason: "not_supported" }]);
+});
+
+test("ranges are joined at the rate of the input, by encoders that say they can", () => {
+  const options = {
+    start: 2,
+    concat: [
+      { url: "b.mp4", start: 1, end: 4.5 },
+      { url: "c.mp4", end: 99 },
+    ],
+  };
+  const extra = [videoSource(), videoSource()];
+  const plan = createPlan(videoSource(), "video", options, { extra });
+  expect(plan).toMatchObject({
+    duration: 8 + 3.52 + 10,
+    concat: [{ start: 2, frames: 200 }, { start: 1, end: 4.5, frames: 88 }, { frames: 250 }],
+  });
+  expect(plan.concat?.[2]).not.toHaveProperty("end");
+  const older = { ...NATIVE_TOOLS, lacks: ["concat_ranges"] as const };
+  expect(refuseTools(plan, videoSource(), older)).toEqual({ code: "concat_ranges" });
+  expect(canJoinByCopy(videoSource(), options, extra)).toBe(false);
+  expect(canJoinByCopy(videoSource(), { ...options, start: 0, mode: "copy" }, extra)).toEqual({
+    fault: "range",
+    input: 1,
+  });
+  const late = { concat: [{ url: "b.mp4", start: 10 }] };
+  expect(() => createPlan(videoSource(), "video", late, { extra })).toThrow(
+    "options.concat.0.start (10) must be before the end of the source (10 s).",
+  );
 });
 
 describe("the pictures of every joined video", () => {

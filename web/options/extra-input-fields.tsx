@@ -89,7 +89,7 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
       hint={video && index === 0 ? strings.concatHint : undefined}
       placeholder="https://…/next.mp4"
       value={video?.url}
-      onChange={(url) => change({ concat: replaceRow(videos, index, { url }) })}
+      onChange={(url) => change({ concat: replaceRow(videos, index, { ...video, url }) })}
       fault={faultAt(`concat.${index}.url`)}
     />
   ));

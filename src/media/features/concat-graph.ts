@@ -1,3 +1,4 @@
+import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import type { Filter } from "../feature.ts";
 import { audioCodecArgs } from "../ffmpeg/audio-args.ts";
 import { assumedColor, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
@@ -5,21 +6,35 @@ import * as errors from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
-import { createTrim, formatSeconds, inputArgs } from "../ffmpeg/trim.ts";
+import {
+  createTrim,
+  type Entry,
+  formatSeconds,
+  inputArgs,
+  isMisnumbered,
+  rangeEntry,
+  untrimmedFilters,
+} from "../ffmpeg/trim.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Chunk, ConcatPart, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { audioFilterChain } from "./audio-filters-graph.ts";
 import { type PlacedPart, placedParts } from "./concat-plan.ts";
+import { JOIN_FADE_SECONDS } from "./parts-graph.ts";
 
 const WHOLE: Chunk = { index: 0, track: "all", start: 0, end: null };
 
 /**
- * Returns the input arguments of a later part, which shift its times to its place in the output. ffmpeg reads the input that lags
+ * Returns the input arguments of a part, which shift the times of a later one to its place in the output. ffmpeg reads the input that lags
  * most; without the shift it would decode all parts at once and buffer their pictures.
  */
-export function partInput(plan: Plan, { at, source }: PlacedPart): string[] {
-  return [...inputArgs(plan, WHOLE, source), "-itsoffset", formatSeconds(at - (source.priming ?? 0))];
+export function partInput(plan: Plan, part: PlacedPart): readonly string[] {
+  const { at, source, input } = part;
+  const entry = rangeEntry(plan, part);
+  if (entry) return entry.seek;
+  return input === 0
+    ? createTrim(plan, WHOLE, source).seek
+    : [...inputArgs(plan, WHOLE, source), "-itsoffset", formatSeconds(at - (source.priming ?? 0))];
 }
 
 /**
@@ -41,10 +56,19 @@ export function concatArgs(
     const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
     const end = `atrim=end=${formatSeconds(part.seconds)}`;
     const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
-    const sound =
-      part.sound !== null
-        ? `[${part.input}:a:${part.sound}]${shiftFilter("asetpts", part)}${FILL_GAPS},${format},apad,${end}`
-        : silence;
+    const entry = rangeEntry(plan, part);
+    const range = entry && rangeSound(part, entry);
+    const filters = [
+      ...(range ?? shiftFilters("asetpts", part)),
+      FILL_GAPS,
+      format,
+      "apad",
+      // Silence in place of a whole range has no times, and the joining filter fails.
+      ...(range ? ["asetpts=N/SR/TB"] : []),
+      end,
+      ...(range ? edgeFades(part, parts) : []),
+    ];
+    const sound = part.sound !== null ? `[${part.input}:a:${part.sound}]${filters.join(",")}` : silence;
     return `${sound}[a${part.input}]`;
   });
   const pictures = parts.flatMap((part) => {
@@ -67,7 +91,7 @@ export function concatArgs(
         : []),
       ...(audio ? ["-map", "[sound]", ...audioCodecArgs(audio, source, toolset)] : []),
     ],
-    lists: lists === undefined ? [] : parts.flatMap((part) => listPart(part, lists)),
+    lists: lists === undefined ? [] : parts.flatMap((part) => listPart(plan, part, lists)),
   };
 }
 
@@ -86,7 +110,11 @@ function pictureFilters(
   const { source, video } = part;
   const cut = createTrim(plan, WHOLE, source);
   const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
-  const own = { ...cut, length: part.seconds, video: [...cut.video, ...listed, ...unshiftFilters(part)] };
+  const entry = rangeEntry(plan, part);
+  const filters = entry
+    ? [...untrimmedFilters(plan, WHOLE, source, part.input), ...listed, ...rangePictures(part, entry)]
+    : [...cut.video, ...listed, ...unshiftFilters(part)];
+  const own = { ...cut, length: part.seconds, video: filters };
   return [
     ...videoCleanup(source, video, own, toolset),
     ...videoScaling(source, video, video.geometry, toolset),
@@ -101,8 +129,37 @@ function unshiftFilters({ at, source: { priming = 0 } }: PlacedPart): string[] {
   return [`setpts=PTS-${ticks(at - priming)}+${ticks(-priming)}`];
 }
 
-function shiftFilter(filter: string, { at }: PlacedPart): string {
-  return at === 0 ? "" : `${filter}=PTS-${formatSeconds(at)}/TB,`;
+function shiftFilters(filter: string, { at }: PlacedPart): string[] {
+  return at === 0 ? [] : [`${filter}=PTS-${formatSeconds(at)}/TB`];
+}
+
+// The filter of the frame rate needs the picture before the start, which is visible there.
+function rangePictures({ start = 0, end }: PlacedPart, { origin }: Entry): string[] {
+  return [
+    ...(end === undefined ? [] : [`trim=end=${formatSeconds(end + origin - EPSILON_SECONDS)}`]),
+    `setpts=PTS-${Math.round((start + origin) * CLOCK)}`,
+  ];
+}
+
+function rangeSound({ source, start = 0, end }: PlacedPart, { origin }: Entry): string[] {
+  const from = formatSeconds(start + origin);
+  return [
+    ...(isMisnumbered(source) ? [`asetpts=N/SR/TB+round(${formatSeconds(origin)}/TB)`] : []),
+    `atrim=start=${from}${end === undefined ? "" : `:end=${formatSeconds(end + origin)}`}`,
+    `asetpts=PTS-round(${from}/TB)`,
+  ];
+}
+
+// A jump in the sound would click.
+function edgeFades(part: PlacedPart, parts: readonly PlacedPart[]): string[] {
+  const { start = 0, end, seconds } = part;
+  const length = Math.min(JOIN_FADE_SECONDS, seconds / 2);
+  return [
+    ...(start > 0 && part !== parts[0] ? [`afade=t=in:d=${formatSeconds(length)}`] : []),
+    ...(end !== undefined && part !== parts.at(-1)
+      ? [`afade=t=out:st=${formatSeconds(seconds - length)}:d=${formatSeconds(length)}`]
+      : []),
+  ];
 }
 
 function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
@@ -114,11 +171,16 @@ function matrixOf({ source, video }: PicturedPart): string {
   return scaleMatrix(videoColor(source, video).matrix ?? assumedColor(video.geometry).matrix ?? "");
 }
 
-function listPart(part: PlacedPart, folder: string): string[] {
+function listPart(plan: Plan, part: PlacedPart, folder: string): string[] {
   const own = folder + listPrefix(part);
-  const packets = listInput(part.source, own, {
+  const streams = {
     pictures: part.video && videoStream(part.source, part.input),
     sound: part.sound === null ? null : `${part.input}:a:${part.sound}`,
-  });
-  return [...packets, ...listDecodedSound(part, own)];
+  };
+  const entry = rangeEntry(plan, part);
+  const until = entry && part.end !== undefined ? part.end + entry.origin : null;
+  // For decoded sound, ffmpeg counts -t from the first packet, which may precede time 0.
+  const limit =
+    until === null || isMisnumbered(part.source) ? [] : ["-filter:a", `atrim=end=${formatSeconds(until)}`];
+  return [...listInput(part.source, own, streams, until), ...listDecodedSound(part, own, limit)];
 }

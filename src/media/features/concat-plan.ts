@@ -36,7 +36,11 @@ export function canJoinByCopy(
   extra: readonly Source[],
 ): CopyJoin | boolean {
   if (options.concat === undefined) return false;
-  const all = [source, ...concatSources(options, extra).map((each) => each.source)];
+  const others = concatSources(options, extra);
+  const all = [source, ...others.map((each) => each.source)];
+  const cut = [{ source, range: options }, ...others].findIndex(({ source: each, range }) =>
+    isCut(each, range),
+  );
   const format = videoFormat(options, source);
   const input = all.findIndex(
     (each) => !containerOf({ format: each.format }).indexed || each.fragmented === true,
@@ -48,7 +52,9 @@ export function canJoinByCopy(
       ? { fault: "format", input }
       : truncated >= 0
         ? { fault: "truncated", input: truncated }
-        : null;
+        : cut >= 0
+          ? { fault: "range", input: cut }
+          : null;
   if (options.mode === "copy") return fault ?? true;
   // A target size needs pictures at a bitrate, and only AAC is muxed with copied pictures.
   const { target_size, mute, audio_codec = "aac" } = options;
@@ -66,13 +72,30 @@ interface OtherSource {
   /** Index among all inputs, including the main one. */
   input: number;
   source: Source;
+  range: RangeOptions;
+}
+
+/** The requested range of a joined video, in seconds. */
+interface RangeOptions {
+  start?: number | undefined;
+  end?: number | undefined;
+}
+
+function isCut({ duration = 0 }: Source, { start = 0, end = duration }: RangeOptions): boolean {
+  return start > 0 || end < duration;
 }
 
 /** Returns the probed videos that a request joins to its input. */
-export function concatSources(options: object, extra: readonly Source[] = []): OtherSource[] {
-  return extraInputs({ options }).flatMap(({ role }, at) => {
-    const source = extra[at];
-    return role === "concat" && source ? [{ input: at + 1, source }] : [];
+export function concatSources(
+  options: { concat?: RangeOptions[] | undefined } | object,
+  extra: readonly Source[] = [],
+): OtherSource[] {
+  const list = ("concat" in options && options.concat) || [];
+  const inputs = extraInputs({ options });
+  const first = inputs.findIndex(({ role }) => role === "concat");
+  return list.flatMap((range, index) => {
+    const source = extra[first + index];
+    return source ? [{ input: first + index + 1, source, range }] : [];
   });
 }
 
@@ -88,7 +111,7 @@ export function joinVideos(
 ) {
   const others = concatSources(options, extra);
   if (others.length === 0) return null;
-  const all = [{ input: 0, source }, ...others];
+  const all = [{ input: 0, source, range: options }, ...others];
   if (video.mode === "copy") {
     if (!copyJoin || !("parts" in copyJoin)) return null;
     const concat = copyParts(all, copyJoin.parts, options);
@@ -126,8 +149,15 @@ function encodeParts(
   const hdr = all.every(({ source: { color } }) => color?.hdr === true && color.transfer === transfer);
   const { width, height } = video.geometry;
   const frame = { width, height, fit: "contain", ...(background !== undefined && { background }) } as const;
-  return all.map(({ input, source }) => {
-    if (!hasLength(source)) throw errors.fileUnsuitable({ fault: "duration_unknown", source });
+  return all.map(({ input, source, range }, index) => {
+    const { duration } = source;
+    if (!duration || !hasLength(source)) throw errors.fileUnsuitable({ fault: "duration_unknown", source });
+    const start = range.start ?? 0;
+    const end = Math.min(range.end ?? duration, duration);
+    if (start >= end) {
+      const param = index === 0 ? "options.start" : `options.concat.${index - 1}.start`;
+      throw errors.startBeyondEnd({ start, duration: Number(duration.toFixed(3)), param });
+    }
     const geometry =
       input === 0
         ? video.geometry
@@ -137,7 +167,9 @@ function encodeParts(
       input,
       source,
       video: { ...video, ...needs, geometry },
-      frames: Math.max(1, Math.round((source.duration ?? 0) * video.fps)),
+      frames: Math.max(1, Math.round((end - start) * video.fps)),
+      ...(start > 0 && { start }),
+      ...(end < duration && { end }),
     };
   });
 }

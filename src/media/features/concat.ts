@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { type FileFault, feature, option } from "../feature.ts";
-import { closed, fileUrl } from "../fields.ts";
+import { type FileFault, feature, type OptionValues, option } from "../feature.ts";
+import { closed, fileUrl, type Report, seconds } from "../fields.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
 /** Maximum number of videos after the first. */
 export const MAX_CONCAT = 9;
 
-const RULE = `must be a list of 1 to ${MAX_CONCAT} videos, each { url }.`;
+const RULE = `must be a list of 1 to ${MAX_CONCAT} videos, each { url, start, end }.`;
 
 const videos = z
   .array(
@@ -15,6 +15,12 @@ const videos = z
         url: fileUrl("of the video").meta({
           description: "URL of the video, which is read like the input: http://, https:// or s3://.",
           example: "https://example.com/second.mp4",
+        }),
+        start: seconds
+          .optional()
+          .meta({ description: "Start of its range in the video, in seconds.", default: 0 }),
+        end: seconds.optional().meta({
+          description: "End of its range in the video, in seconds; the end of the video when absent.",
         }),
       },
       "field",
@@ -31,7 +37,11 @@ const videos = z
   });
 
 /** Labels of a video's fields in a form. */
-export const CONCAT_LABELS = { url: "Video to play after it" } as const;
+export const CONCAT_LABELS = {
+  url: "Video to play after it",
+  start: "Start in that video",
+  end: "End in that video",
+} as const;
 
 /** Plays several videos one after the other. */
 export const concat = feature({
@@ -53,6 +63,30 @@ export const concat = feature({
   refusal: { code: "concat", clause: () => "it cannot join videos" },
 });
 
+/** Joins ranges of videos. */
+export const concat_ranges = feature({
+  options: {},
+  fields: {},
+  needed: ({ concat: list }) =>
+    Array.isArray(list) && list.some((part) => part.start !== undefined || part.end !== undefined),
+  doneBy: { native: true, stock: true },
+  refusal: { code: "concat_ranges", clause: () => "it cannot join ranges of videos" },
+});
+
+/** Checks that the range of each joined video ends after its start. */
+export function checkConcat(options: OptionValues<typeof concat.options>, report: Report): void {
+  for (const [index, { start = 0, end }] of (options.concat ?? []).entries()) {
+    if (end === undefined || end > start) continue;
+    const message = `must be after the start (${start}).`;
+    report.addIssue({
+      code: "custom",
+      path: ["concat", index, "end"],
+      message,
+      params: { whole: `options.concat.${index}.end (${end}) ${message}` },
+    });
+  }
+}
+
 /** Returns the plan fields of the feature, from the schemas of encoded video and of sources. */
 export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V, source: S) {
   const part = z.strictObject({
@@ -62,6 +96,9 @@ export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V,
     /** Encode of the pictures; null if they are copied. */
     video: video.nullable(),
     frames: z.int().min(0),
+    /** The range of the source, in seconds; absent for its start and its end. */
+    start: z.number().min(0).max(1e7).exactOptional(),
+    end: z.number().min(0).max(1e7).exactOptional(),
     /** The length of copied pictures, and the ticks per second of their times. */
     joined: z
       .strictObject({ seconds: z.number().min(0).max(1e7), ticks: z.int().min(1).max(0xffffffff) })

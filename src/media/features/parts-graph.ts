@@ -1,5 +1,5 @@
 import { soundFilters } from "../features.ts";
-import { createTrim, formatSeconds, isMisnumbered } from "../ffmpeg/trim.ts";
+import { type Entry, enterRange, formatSeconds, isMisnumbered } from "../ffmpeg/trim.ts";
 import { storedPicture } from "../picture-geometry.ts";
 import { type Chunk, constantFps, type Plan, type PlannedPart } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -22,37 +22,15 @@ export function waitingBytes(plan: Plan, source: Source, { track }: Pick<Chunk, 
 }
 
 /** A run of parts as ffmpeg reads it. */
-export interface RunInput extends PartRun {
-  /** Arguments before the input. */
-  seek: readonly string[];
-  /** ffmpeg's timestamp of the start of the source, in seconds. */
-  origin: number;
-}
+export interface RunInput extends PartRun, Entry {}
 
-// Decoders need a packet or two before their output is complete.
-const PREROLL_SECONDS = 0.1;
-
-/**
- * Returns the inputs of a chunk that has parts. ffmpeg reads the input that lags most, so each one is shifted to its place in the
- * output: otherwise all would be read at once, and their pictures and sound would fill memory.
- */
+/** Returns the inputs of a chunk that has parts. */
 export function runInputs(plan: Plan, chunk: Chunk, source: Source): RunInput[] {
   const { decode_from: entry, shown_from: _, ...own } = chunk;
   const earlier = entry === undefined ? 0 : chunk.start - entry;
   return partRuns(plan).map((run) => {
-    const { end, input, at } = run;
-    const start = Math.max(0, run.start - Math.max(PREROLL_SECONDS, earlier));
-    const { seek, lead } = createTrim(plan, { ...own, start, end }, source);
-    const from = start - lead;
-    if (input === 0) return { ...run, seek, origin: -from };
-    // Whole seconds are exact in the time base of every container.
-    const shift = Math.ceil(at);
-    const priming = from === 0 ? (source.priming ?? 0) : 0;
-    return {
-      ...run,
-      seek: [...seek, "-itsoffset", formatSeconds(shift - priming)],
-      origin: shift - from,
-    };
+    const { input, start, end, at } = run;
+    return { ...run, ...enterRange(plan, { ...own, input, start, end, at }, source, earlier) };
   });
 }
 
@@ -62,7 +40,7 @@ export function laterInputs(runs: readonly RunInput[], file: string, decoder: re
 }
 
 /** Seconds of the fades at a join, where a jump in the sound would click. */
-const FADE_SECONDS = 0.005;
+export const JOIN_FADE_SECONDS = 0.005;
 
 /** Returns the filter graph of a chunk's sound, up to `[sound]`: its parts one after the other, then `filters`. */
 export function partSounds(
@@ -135,7 +113,7 @@ function fades(
   sample_rate: number,
   { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
 ): string[] {
-  const length = Math.min(Math.round(FADE_SECONDS * sample_rate), Math.floor(samples / 2));
+  const length = Math.min(Math.round(JOIN_FADE_SECONDS * sample_rate), Math.floor(samples / 2));
   if (length === 0) return [];
   return [
     ...(isFirst ? [] : [`afade=t=in:ns=${length}`]),

@@ -15,7 +15,6 @@ export const span = optionGroup({
           .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
       },
       default: 0,
-      alone: true,
       copyable: true,
       placed: true,
       words: { label: "Start" },
@@ -25,7 +24,6 @@ export const span = optionGroup({
       schema: seconds.optional().meta({
         description: "End of the output in the source, in seconds; by default the end of the source.",
       }),
-      alone: true,
       copyable: true,
       placed: true,
       words: { label: "End" },

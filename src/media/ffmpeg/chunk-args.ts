@@ -63,11 +63,11 @@ export function chunkArgs(
         ? listParts(plan, runs, source, io.lists)
         : listPackets(plan, chunk, source, trim, io.lists));
   const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
-  const seek = runs[0]?.seek ?? trim.seek;
+  const parts = placedParts(plan);
+  const seek = runs[0]?.seek ?? (parts[0] ? partInput(plan, parts[0]) : trim.seek);
   const decoder = decoderArgs(plan, source, toolset);
   const input = [...seek, ...skipped, ...decoder, "-i", io.input];
   input.push(...laterInputs(runs, io.input, decoder));
-  const parts = placedParts(plan);
   const roles = extraFilesOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.extra ?? []).entries()) {
     const role = roles[at];

@@ -7,7 +7,15 @@ import { videoStream } from "../main-tracks.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { checkPartEnd } from "./run-log.ts";
-import { createTrim, formatSeconds, isMisnumbered, soundStream, type Trim, withinEdit } from "./trim.ts";
+import {
+  createTrim,
+  formatSeconds,
+  isMisnumbered,
+  rangeEntry,
+  soundStream,
+  type Trim,
+  withinEdit,
+} from "./trim.ts";
 
 /** Packets of a chunk's span compared with what the decoder returned; a part is absent when the chunk has no such track. */
 export interface PacketCounts {
@@ -232,7 +240,7 @@ export function readLists(
   read: (name: string) => string | null,
 ): PacketCounts {
   const chunk = withinEdit(plan, part, source);
-  if (plan.concat) return readParts(placedParts(plan), read);
+  if (plan.concat) return readParts(plan, read);
   if (plan.parts && chunk.track !== "video") {
     return plan.image
       ? { pictures: readPartPictures(plan, chunk, source, read) }
@@ -267,17 +275,20 @@ function playable(chunk: Chunk, source: Source): Chunk {
   return { ...chunk, end: Math.min(chunk.end ?? source.duration, source.duration) };
 }
 
-function readParts(parts: readonly PlacedPart[], read: (name: string) => string | null): PacketCounts {
+function readParts(plan: Plan, read: (name: string) => string | null): PacketCounts {
+  const parts = placedParts(plan);
   const whole = { ...NO_PICTURES };
   let [soundSeconds, silenced]: [number | null, number] = [null, 0];
   const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
-    const { source, at, seconds } = part;
+    const { source, seconds, start = 0, end = null } = part;
     const text = (name: string) => read(listPrefix(part) + name) ?? "";
+    const entry = rangeEntry(plan, part);
+    const at = entry ? start + entry.origin : part.at;
     const listed = parsePackets(text(LISTS.packets), at, source);
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - at);
-    const own = countPictures(listed, decoded, countRules(WHOLE, source));
-    addCounts(whole, { ...own, late_start: false }, at);
+    const own = countRange({ ...WHOLE, start, end }, source, listed, decoded);
+    addCounts(whole, { ...own, late_start: false }, part.at);
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
     const { sound: listed_seconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);
@@ -305,19 +316,20 @@ function readPartPictures(
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - origin);
     for (const { start, end } of parts) {
       const since = (times: readonly number[]) => times.map((time) => time - start);
-      const times = since(listed.times);
-      const shown = Math.max(...times.filter((time) => time <= EPSILON_SECONDS));
-      const part = {
-        ...chunk,
-        start,
-        end,
-        shown_from: start + Math.min(0, Number.isFinite(shown) ? shown : 0),
-      };
-      const own = countPictures({ ...listed, times }, since(decoded), countRules(part, source));
+      const packets = { ...listed, times: since(listed.times) };
+      const own = countRange({ ...chunk, start, end }, source, packets, since(decoded));
       addCounts(whole, own, start - chunk.start);
     }
   }
   return whole;
+}
+
+// Counts the picture that is visible at the start of a range, too.
+function countRange(range: Chunk, source: Source, packets: ListedPackets, decoded: readonly number[]) {
+  const earlier = packets.times.filter((time) => time <= EPSILON_SECONDS);
+  const shown = range.start > 0 && earlier.length > 0 ? Math.min(0, Math.max(...earlier)) : 0;
+  const shown_from = Math.max(0, range.start + shown);
+  return countPictures(packets, decoded, countRules({ ...range, shown_from }, source));
 }
 
 const NO_PICTURES: PictureCounts = {

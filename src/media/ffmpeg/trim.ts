@@ -36,6 +36,56 @@ export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   };
 }
 
+/** Where ffmpeg enters an input, and how its times relate to the source's. */
+export interface Entry {
+  /** Arguments before the input. */
+  seek: readonly string[];
+  /** ffmpeg's timestamp of the start of the source, in seconds. */
+  origin: number;
+}
+
+// Decoders need a packet or two before their output is complete.
+const PREROLL_SECONDS = 0.1;
+
+/**
+ * Returns how ffmpeg enters one of several inputs that are joined, `earlier` seconds before a range of its source. ffmpeg reads the
+ * input that lags most, so each one is shifted to its place `at` in the output: otherwise all would be read at once, and their pictures
+ * and sound would fill memory.
+ */
+export function enterRange(
+  plan: Plan,
+  { input, at, ...range }: Chunk & { input: number; at: number },
+  source: Source,
+  earlier = 0,
+): Entry {
+  const start = Math.max(0, range.start - Math.max(PREROLL_SECONDS, earlier));
+  const { seek, lead } = createTrim(plan, { ...range, start }, source);
+  const from = start - lead;
+  if (input === 0) return { seek, origin: -from };
+  // Whole seconds are exact in the time base of every container.
+  const shift = Math.ceil(at);
+  const priming = from === 0 ? (source.priming ?? 0) : 0;
+  return { seek: [...seek, "-itsoffset", formatSeconds(shift - priming)], origin: shift - from };
+}
+
+/** A joined video that may be a range of its source. */
+interface JoinedRange {
+  input: number;
+  source: Source;
+  /** Seconds of the source. */
+  start?: number;
+  end?: number;
+  /** Start in the output, in seconds. */
+  at: number;
+}
+
+/** Returns how ffmpeg enters a joined video that is a range of its source; null for a whole source. */
+export function rangeEntry(plan: Plan, { input, source, start, end, at }: JoinedRange): Entry | null {
+  if (start === undefined && end === undefined) return null;
+  const range = { index: 0, track: "all", start: start ?? 0, end: end ?? null } as const;
+  return enterRange(plan, { ...range, input, at }, source);
+}
+
 function decodedFilters(plan: Plan, chunk: Chunk, source: Source, input = 0): string[] {
   const scale = fixesInputSize(plan, chunk, source) ? ["scale"] : [];
   return [...scale, ...assumptionFilters(source), ...pixelFilters(source, input)];
