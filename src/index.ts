@@ -53,10 +53,12 @@ export type {
   CropOption,
   EncryptionOption,
   ImageOverlayOption,
+  ImageTextOption,
   OverlayOption,
   PartOption,
   SizeOption,
   SubtitleOption,
+  TextOption,
 } from "./media/option-shapes.ts";
 export type {
   AdaptiveVideoOptions,

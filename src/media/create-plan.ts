@@ -20,6 +20,7 @@ import { copiedChunks, type Splice, type SpliceRefusal } from "./features/splice
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
+import { textFiles } from "./features/text.ts";
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
 import { adjustOptions, planPictures, planWhole } from "./features.ts";
@@ -319,6 +320,7 @@ function animationPlan(source: Source, requested: AnimationOptions): Plan {
     ...blank("animation", format, span),
     frames: frameCount(source, span, motion.fps),
     image: { ...image, animated: true, motion },
+    ...extraFiles(options),
   };
 }
 
@@ -396,7 +398,7 @@ function extraFiles(options: object, sources: readonly Source[] = []): { further
     const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
     return { role, format, size: filesize, pixels: width * height };
   });
-  const all = [...files, ...burnFiles(options, sources)];
+  const all = [...files, ...burnFiles(options, sources), ...textFiles(options)];
   return all.length > 0 ? { further: all } : {};
 }
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { INPUT_ROLES } from "./extra-inputs.ts";
 import { plainName } from "./fields.ts";
 
-/** A file that encoders read in addition to a plan's source: an extra input, or the font of burnt-in subtitles. */
+/** A file that encoders read in addition to a plan's source: an extra input, or the script and font of drawn text. */
 export const ExtraFile = z.strictObject({
-  role: z.enum([...INPUT_ROLES, "font"]),
+  role: z.enum([...INPUT_ROLES, "text", "font"]),
   format: plainName,
   /** Bytes. */
   size: z.int().min(0),
@@ -15,7 +15,7 @@ export interface ExtraFile extends z.infer<typeof ExtraFile> {}
 
 /** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
 export function isFfmpegInput({ role }: ExtraFile): boolean {
-  return role !== "subtitles" && role !== "font";
+  return role !== "subtitles" && role !== "text" && role !== "font";
 }
 
 interface Plan {

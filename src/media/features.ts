@@ -30,6 +30,7 @@ import {
 } from "./features/source-traits.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
+import { text } from "./features/text.ts";
 import { tone_map } from "./features/tone-map.ts";
 import { transparency } from "./features/transparency.ts";
 import type { SourceFacts } from "./source-facts.ts";
@@ -43,6 +44,7 @@ export const FEATURES = {
   tone_map,
   transparency,
   overlay,
+  text,
   burn,
   concat,
   concat_ranges,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toHex } from "../util/bytes.ts";
 import { quote } from "../util/text.ts";
-import { BOUNDS, INPUT_SCHEMES } from "./formats.ts";
+import { BOUNDS, INPUT_SCHEMES, POSITIONS } from "./formats.ts";
 
 interface Bounds {
   readonly min: number;
@@ -212,3 +212,10 @@ export const offset = z
   )
   .optional()
   .meta({ default: 0 });
+
+const POSITION = `must be one of ${POSITIONS.join(", ")}, or { x, y } in pixels or percentages of the picture.`;
+
+/** Schema of the position of something drawn over a picture: a name, or the coordinates of its upper left corner. */
+export const place = z
+  .union([oneOf(POSITIONS), z.strictObject({ x: offset, y: offset })], POSITION)
+  .optional();

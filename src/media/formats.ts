@@ -174,6 +174,8 @@ export const BOUNDS = {
   track: { max: 1_000 },
   subtitles: { max: 16 },
   label: { max: 100 },
+  text: { min: 1, max: 500 },
+  texts: { max: 20 },
   channels: { min: 1, max: 8 },
   sample_rate: { min: 8_000, max: 192_000 },
   volume: { min: 0, max: 10 },

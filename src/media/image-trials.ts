@@ -1,4 +1,5 @@
 import { shrinkOverlay } from "./features/overlay.ts";
+import { shrinkTexts } from "./features/text.ts";
 import type { ImageFormat } from "./formats.ts";
 import { type Size, storedPicture } from "./picture-geometry.ts";
 import type { Geometry, ImagePlan, Plan } from "./plan.ts";
@@ -65,7 +66,8 @@ export function trialPlan(plan: Plan, source: Source, { quality, scale }: ImageT
   if (scale === 1) return { ...plan, image: { ...image, quality } };
   const geometry = scaleGeometry(image.geometry, source, scale);
   const overlay = image.overlay && { overlay: shrinkOverlay(image.overlay, scale) };
-  return { ...plan, image: { ...image, quality, geometry, ...overlay } };
+  const text = image.text && { text: shrinkTexts(image.text, geometry) };
+  return { ...plan, image: { ...image, quality, geometry, ...overlay, ...text } };
 }
 
 function floorOf(format: ImageFormat, quality: number | null): number | null {

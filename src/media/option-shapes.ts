@@ -82,6 +82,44 @@ export interface OverlayOption {
 /** A picture drawn over an image. */
 export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
 
+/** A text drawn over a video or an animation. */
+export interface TextOption {
+  /** The text, of at most 500 characters. A line break starts a new line, and lines too long for the picture are broken. */
+  text: string;
+  /**
+   * Height of the letters in pixels, or as a percentage of the output's height.
+   *
+   * @default "6%"
+   */
+  size?: SizeOption | undefined;
+  /**
+   * Hex color of the letters, with or without opacity.
+   *
+   * @default "#ffffff"
+   */
+  color?: string | undefined;
+  /**
+   * Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or
+   * percentages of the output.
+   *
+   * @default "center"
+   */
+  position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
+  /** Hex color of a box behind the text, with or without opacity; none when absent. */
+  box?: string | undefined;
+  /**
+   * Time at which the text appears, in seconds of the output.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /** Time at which the text disappears, in seconds of the output; by default it stays to the end. */
+  end?: number | undefined;
+}
+
+/** A text drawn over an image. */
+export type ImageTextOption = Omit<TextOption, "start" | "end">;
+
 /** A file of subtitles that becomes a text track, or is drawn into the pictures. */
 export interface SubtitleOption {
   /** URL of the file, in SRT, WebVTT, ASS or SSA: http://, https:// or s3://. The clients take a file in its place. */

@@ -6,10 +6,12 @@ import type {
   CropOption,
   EncryptionOption,
   ImageOverlayOption,
+  ImageTextOption,
   OverlayOption,
   PartOption,
   SizeOption,
   SubtitleOption,
+  TextOption,
 } from "./option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 
@@ -205,6 +207,10 @@ export type VideoOptions = (
    * A picture to lay over the video, such as a logo: PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts.
    */
   overlay?: OverlayOption | undefined;
+  /**
+   * Texts to draw over the pictures, each with its place, size, color and box.
+   */
+  text?: TextOption[] | undefined;
   /**
    * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
    */
@@ -404,6 +410,10 @@ export type ImageOptions = {
    */
   overlay?: ImageOverlayOption | undefined;
   /**
+   * Texts to draw over the pictures, each with its place, size, color and box.
+   */
+  text?: ImageTextOption[] | undefined;
+  /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false
@@ -495,6 +505,10 @@ export type AnimationOptions = {
    * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Texts to draw over the pictures, each with its place, size, color and box.
+   */
+  text?: TextOption[] | undefined;
   /**
    * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
    */

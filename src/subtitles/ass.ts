@@ -146,6 +146,14 @@ export function writeAss(cues: readonly Cue[], { width, height, font, white }: A
     const place = `{\\an${alignment(settings)}}`;
     return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${place}${writeText(text)}`;
   });
+  return writeScript({ width, height }, [style.join(",")], events);
+}
+
+function writeScript(
+  { width, height }: { width: number; height: number },
+  styles: readonly string[],
+  events: readonly string[],
+): string {
   return [
     "[Script Info]",
     "ScriptType: v4.00+",
@@ -157,13 +165,68 @@ export function writeAss(cues: readonly Cue[], { width, height, font, white }: A
     "",
     "[V4+ Styles]",
     `Format: ${STYLE}`,
-    `Style: ${style.join(",")}`,
+    ...styles.map((style) => `Style: ${style}`),
     "",
     "[Events]",
     `Format: ${EVENT}`,
     ...events,
     "",
   ].join("\n");
+}
+
+/** A text with its place, `size` as a script counts it, and colors `0xRRGGBB`. */
+export interface ScriptText {
+  text: string;
+  size: number;
+  color: string;
+  box: string | null;
+  /** Share of the free space to its left and above it. */
+  anchor: readonly [x: number, y: number];
+  margins: readonly [left: number, right: number, vertical: number];
+}
+
+// Distance of a box from its letters, as a share of their size.
+const PADDING = 0.2;
+
+/** Writes texts as ASS: the box of each and its letters are shown alone for a second, one after the other. */
+export function writeTexts(
+  texts: readonly ScriptText[],
+  { width, height, font }: Omit<AssStyle, "white">,
+): string {
+  const layers = texts.flatMap((text) => (text.box === null ? [text] : [text, { ...text, box: null }]));
+  const styles = layers.map(({ size, color, box, anchor: [x, y], margins }, at) => {
+    const letters = box === null ? assColor(color) : CLEAR;
+    return [
+      `T${at}`,
+      font,
+      size.toFixed(2),
+      ...[letters, letters, CLEAR, box === null ? CLEAR : assColor(box)],
+      ...[0, 0, 0, 0, 100, 100, 0, 0],
+      box === null ? OUTLINED : BOXED,
+      0,
+      box === null ? 0 : (size * PADDING).toFixed(2),
+      7 - 6 * y + 2 * x,
+      ...margins,
+      BY_FIRST_LETTER,
+    ].join(",");
+  });
+  const events = layers.map(
+    ({ text }, at) =>
+      `Dialogue: 0,${clock(at * 1000)},${clock((at + 1) * 1000)},T${at},,0,0,0,,${escapeText(text)}`,
+  );
+  return writeScript({ width, height }, styles, events);
+}
+
+const CLEAR = "&HFF000000";
+const OUTLINED = 1;
+// One box behind all lines of a text, in the color and at the distance of its shadow (libass).
+const BOXED = 4;
+// The direction of a line is that of its first letter that has one (libass).
+const BY_FIRST_LETTER = -1;
+
+function assColor(color: string): string {
+  const [red, green, blue] = color.slice(2).match(/../g) ?? [];
+  return `&H00${blue}${green}${red}`.toUpperCase();
 }
 
 // Numbered like a keypad: 1 is bottom left, 7 top left.

@@ -15,3 +15,6 @@ export const tooMuchText = ({ cues, bytes }: { cues: number; bytes: number }) =>
     `An output can hold ${cues.toLocaleString("en")} cues and ${bytes / MIB} MiB of text, in all of its tracks.`,
   );
 export const largeBlock = () => new RangeError("The text is too long.");
+export const fontLettersUnlisted = () => new RangeError("The font has no table of all its letters.");
+export const fontTableMissing = ({ name }: { name: string }) =>
+  new RangeError(`The font has no table ${name}.`);

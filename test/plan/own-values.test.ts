@@ -72,7 +72,16 @@ test.for(OWN.filter((options) => options.bitrate === undefined && options.audio_
 
 test("every option is at the source's own value above, or has none", () => {
   // `quality` asks for an encode; the others add something, or set how something is added.
-  const others = ["quality", "target_size", "target_lufs", "denoise", "overlay", "concat", "subtitles"];
+  const others = [
+    "quality",
+    "target_size",
+    "target_lufs",
+    "denoise",
+    "overlay",
+    "text",
+    "concat",
+    "subtitles",
+  ];
   const own = new Set(OWN.flatMap((options) => Object.keys(options)));
   expect(optionNames("video").filter((name) => !own.has(name) && !others.includes(name))).toEqual([]);
 });

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { BURN_FONT } from "../../src/media/features/subtitles.ts";
-import { fitText, readFontLetters } from "../../src/runs/steps/burn.ts";
 import { writeAss } from "../../src/subtitles/ass.ts";
+import { fitText, readFontLetters } from "../../src/subtitles/font.ts";
 import { readSubtitleFile } from "../../src/subtitles/text-formats.ts";
 
 const LOOK = { width: 1920, height: 1080, font: "DejaVu Sans", white: 1 };

@@ -1,26 +1,21 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
 import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { closed, fileUrl, issue, offset, oneOf, seconds, size, toPixels, within } from "../fields.ts";
-import { ANCHORS, BOUNDS, POSITIONS } from "../formats.ts";
+import { closed, fileUrl, issue, place, seconds, size, toPixels, within } from "../fields.ts";
+import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
-
-const POSITION = `must be one of ${POSITIONS.join(", ")}, or { x, y } in pixels or percentages of the picture.`;
 
 const picture = {
   url: fileUrl("of the picture").meta({
     description: "URL of the picture, which is read like the input: http://, https:// or s3://.",
     example: "https://example.com/logo.png",
   }),
-  position: z
-    .union([oneOf(POSITIONS), z.strictObject({ x: offset, y: offset })], POSITION)
-    .optional()
-    .meta({
-      description:
-        "Position of the picture: a side, a corner or the center, or the coordinates of its upper left corner in pixels or percentages of the output.",
-      default: "center",
-      example: "bottom-right",
-    }),
+  position: place.meta({
+    description:
+      "Position of the picture: a side, a corner or the center, or the coordinates of its upper left corner in pixels or percentages of the output.",
+    default: "center",
+    example: "bottom-right",
+  }),
   width: size.optional().meta({
     description:
       'Its width: pixels, or a percentage of the output such as "20%"; its own when absent. Its shape is kept.',
@@ -161,34 +156,50 @@ export function shrinkOverlay(planned: Overlay, by: number): Overlay {
   };
 }
 
-function scaledOverlay({ input, width, shrink, opacity }: Overlay, { yuv, flags }: OverContext): string {
-  const white = yuv?.white ?? 1;
-  const mixed = [
-    ...(white === 1 ? [] : [`rr=${white}:gg=${white}:bb=${white}`]),
-    ...(opacity === 1 ? [] : [`aa=${opacity}`]),
-  ];
+function scaledOverlay({ input, width, shrink, opacity }: Overlay, context: OverContext): string {
   const scaled = width ?? (shrink === undefined ? null : `'max(1,round(iw*${shrink}))'`);
   const filters = [
     "trim=end_frame=1",
     "format=gbrap",
     ...(scaled === null
       ? []
-      : ["premultiply=inplace=1", `scale=${scaled}:-1:flags=${flags}`, "unpremultiply=inplace=1"]),
-    ...(mixed.length > 0 ? [`colorchannelmixer=${mixed.join(":")}`] : []),
-    ...(yuv ? [`scale=flags=${flags}:out_range=tv:out_color_matrix=${yuv.matrix}`] : []),
-    `format=${yuv ? (yuv.depth === 10 ? "yuva420p10le" : "yuva420p") : "rgba"}`,
+      : ["premultiply=inplace=1", `scale=${scaled}:-1:flags=${context.flags}`, "unpremultiply=inplace=1"]),
+    ...layerColors(context, opacity),
   ];
   return `[${input + 1}:v:0]${filters.join(",")}`;
 }
 
-function overlayFilter({ place, start, end }: Overlay, { yuv, at }: OverContext): string {
+/** Returns the filters that convert an RGB picture with alpha to the colors of the pictures that it is laid over. */
+export function layerColors({ yuv, flags }: OverContext, opacity = 1): string[] {
+  const white = yuv?.white ?? 1;
+  const mixed = [
+    ...(white === 1 ? [] : [`rr=${white}:gg=${white}:bb=${white}`]),
+    ...(opacity === 1 ? [] : [`aa=${opacity}`]),
+  ];
+  return [
+    ...(mixed.length > 0 ? [`colorchannelmixer=${mixed.join(":")}`] : []),
+    ...(yuv ? [`scale=flags=${flags}:out_range=tv:out_color_matrix=${yuv.matrix}`] : []),
+    `format=${yuv ? (yuv.depth === 10 ? "yuva420p10le" : "yuva420p") : "rgba"}`,
+  ];
+}
+
+function overlayFilter({ place, start, end }: Overlay, context: OverContext): string {
   const [x, y] = place.of === "pixels" ? [place.x, place.y] : [`(W-w)*${place.x}`, `(H-h)*${place.y}`];
+  return layFilter(`x=${x}:y=${y}`, { start, end }, context);
+}
+
+/** Returns the filter that lays a picture over others at a place, between two times in seconds of the output. */
+export function layFilter(
+  place: string,
+  { start, end }: { start: number; end: number | null },
+  { yuv, at }: OverContext,
+): string {
   const spans = [
     ...(start > at ? [`gte(t,${edge(start - at)})`] : []),
     ...(end === null ? [] : [`lt(t,${edge(end - at)})`]),
   ];
   const enable = spans.length > 0 ? [`enable='${spans.join("*")}'`] : [];
-  return `overlay=${[`x=${x}:y=${y}`, ...enable, ...(yuv ? [] : ["format=rgb"])].join(":")}`;
+  return `overlay=${[place, ...enable, ...(yuv ? [] : ["format=rgb"])].join(":")}`;
 }
 
 function edge(time: number): string {

@@ -19,7 +19,7 @@ export function storyboardArgs(
   plan: Plan,
   chunk: Chunk,
   source: Source,
-  { image, sprite, cut }: { image: ImagePlan; sprite: Sprite; cut: Trim },
+  { image, sprite, cut, files }: { image: ImagePlan; sprite: Sprite; cut: Trim; files: readonly string[] },
   folder: string,
   toolset: Toolset,
 ): string[] {
@@ -30,7 +30,7 @@ export function storyboardArgs(
     ...pictureFilters("clean", image, context),
     ...pickFilters(sprite, chunk.keyframes_only === true),
     ...cleanupFilters({ ...image, clean: [], profile, fps: null, length: null, ...image.geometry }),
-    ...imageScaling(plan, source, image, toolset),
+    ...imageScaling(plan, source, image, toolset, files),
     ...(plan.kind === "storyboard" ? [`tile=${sprite.columns}x${sprite.rows}`] : []),
   ];
   return [

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { feature } from "../feature.ts";
 import { type EncodeKind, FORMATS } from "../formats.ts";
 
-const OPAQUE = ["background", "overlay", "subtitles", "concat"] as const;
+const OPAQUE = ["background", "overlay", "text", "subtitles", "concat"] as const;
 
 /** Keeps the transparency of a video in VP9, which has a second stream for it in WebM. */
 export const transparency = feature({

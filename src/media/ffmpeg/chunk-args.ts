@@ -16,10 +16,17 @@ import { isCopy } from "../video-plan.ts";
 import { audioArgs, audioCodecArgs, sampleArgs } from "./audio-args.ts";
 import * as errors from "./errors.ts";
 import { hlsArgs } from "./hls-args.ts";
-import { type ImageParts, imageArgs, imageGraph } from "./image-graph.ts";
+import { type ImageInputs, imageArgs, imageGraph } from "./image-graph.ts";
 import { muxerArgs } from "./output-files.ts";
 import { listPackets, listParts, listPictures } from "./packet-count.ts";
-import { lastFrameDuration, timescaleArgs, videoArgs, videoGraph, videoOver } from "./picture-graph.ts";
+import {
+  checkFilterPaths,
+  lastFrameDuration,
+  timescaleArgs,
+  videoArgs,
+  videoGraph,
+  videoOver,
+} from "./picture-graph.ts";
 import type { Toolset } from "./toolset.ts";
 import { copiesEdit, createTrim, formatSeconds, soundStream, type Trim, withinEdit } from "./trim.ts";
 
@@ -50,6 +57,7 @@ export function chunkArgs(
   const runs = chunk.track === "video" ? [] : runInputs(plan, chunk, source);
   const trim = createTrim(plan, chunk, source);
   const files = (io.extra ?? []).map(({ path }) => path);
+  checkFilterPaths(plan, chunk, files);
   const over = videoOver(plan, chunk, source, files, toolset);
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
   const hasPictureParts = runs.length > 0 && plan.image !== null;
@@ -80,13 +88,16 @@ export function chunkArgs(
     return [...input, ...hlsArgs(plan, chunk, source, trim, { ...io, over }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
-    const storyboard = { image, sprite: image.sheet, cut: trim };
+    const storyboard = { image, sprite: image.sheet, cut: trim, files };
     return [...input, ...storyboardArgs(plan, chunk, source, storyboard, io.output, toolset), ...lists];
   }
   return [
     ...input,
     ...(plan.image
-      ? imageTrack(plan, source, trim, toolset, hasPictureParts ? { chunk, runs, lists: io.lists } : null)
+      ? imageTrack(plan, source, trim, toolset, {
+          files,
+          parts: hasPictureParts ? { chunk, runs, lists: io.lists } : null,
+        })
       : []),
     ...(joined?.tracks ??
       (runs.length > 0 && plan.audio ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null) ??
@@ -130,16 +141,10 @@ function decodesAll({ video, image }: Plan, { keyframes_only }: Chunk): boolean 
   return video?.mode === "encode" || image?.animated === true;
 }
 
-function imageTrack(
-  plan: Plan,
-  source: Source,
-  trim: Trim,
-  toolset: Toolset,
-  parts: ImageParts | null,
-): string[] {
+function imageTrack(plan: Plan, source: Source, trim: Trim, toolset: Toolset, inputs: ImageInputs): string[] {
   const { image } = plan;
   if (!image) return [];
-  const graph = imageGraph(plan, source, image, trim, toolset, parts);
+  const graph = imageGraph(plan, source, image, trim, toolset, inputs);
   return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, source, image, toolset)];
 }
 

@@ -33,14 +33,22 @@ export interface ImageParts {
   lists?: string | undefined;
 }
 
-/** Returns the filter graph of an image, from its stream to `[video]`; `parts` is null for an unbroken range. */
+/** The files that a graph reads besides the source. */
+export interface ImageInputs {
+  /** Paths of the plan's extra files. */
+  files: readonly string[];
+  /** Parts of an animation; null for an unbroken range. */
+  parts: ImageParts | null;
+}
+
+/** Returns the filter graph of an image, from its stream to `[video]`. */
 export function imageGraph(
   plan: Plan,
   source: Source,
   image: ImagePlan,
   trim: Trim,
   toolset: Toolset,
-  parts: ImageParts | null = null,
+  { files, parts }: ImageInputs,
 ): string {
   const context = filterContext(source, toolset.engine);
   const clean = pictureFilters("clean", image, context);
@@ -62,15 +70,21 @@ export function imageGraph(
   const from = parts
     ? `${partPictures(plan, parts.chunk, parts.runs, source, { clean, fps, lists: parts.lists })};[parts]`
     : `[${videoStream(source)}]`;
-  return `${from}${chain([...cleaned, ...imageScaling(plan, source, image, toolset), ...last])}[video]`;
+  return `${from}${chain([...cleaned, ...imageScaling(plan, source, image, toolset, files), ...last])}[video]`;
 }
 
 // The planes in which ffmpeg decodes CMYK without a marker, each 255 for no ink: cyan, magenta and yellow become red, green and blue,
 // which black darkens.
 const FROM_CMYK = ["mergeplanes=0x01020003:gbrap", "premultiply=inplace=1", "format=gbrp"];
 
-/** Returns the filters that scale the pictures of an image and draw its overlay. */
-export function imageScaling(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): Filter[] {
+/** Returns the filters that scale the pictures of an image and draw over them. */
+export function imageScaling(
+  plan: Plan,
+  source: Source,
+  image: ImagePlan,
+  toolset: Toolset,
+  files: readonly string[],
+): Filter[] {
   const { geometry } = image;
   const context = filterContext(source, toolset.engine);
   const scaling: Scaling = {
@@ -82,7 +96,7 @@ export function imageScaling(plan: Plan, source: Source, image: ImagePlan, tools
     ...pixelsOf(plan.format as ImageFormat, image),
   };
   const { canvas, flags } = scaling;
-  const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files: [] });
+  const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files });
   const tags = TAGS[plan.format] ?? [];
   if (over.length === 0) return [...scalingFilters(source, scaling), ...tags];
   const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });

@@ -194,10 +194,17 @@ export function videoGraph(
   return `[${videoStream(source)}]${chain([...filters, ...over])}[video]`;
 }
 
-/**
- * Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. Throws a
- * RangeError if a filter reads a path with characters that filters interpret.
- */
+/** Throws a RangeError if a filter reads a path with characters that filters interpret; `files` are the paths of the plan's extra files. */
+export function checkFilterPaths(plan: Plan, chunk: Chunk, files: readonly string[]): void {
+  const extra = extraFilesOf(plan, chunk);
+  const path = files.find((each, at) => {
+    const file = extra[at];
+    return file && !isFfmpegInput(file) && !/^[\w./-]+$/.test(each);
+  });
+  if (path !== undefined) throw errors.filterPathUnsafe({ path });
+}
+
+/** Returns the filters that draw over the scaled pictures of a chunk; `files` are the paths of the plan's extra files. */
 export function videoOver(
   plan: Plan,
   chunk: Chunk,
@@ -207,12 +214,6 @@ export function videoOver(
 ): Filter[] {
   const { video } = plan;
   if (video?.mode !== "encode" || chunk.track === "audio") return [];
-  const extra = extraFilesOf(plan, chunk);
-  const path = files.find((each, at) => {
-    const file = extra[at];
-    return file && !isFfmpegInput(file) && !/^[\w./-]+$/.test(each);
-  });
-  if (path !== undefined) throw errors.filterPathUnsafe({ path });
   const { geometry, depth, fps } = video;
   const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
   return overFilters(video, {

@@ -1,12 +1,14 @@
+import type { PictureSize } from "../../media/feature.ts";
 import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
+import { placeText, type TextItem } from "../../media/features/text.ts";
 import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
-import { writeAss } from "../../subtitles/ass.ts";
+import { writeAss, writeTexts } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
+import { fitText, readFontLetters, readLineHeight } from "../../subtitles/font.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
-import { viewOf } from "../../util/bytes.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
 import { withParam } from "./extra-inputs.ts";
@@ -15,7 +17,7 @@ import type { StepTools } from "./step-tools.ts";
 
 type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
 
-/** Returns the keys of a plan's extra files, after writing those of burnt-in subtitles. */
+/** Returns the keys of a plan's extra files, after writing those of drawn text. */
 export async function extraFileKeys(
   tools: BurnTools,
   { plan, source, request }: { plan: Plan; source: Source; request: EncodeRequest },
@@ -23,7 +25,11 @@ export async function extraFileKeys(
 ): Promise<string[]> {
   const { run_id } = context;
   const folder = `${runFolder("work", run_id)}burn/`;
-  const burnKeys = { subtitles: `${folder}text.ass`, font: `${folder}font.ttf` } as const;
+  const keys = {
+    subtitles: `${folder}text.ass`,
+    text: `${folder}words.ass`,
+    font: `${folder}font.ttf`,
+  } as const;
   const options = "subtitles" in request.options ? request.options : {};
   const index = burntInput(options);
   if (index !== null) {
@@ -34,14 +40,41 @@ export async function extraFileKeys(
         signal.throwIfAborted();
         throw withParam(`options.subtitles.${at}.url`, thrown);
       });
-      await tools.storage.write(burnKeys.subtitles, text, "text/x-ssa");
-      await tools.storage.write(burnKeys.font, font, "font/ttf");
+      await tools.storage.write(keys.subtitles, text, SCRIPT);
+      await tools.storage.write(keys.font, font, "font/ttf");
+      return null;
+    });
+  }
+  const { image, video } = plan;
+  const drawn = image?.text ?? (video?.mode === "encode" ? video.text : undefined);
+  const { text: texts = [] } = "text" in request.options ? request.options : {};
+  if (drawn) {
+    await context.durably("text", async () => {
+      const font = await loadFont(tools);
+      await tools.storage.write(keys.text, drawnTexts(texts, drawn, font), SCRIPT);
+      await tools.storage.write(keys.font, font, "font/ttf");
       return null;
     });
   }
   return (plan.further ?? []).map(({ role }, at) =>
-    role === "subtitles" || role === "font" ? burnKeys[role] : extraInputKey(run_id, at),
+    role === "subtitles" || role === "text" || role === "font" ? keys[role] : extraInputKey(run_id, at),
   );
+}
+
+const SCRIPT = "text/x-ssa";
+
+/** Writes the script that shows each text for a second. Rejects with `invalid_options` when the font lacks a letter. */
+export function drawnTexts(texts: readonly TextItem[], size: PictureSize, font: Uint8Array): Uint8Array {
+  const hasLetter = readFontLetters(font);
+  const lineHeight = readLineHeight(font);
+  const placed = texts.map((option, at) => {
+    const { text, missing } = fitText(option.text, hasLetter);
+    if (missing.length > 0)
+      throw errors.lettersMissing({ param: `options.text.${at}.text`, letters: missing });
+    const words = placeText({ ...option, text }, size);
+    return { ...words, size: words.size * lineHeight };
+  });
+  return new TextEncoder().encode(writeTexts(placed, { ...size, font: BURN_FONT.family }));
 }
 
 async function loadFont({ font }: BurnTools): Promise<Uint8Array> {
@@ -85,7 +118,7 @@ function fitCues(cues: readonly Cue[], font: Uint8Array): Cue[] {
     return { ...cue, text: fitted.text };
   });
   if (missing.size === 0) return fittedCues;
-  throw errors.lettersMissing({ letters: [...missing] });
+  throw errors.burntLettersMissing([...missing]);
 }
 
 function checkAmount(cues: readonly Cue[]): void {
@@ -96,65 +129,4 @@ function checkAmount(cues: readonly Cue[]): void {
     if (visible.length > MAX_VISIBLE.cues || letters > MAX_VISIBLE.letters)
       throw errors.tooMuchText(MAX_VISIBLE);
   }
-}
-
-/** Returns whether a font has a glyph for a code point. */
-export type HasLetter = (code: number) => boolean;
-
-const FORMAT = 12;
-
-/**
- * Reads which code points have glyphs in a TrueType font (OpenType 1.9, cmap). Throws a RangeError when it has no cmap subtable of
- * format 12.
- */
-export function readFontLetters(font: Uint8Array): HasLetter {
-  const view = viewOf(font);
-  const cmap = findTable(view, "cmap");
-  const subtables = Array.from({ length: view.getUint16(cmap + 2) }, (_, index) =>
-    view.getUint32(cmap + 4 + index * 8 + 4),
-  );
-  const subtable = subtables.map((at) => cmap + at).find((at) => view.getUint16(at) === FORMAT);
-  if (subtable === undefined) throw errors.fontLettersUnlisted();
-  const groups = Array.from({ length: view.getUint32(subtable + 12) }, (_, index) => {
-    const at = subtable + 16 + index * 12;
-    return [view.getUint32(at), view.getUint32(at + 4)] as const;
-  });
-  return (code) => {
-    let [low, high] = [0, groups.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((groups[middle]?.[1] ?? 0) < code) low = middle + 1;
-      else high = middle;
-    }
-    return (groups[low]?.[0] ?? Number.POSITIVE_INFINITY) <= code;
-  };
-}
-
-function findTable(view: DataView, name: string): number {
-  const tag = [...name].reduce((sum, letter) => sum * 256 + letter.charCodeAt(0), 0);
-  for (let index = 0; index < view.getUint16(4); index++) {
-    const at = 12 + index * 16;
-    if (view.getUint32(at) === tag) return view.getUint32(at + 8);
-  }
-  throw errors.fontTableMissing({ name });
-}
-
-/** A text adapted to a font. */
-export interface FittedText {
-  text: string;
-  /** Letters without a glyph, each once. */
-  missing: string[];
-}
-
-/** Composes letters (NFC), and removes invisible characters that the font lacks. */
-export function fitText(text: string, hasLetter: HasLetter): FittedText {
-  const missing = new Set<string>();
-  const letters = [...text.normalize("NFC")].flatMap((letter) => {
-    if (hasLetter(letter.codePointAt(0) ?? 0) || letter === "\n") return letter;
-    if (/\p{Default_Ignorable_Code_Point}/u.test(letter)) return [];
-    if (/[\s\p{Cc}]/u.test(letter)) return " ";
-    missing.add(letter);
-    return letter;
-  });
-  return { text: letters.join(""), missing: [...missing] };
 }

@@ -47,24 +47,20 @@ export const encryptionKeyLost = () =>
   );
 
 export const fontMissing = () =>
-  new MediaError("encoder_unavailable", "There is no font here to draw subtitles with.");
+  new MediaError("encoder_unavailable", "There is no font here to draw text with.");
 export const tooMuchText = ({ cues, letters }: { cues: number; letters: number }) =>
   new MediaError(
     "input_too_large",
     `At most ${cues} texts and ${letters.toLocaleString("en")} letters can be burnt in at once.`,
   );
-export const lettersMissing = ({ letters }: { letters: readonly string[] }) => {
-  const listed = letters.slice(0, MAX_LISTED_LETTERS).join(" ");
-  const rest = letters.length - MAX_LISTED_LETTERS;
-  return new MediaError(
+export const burntLettersMissing = (letters: readonly string[]) =>
+  new MediaError(
     "input_unsupported",
-    `The font of burnt-in subtitles has no letters for ${listed}${rest > 0 ? ` and ${rest} more` : ""}. Without burn they become a track, which players draw.`,
+    `The font of burnt-in subtitles has no letters for ${list(letters)}. Without burn they become a track, which players draw.`,
   );
-};
+export const lettersMissing = ({ param, letters }: { param: string; letters: readonly string[] }) =>
+  new MediaError("invalid_options", `${param} has letters that the font lacks: ${list(letters)}.`, { param });
 export const burnWithoutEncode = () => new RangeError("Subtitles are drawn into encoded pictures.");
-export const fontLettersUnlisted = () => new RangeError("The font has no table of all its letters.");
-export const fontTableMissing = ({ name }: { name: string }) =>
-  new RangeError(`The font has no table ${name}.`);
 
 export const noPreview = () =>
   new MediaError("invalid_kind", "A waveform has no preview.", { param: "kind" });
@@ -80,3 +76,8 @@ export const notSampled = ({ refusal }: { refusal: Refusal }) =>
     `Previews and estimates run on the ${refusal.encoder} encoder, which cannot do this: ${describeRefusal(refusal)}.`,
     { refusals: [refusal] },
   );
+
+function list(letters: readonly string[]): string {
+  const rest = letters.length - MAX_LISTED_LETTERS;
+  return `${letters.slice(0, MAX_LISTED_LETTERS).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}

@@ -3,6 +3,7 @@ import { isAutoQuality } from "../../media/auto-quality.ts";
 import { roundTime } from "../../media/clock.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
+import { drawsText } from "../../media/features/text.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import {
   type Geometry,
@@ -157,7 +158,7 @@ async function* previewPicture(
   const { image } = plan;
   if (!image) throw errors.noPreview();
   const at = source.kind === "image" && !source.animated ? null : roundTime(plan.start);
-  if (view && !image.sheet && extraInputs(sample.request).length === 0) {
+  if (view && !image.sheet && isBare(sample.request)) {
     const geometry = geometryOfView(image.geometry, source, view);
     const { width, height } = geometry;
     const area = { ...image, geometry };
@@ -387,7 +388,12 @@ const CORES: ReadonlySet<string> = new Set(["fast", "wasm", "wasm-mt"]);
 /** Returns whether the encoder can read decoded pictures instead of the source. */
 function isDecodable({ plan: { kind, video, concat }, request, decision }: Sample): boolean {
   if (kind !== "video" || video?.mode !== "encode" || video.deinterlace || concat) return false;
-  return CORES.has(decision.encoder) && extraInputs(request).length === 0;
+  return CORES.has(decision.encoder) && isBare(request);
+}
+
+/** Returns whether an output shows nothing but its input. */
+function isBare(request: EncodeRequest): boolean {
+  return extraInputs(request).length === 0 && !drawsText(request.options);
 }
 
 function readDecoded(job: ChunkJob, { reader, source }: DecodedSpan): ChunkJob {

@@ -241,18 +241,20 @@ export function requestOfPart(
   const isLast = plan.parts === undefined || range === plan.parts.at(-1);
   if (!isLast || end < (range.end ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
   if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
+  if ((kind === "video" || kind === "animation") && options.text)
+    part.text = options.text.map((text) => shifted(text, offset));
   return { kind, options: part } as EncodeRequest;
 }
 
-// Starts an overlay too late to appear, because removing it would renumber the extra inputs.
+// Starts a drawing too late to appear, because removing an overlay would renumber the extra inputs.
 const NEVER = 1e6;
 
 function shifted<T extends { start?: number | undefined; end?: number | undefined }>(
-  overlay: T,
+  drawing: T,
   offset: number,
 ): T {
-  const { start = 0, end } = overlay;
-  if (end !== undefined && end <= offset) return { ...overlay, start: NEVER, end: undefined };
-  const shown = { ...overlay, start: Math.max(0, start - offset) };
+  const { start = 0, end } = drawing;
+  if (end !== undefined && end <= offset) return { ...drawing, start: NEVER, end: undefined };
+  const shown = { ...drawing, start: Math.max(0, start - offset) };
   return end === undefined ? shown : { ...shown, end: end - offset };
 }

@@ -2,6 +2,7 @@ import { readPlaceholder } from "../../encoders/images/placeholder.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
+import { drawsText } from "../../media/features/text.ts";
 import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { listDropped } from "../../media/index.ts";
@@ -442,7 +443,7 @@ export function isLargerAtNoGain(output: Source, source: Source, options: Encode
   const { kind, files, filesize: bytes = 0 } = output;
   const isComparable = kind === source.kind && kind !== "adaptive_video" && files === undefined;
   if (!isComparable || source.filesize === undefined || bytes <= source.filesize) return false;
-  if (extraInputs({ options }).length > 0) return false;
+  if (extraInputs({ options }).length > 0 || drawsText(options)) return false;
   const gains = (measure: (file: Source) => number | undefined) =>
     (measure(output) ?? 0) > (measure(source) ?? Number.POSITIVE_INFINITY) * PADDED;
   return !(

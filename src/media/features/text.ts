@@ -1,0 +1,231 @@
+import { z } from "zod";
+import type { ExtraFile } from "../extra-files.ts";
+import { extraInputs } from "../extra-inputs.ts";
+import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
+import { closed, hexColor, issue, parseColor, place, seconds, size, textUpTo, toPixels } from "../fields.ts";
+import { ANCHORS, BOUNDS } from "../formats.ts";
+import { layerColors, layFilter } from "./overlay.ts";
+import { BURN_FONT, burntInput, type SubtitleOptions } from "./subtitles.ts";
+
+const LINES = `must be a text of 1 to ${BOUNDS.text.max} characters, without control characters other than line breaks.`;
+const TEXTS = `must be a list of at most ${BOUNDS.texts.max} texts.`;
+
+const letters = {
+  text: textUpTo(BOUNDS.text.max)
+    .regex(/^[\P{Cc}\n]+$/u, LINES)
+    .refine((text) => text.trim() !== "" && text.isWellFormed(), LINES)
+    .meta({
+      description: "The text. A line break starts a new line, and lines too long for the picture are broken.",
+      example: "Lisbon, 2026",
+    }),
+  size: size.optional().meta({
+    description: 'Height of the letters: pixels, or a percentage of the output\'s height such as "8%".',
+    default: "6%",
+    example: "8%",
+  }),
+  color: hexColor.optional().meta({
+    description: "Hex color of the letters, with or without opacity.",
+    default: "#ffffff",
+    example: "#ffd400",
+  }),
+  position: place.meta({
+    description:
+      "Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or percentages of the output.",
+    default: "center",
+    example: "bottom-left",
+  }),
+  box: hexColor.optional().meta({
+    description: "Hex color of a box behind the text, with or without opacity; none when absent.",
+    example: "#000000a0",
+  }),
+};
+
+const movingText = closed(
+  {
+    ...letters,
+    start: seconds
+      .optional()
+      .meta({ description: "Time at which the text appears, in seconds of the output.", default: 0 }),
+    end: seconds.optional().meta({
+      description:
+        "Time at which the text disappears, in seconds of the output; by default it stays to the end.",
+    }),
+  },
+  "field",
+  " of a text",
+).superRefine(({ start = 0, end }, report) => {
+  if (end === undefined || end > start) return;
+  report.addIssue(issue("end", `must be after the start (${start}).`));
+});
+
+const stillText = closed(letters, "field", " of a text of an image, which has no span of time");
+
+const DESCRIPTION = "Texts to draw over the pictures, each with its place, size, color and box.";
+const movingTexts = z.array(movingText, TEXTS).max(BOUNDS.texts.max, TEXTS).optional().meta({
+  description: DESCRIPTION,
+});
+const stillTexts = z.array(stillText, TEXTS).max(BOUNDS.texts.max, TEXTS).optional().meta({
+  description: DESCRIPTION,
+});
+
+/** The option of texts, as parsed. */
+export interface TextOptions {
+  text?: z.infer<typeof movingTexts>;
+}
+
+/** One text, as parsed. */
+export type TextItem = NonNullable<TextOptions["text"]>[number];
+
+const side = z
+  .int()
+  .min(1)
+  .max(1 << 16);
+const time = z.number().min(0).max(1e7);
+const Texts = z.strictObject({
+  /** Index of the script among the plan's extra files, which shows each layer for a second; its font is the next. */
+  file: z.int().min(0).max(100),
+  /** Size of the pictures. */
+  width: side,
+  height: side,
+  layers: z
+    .array(
+      z.strictObject({
+        color: z.string().regex(/^0x[0-9a-f]{6}$/),
+        /** Default 1. */
+        opacity: z.number().min(0).max(1).exactOptional(),
+        /** Seconds of output. */
+        start: time,
+        end: time.nullable(),
+      }),
+    )
+    .min(1)
+    .max(2 * BOUNDS.texts.max),
+});
+
+/** Texts drawn over the scaled pictures of a plan: a layer for the letters of each, after one for its box. */
+export interface Texts extends z.infer<typeof Texts> {}
+
+/** Draws texts over a video, an image or an animation. */
+export const text = feature({
+  options: {
+    text: option({
+      kinds: ["video", "image", "animation"],
+      schema: movingTexts,
+      schemas: { image: stillTexts },
+      placed: true,
+      encodes: (value) => (value ?? []).length > 0,
+      words: { label: "Text" },
+    }),
+  },
+  summary: ({ text: texts }) => (texts?.length ? "with text" : null),
+  fields: { text: Texts.exactOptional() },
+  part: "pictures",
+  plan: (options, _, __, size) => (options.text?.length ? { text: planTexts(options, size) } : {}),
+  doneBy: { native: true, stock: true },
+  refusal: { code: "text", clause: (engine) => `${engine} cannot draw text into pictures` },
+  over: ({ text: plan }, context) => (plan ? drawTexts(plan, context) : []),
+  cost: ({ text: plan }) => {
+    const layers = plan?.layers.length ?? 0;
+    return {
+      native: { seconds: 0.001 * layers, memory: 0 },
+      stock: { seconds: 0.012 * layers, memory: 7 * layers, fixed_memory: 4 },
+    };
+  },
+});
+
+function planTexts(options: TextOptions, { width, height }: PictureSize): Texts {
+  const layers = (options.text ?? []).flatMap(({ color = WHITE, box, start = 0, end = null }) =>
+    (box === undefined ? [color] : [box, color]).map((each) => ({ ...readColor(each), start, end })),
+  );
+  return { file: firstTextFile(options), width, height, layers };
+}
+
+function readColor(hex: string): { color: string; opacity?: number } {
+  const full = parseColor(hex, true);
+  const opacity = full.slice(8);
+  return { color: full.slice(0, 8), ...(opacity && { opacity: Number.parseInt(opacity, 16) / 255 }) };
+}
+
+const WHITE = "#ffffff";
+
+/** Returns whether a request draws text of its own into the pictures. */
+export function drawsText(options: object): boolean {
+  return "text" in options && Array.isArray(options.text) && options.text.length > 0;
+}
+
+// The files of burnt-in subtitles precede those of texts.
+function firstTextFile(options: TextOptions & SubtitleOptions): number {
+  const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles").length;
+  return inputs + (burntInput(options) === null ? 0 : 2);
+}
+
+const SCRIPT_HEAD = 4096;
+
+/** Returns the files for drawing the texts of a request: a script written by Framewright, and its font. */
+export function textFiles(options: TextOptions): ExtraFile[] {
+  if (!drawsText(options)) return [];
+  const size = SCRIPT_HEAD + JSON.stringify(options.text).length;
+  return [
+    { role: "text", format: "ass", size, pixels: 0 },
+    { role: "font", format: "ttf", size: BURN_FONT.size, pixels: 0 },
+  ];
+}
+
+/** Scales texts along with their output. */
+export function shrinkTexts(planned: Texts, { width, height }: PictureSize): Texts {
+  return { ...planned, width, height };
+}
+
+/** A text as it is drawn into pictures of a size, in pixels. */
+export interface PlacedText extends Pick<TextItem, "text"> {
+  /** Height of the letters. */
+  size: number;
+  /** Colors, `0xRRGGBB`. */
+  color: string;
+  box: string | null;
+  /** Share of the free space to its left and above it. */
+  anchor: readonly [x: number, y: number];
+  /** Distances from the left, the right, and the nearest edge above or below. */
+  margins: readonly [left: number, right: number, vertical: number];
+}
+
+const DEFAULT_SIZE = "6%";
+const MARGIN = 0.05;
+
+/** Returns a text with its sizes and colors in pictures of a size. */
+export function placeText(option: TextItem, { width, height }: PictureSize): PlacedText {
+  const { text, size: tall = DEFAULT_SIZE, color = WHITE, position = "center", box } = option;
+  const right = Math.round(width * MARGIN);
+  const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
+  const named = typeof position === "string";
+  return {
+    text,
+    size: Math.max(1, toPixels(tall, height) ?? 0),
+    color: readColor(color).color,
+    box: box === undefined ? null : readColor(box).color,
+    anchor: named ? ANCHORS[position] : [0, 0],
+    margins: named
+      ? [right, right, Math.round(height * MARGIN)]
+      : [pixels(position.x, width), right, pixels(position.y, height)],
+  };
+}
+
+/**
+ * Returns the filters that draw each layer and lay it over the pictures. It is of one color, also where it is clear, so that halved chroma
+ * does not darken edges; its opacity comes last, because the filter that draws would count it twice (ffmpeg 5.1).
+ */
+function drawTexts({ file, width, height, layers }: Texts, context: OverContext) {
+  const { [file]: script = "", [file + 1]: font = "" } = context.files;
+  const folder = font.slice(0, font.lastIndexOf("/"));
+  return layers.map(({ color, opacity, start, end }, at) => {
+    const layer = [
+      `color=c=${color}@0:s=${width}x${height}:r=1:d=1`,
+      "format=rgba",
+      `setpts=PTS+${at}`,
+      `ass=filename=${script}:fontsdir=${folder}:alpha=1`,
+      `setpts=PTS-${at}`,
+      ...layerColors(context, opacity),
+    ];
+    return { second: layer.join(","), filter: layFilter("x=0:y=0", { start, end }, context) };
+  });
+}

@@ -1,0 +1,155 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { TextOption } from "../../src/media/option-shapes.ts";
+import type { OptionsOf } from "../../src/media/options.ts";
+import { drawnTexts } from "../../src/runs/steps/burn.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { runNative } from "../judge/native.ts";
+import { colorDistance, readPicture } from "../judge/picture.ts";
+import { createPlan } from "../plan/strict-plan.ts";
+import { probe } from "../probe/probe-file.ts";
+
+// Lossless, so that pixels without text stay the same.
+const TOOLS: Toolset = {
+  ...NATIVE_TOOLS,
+  video: { ...NATIVE_TOOLS.video, h264: { encoder: "libx264", args: ["-preset", "ultrafast"] } },
+};
+const FONT = createRequire(import.meta.url).resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
+
+let folder: string;
+let film: string;
+let photo: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-text-"));
+  film = await makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "color=gray:size=320x240:rate=25:duration=3,format=yuv420p"],
+    ..."-c:v libx264 -preset veryfast -g 25 -colorspace bt709 -color_primaries bt709 -color_trc bt709".split(
+      " ",
+    ),
+  ]);
+  photo = await makeClip("png", [
+    ...["-f", "lavfi", "-i", "color=0x808080:size=320x240,format=rgb24", "-frames:v", "1"],
+  ]);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Draws texts into a file with native ffmpeg, in chunks, and returns the paths of their outputs. */
+async function draw<K extends "video" | "image" | "animation">(
+  kind: K,
+  input: string,
+  text: TextOption[],
+  options: OptionsOf<K> = {} as OptionsOf<K>,
+  chunk_seconds = 60,
+): Promise<string[]> {
+  const source = await probe(input);
+  const plan = createPlan(source, kind as EncodeKind, { ...options, text }, { chunk_seconds });
+  expect(plan.further?.map(({ role }) => role)).toEqual(["text", "font"]);
+  const planned = plan.image?.text ?? (plan.video?.mode === "encode" ? plan.video.text : undefined);
+  const font = new Uint8Array(await readFile(FONT));
+  const home = await mkdtemp(join(folder, "job-"));
+  const files = [drawnTexts(text, planned ?? { width: 0, height: 0 }, font), font];
+  const paths = files.map((_, at) => join(home, `further-${at}`, "input"));
+  for (const [at, path] of paths.entries()) {
+    await mkdir(dirname(path));
+    await writeFile(path, files[at] ?? "");
+  }
+  const outputs: string[] = [];
+  for (const chunk of plan.chunks.filter(({ track }) => track !== "audio")) {
+    const output = join(home, `${chunk.index}.${plan.format}`);
+    const io = { input, output, extra: paths.map((path) => ({ path, input: [] })) };
+    await runNative(["-y", ...chunkArgs(plan, chunk, source, io, TOOLS)]);
+    outputs.push(output);
+  }
+  return outputs;
+}
+
+/** Returns the edges of what differs from the gray of a picture. */
+async function edgesOf(path: string, frame = 0) {
+  const { width, height, at } = await readPicture(path, { frame });
+  const edges = { left: width, top: height, right: 0, bottom: 0 };
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      if (Math.abs((at(x, y)[0] ?? 0) - 128) < 40) continue;
+      edges.left = Math.min(edges.left, x);
+      edges.right = Math.max(edges.right, x);
+      edges.top = Math.min(edges.top, y);
+      edges.bottom = Math.max(edges.bottom, y);
+    }
+  }
+  return edges;
+}
+
+const BLOCK = "\u2588";
+
+// A block letter fills its line; the margins of 320x240 are 16 and 12 pixels.
+test.for([
+  ["top-left", { left: 16, top: 12 }],
+  ["top-right", { right: 303, top: 12 }],
+  ["bottom", { bottom: 227 }],
+  ["bottom-left", { left: 16, bottom: 227 }],
+  [
+    { x: 40, y: "50%" },
+    { left: 40, top: 120 },
+  ],
+  ["center", {}],
+] as const)("a text at %j starts there", async ([position, expected]) => {
+  const [path = ""] = await draw("image", photo, [{ text: BLOCK, size: 40, position }], { format: "png" });
+  const edges = await edgesOf(path);
+  for (const [side, at] of Object.entries(expected))
+    expect([side, Math.abs(edges[side as keyof typeof edges] - at) <= 2]).toEqual([side, true]);
+  if (position === "center") {
+    expect(Math.abs(edges.left + edges.right - 319)).toBeLessThanOrEqual(2);
+    expect(Math.abs(edges.top + edges.bottom - 239)).toBeLessThanOrEqual(2);
+  }
+});
+
+test("letters and boxes have their colors, over a video as over a picture", async () => {
+  const text = [
+    { text: BLOCK, size: 60, position: "left", color: "#e01060" },
+    { text: BLOCK, size: 60, position: "right", color: "#ffd400", box: "#0040c080" },
+  ] as const;
+  const [video = ""] = await draw("video", film, [...text]);
+  const [image = ""] = await draw("image", photo, [...text], { format: "png" });
+  const [gif = ""] = await draw("animation", film, [...text], { format: "gif" });
+  for (const path of [video, image, gif]) {
+    const picture = await readPicture(path);
+    const expected = [
+      [30, 120, 0xe0, 0x10, 0x60],
+      [280, 120, 0xff, 0xd4, 0x00],
+      // The box lets half of the gray through.
+      [310, 120, 64, 96, 160],
+      [160, 120, 128, 128, 128],
+    ] as const;
+    for (const [x, y, ...color] of expected)
+      expect([x, colorDistance(picture.at(x, y), [...color, 255]) <= 6]).toEqual([x, true]);
+  }
+});
+
+test("a text is shown in its time alone, across chunks", async () => {
+  const text: TextOption[] = [
+    { text: BLOCK, size: 60, start: 0.4, end: 1.2 },
+    { text: "end", position: "bottom", start: 2.96 },
+  ];
+  const paths = await draw("video", film, text, {}, 1);
+  expect(paths).toHaveLength(3);
+  const shown: number[] = [];
+  let frames = 0;
+  for (const path of paths) {
+    const { output } = await runNative([
+      ...["-i", path, "-vf", "signalstats,metadata=print:key=lavfi.signalstats.YMAX:file=-"],
+      ...["-f", "null", "/dev/null"],
+    ]);
+    for (const [, value] of output.toString().matchAll(/YMAX=(\d+)/g)) {
+      if (Number(value) > 200) shown.push(frames);
+      frames++;
+    }
+  }
+  expect(frames).toBe(75);
+  expect(shown).toEqual([...Array.from({ length: 20 }, (_, at) => at + 10), 74]);
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
+import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
+import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
+import { placeText } from "../../src/media/features/text.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { describeRefusal } from "../../src/media/words.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
+import { isLargerAtNoGain } from "../../src/runs/steps/step-work.ts";
+import { describeSettings } from "../../web/words/item-words.ts";
+import { imageSource, videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
+
+const film = videoSource();
+const photo = imageSource({ has_alpha: false });
+const text = [{ text: "Lisbon" }, { text: "2026", box: "#00000080", start: 1, end: 2 }];
+
+test("each text is a layer of the plan, and its script and font are extra files", () => {
+  const plan = createPlan(film, "video", { text, width: 320 });
+  expect(plan.video).toMatchObject({
+    mode: "encode",
+    text: {
+      file: 0,
+      width: 320,
+      layers: [
+        { color: "0xffffff", start: 0, end: null },
+        { color: "0x000000", opacity: 128 / 255, start: 1, end: 2 },
+        { color: "0xffffff", start: 1, end: 2 },
+      ],
+    },
+  });
+  expect(plan.further?.map(({ role }) => role)).toEqual(["text", "font"]);
+  const burnt = { subtitles: [{ url: "https://a.example/a.srt", burn: true }] };
+  const both = createPlan(film, "video", { text, ...burnt, overlay: { url: "https://a.example/a.png" } });
+  expect(both.further?.map(({ role }) => role)).toEqual(["overlay", "subtitles", "font", "text", "font"]);
+  expect(both.video).toMatchObject({ burn: { file: 1 }, text: { file: 3 } });
+  expect(createPlan(film, "video", { text: [] })).toEqual(createPlan(film, "video", {}));
+});
+
+test("sizes and places are shares of the output", () => {
+  const size = { width: 1280, height: 720 };
+  expect(placeText({ text: "a" }, size)).toEqual({
+    text: "a",
+    size: 43.2,
+    color: "0xffffff",
+    box: null,
+    anchor: [0.5, 0.5],
+    margins: [64, 64, 36],
+  });
+  const placed = { text: "a", size: 20, color: "#f008", box: "#102030", position: { x: "25%", y: 10 } };
+  expect(placeText(placed, size)).toEqual({
+    text: "a",
+    size: 20,
+    color: "0xff0000",
+    box: "0x102030",
+    anchor: [0, 0],
+    margins: [320, 64, 10],
+  });
+});
+
+test("builds of ffmpeg with libass draw text; all other encoders refuse", () => {
+  const plan = createPlan(film, "video", { text });
+  const webp = createPlan(photo, "image", { text: [{ text: "a" }], format: "webp" });
+  const avif = createPlan(photo, "image", { text: [{ text: "a" }], format: "avif" });
+  expect({
+    native: refuseTools(plan, film, NATIVE_TOOLS),
+    stock: refuseTools(plan, film, WASM_TOOLS),
+    fast: refuseTools(plan, film, FAST_TOOLS),
+    webcodecs: createWebCodecsEncoder({ sound: null }).refuse(plan, film),
+    canvas: createCanvasEncoder().refuse(webp, photo),
+    avif: createAvifEncoder({ wasm: "x" }).refuse(avif, photo),
+  }).toEqual({
+    native: null,
+    stock: null,
+    fast: { code: "text" },
+    webcodecs: { code: "text" },
+    canvas: { code: "text" },
+    avif: { code: "text" },
+  });
+  expect(refuseTools(plan, film, { ...NATIVE_TOOLS, lacks: ["text"] })).toEqual({ code: "text" });
+  expect(describeRefusal({ encoder: "webcodecs", code: "text" })).toBe(
+    "this browser cannot draw text into pictures",
+  );
+});
+
+test.for([
+  [{ text: [{ text: "" }] }, "options.text.0.text must be a text of 1 to 500 characters"],
+  [{ text: [{ text: " \n " }] }, "options.text.0.text must be a text of 1 to 500 characters"],
+  [{ text: [{ text: "a\u0007" }] }, "options.text.0.text must be a text of 1 to 500 characters"],
+  [{ text: [{ text: "a", color: "red" }] }, 'options.text.0.color must be a hex color such as "#1e90ff"'],
+  [{ text: [{ text: "a", start: 2, end: 1 }] }, "options.text.0.end must be after the start (2)"],
+  [{ text: Array(21).fill({ text: "a" }) }, "options.text must be a list of at most 20 texts"],
+  [
+    { text: [{ text: "a" }], mode: "copy" },
+    'options.text needs an encode, which options.mode "copy" rules out',
+  ],
+] as const)("%j is refused", ([options, message]) => {
+  const request = { input: "https://a.example/a.mp4", kind: "video", options };
+  expect(() => parseTaskRequest(request)).toThrow(message);
+});
+
+test("a text of an image has no time", () => {
+  const options = { text: [{ text: "a", start: 1 }] };
+  expect(() => parseTaskRequest({ input: "https://a.example/a.png", kind: "image", options })).toThrow(
+    'Unknown field "start" of a text of an image, which has no span of time',
+  );
+});
+
+test("a summary names it, and an output that it enlarges is kept", () => {
+  const options = { text: [{ text: "a" }] };
+  const settings = { kind: "video", options, target_size: null, preset: null, place: "device" } as const;
+  expect(describeSettings(settings, film)).toContain("with text");
+  const [small, large] = [
+    { ...photo, filesize: 1 },
+    { ...photo, filesize: 2 },
+  ];
+  expect(isLargerAtNoGain(large, small, {})).toBe(true);
+  expect(isLargerAtNoGain(large, small, options)).toBe(false);
+});
