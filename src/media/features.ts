@@ -25,6 +25,7 @@ import {
   ignored_profile,
   main_tracks,
   named_format,
+  programs,
   restarted,
   truncated,
 } from "./features/source-traits.ts";
@@ -58,6 +59,7 @@ export const FEATURES = {
   stale_profile,
   named_format,
   ignored_profile,
+  programs,
 } as const;
 
 type Features = typeof FEATURES;

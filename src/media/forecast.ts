@@ -205,7 +205,7 @@ function reasonOf(
       const isSilent = kind === "audio" && codec === null && joins(plan);
       if (isUsed && !isSilent) return null;
       if (kind === "audio" && codec === null) return unsupported(plan);
-      return hasKind ? "one_track" : "asked";
+      return hasKind || (stream.other_program && plan.video) ? "one_track" : "asked";
     }
     case "cover":
       if (plan.cover === index) return null;

@@ -9,6 +9,7 @@ import {
   sourceForTrack,
   track,
   tracksInOrder,
+  tracksOfProgram,
   tracksWithCodec,
 } from "./features/track.ts";
 import { type AudioCodec, BOUNDS } from "./formats.ts";
@@ -211,6 +212,7 @@ export function soundPlan(
     if (!changesDefault(track.options.track, options.track)) return { audio: null };
     throw errors.trackOfSilence();
   }
+  if (options.track === undefined && audibleTrack(source) === null) return { audio: null };
   const { quality, bitrate, channels, sample_rate, isLimited, speed = 1 } = options;
   const sound_track = findTrack(source, options.track);
   const own = sourceForTrack(source, { sound_track });
@@ -252,6 +254,7 @@ export function streamSounds(
 
 /** Returns the index of the first audio track that can be decoded; null when there is none. */
 export function audibleTrack(source: Source): number | null {
+  if (!hasAudio(source) && tracksOfProgram(source).length === 0) return null;
   const sound_track = findTrack(source);
   return hasAudio(sourceForTrack(source, { sound_track })) ? sound_track : null;
 }

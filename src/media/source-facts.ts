@@ -75,6 +75,10 @@ const stream = z
       description:
         "True if the file disables a video or sound track, which players then ignore; otherwise absent.",
     }),
+    other_program: z.literal(true).optional().meta({
+      description:
+        "True for a video or sound track of another program of a transport stream than the pictures that the source describes; otherwise absent.",
+    }),
     forced: z.literal(true).optional().meta({
       description:
         "True if a subtitle track holds only what every viewer needs, such as translated signs; otherwise absent.",

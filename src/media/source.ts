@@ -79,7 +79,7 @@ const dropped = z
       ])
       .meta({
         description:
-          "asked: the kind or an option asks for it; one_track: the output has one track of the kind; " +
+          "asked: the kind or an option asks for it; one_track: the output has one track of the kind, or one program; " +
           "no_place_in_format: the format cannot hold it; not_supported: it is not carried over; " +
           "downmixed: the channels are mixed to fewer; private: location, device, software and other data that do not describe the work; " +
           "joined: the values of a tag are joined into one; too_long: a tag's text is longer than 32,768 characters, or all are too many; " +

@@ -98,6 +98,10 @@ test.for([
   { feature: "named_format", other: picture({ format: "targa" }) },
   { feature: "named_format", other: picture({ format: "pam" }) },
   { feature: "ignored_profile", other: picture({ color_profile: { ignored: true } }) },
+  {
+    feature: "programs",
+    other: film({ streams: [{ index: 0, kind: "audio", codec: "aac", other_program: true }] }),
+  },
   { feature: "main_tracks", other: film({ sound_track: 1 }) },
 ] as const)(
   "an older encoder without $feature is not given such a source ($#)",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createPlan } from "../../src/media/create-plan.ts";
 import { dropped } from "../../src/media/forecast.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
@@ -39,6 +40,33 @@ test("describes the sound of the film's program, not of the radio program before
   const { source } = await probeFile(path);
   expect(source).toMatchObject({ sound_track: 1, audio: { sample_rate: 48_000 } });
   expect(source.streams?.[0]).toMatchObject({ kind: "audio", sample_rate: 44_100 });
+});
+
+test("plays no sound of another program, unless asked to", async () => {
+  const programs = async (...maps: string[]) => {
+    const path = await makeClip("ts", [
+      ...["-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=2"],
+      ...["-f", "lavfi", "-i", "sine=sample_rate=44100:duration=2"],
+      ...["-f", "lavfi", "-i", "sine=sample_rate=48000:duration=2", "-map", "0", "-map", "1", "-map", "2"],
+      ...["-c:v", "libx264", "-preset", "veryfast", "-c:a", "aac"],
+      ...maps.flatMap((streams, at) => ["-program", `title=${at}:${streams}`]),
+    ]);
+    return (await probeFile(path)).source;
+  };
+  const television = await programs("st=0:st=2", "st=1");
+  expect(television.streams?.map(({ other_program }) => other_program)).toEqual([undefined, undefined, true]);
+  const stream = createPlan(television, "adaptive_video", {});
+  expect(stream).toMatchObject({ audio: { sample_rate: 48_000 } });
+  expect([stream.sounds, stream.sound_track]).toEqual([undefined, undefined]);
+  const silent = await programs("st=0", "st=1:st=2");
+  expect(silent).toMatchObject({ codecs: { video: "h264", audio: null } });
+  for (const kind of ["video", "adaptive_video"] as const) {
+    expect(createPlan(silent, kind, {})).toMatchObject({ audio: null });
+    expect(createPlan(silent, kind, {}).sounds).toBeUndefined();
+  }
+  expect(dropped("video", {}, silent).map(({ reason }) => reason)).toEqual(["one_track", "one_track"]);
+  for (const [track, sample_rate] of [44_100, 48_000].entries())
+    expect(createPlan(silent, "audio", { format: "flac", track }).audio).toMatchObject({ sample_rate });
 });
 
 test("describes the only film, even a disabled or a still one", async () => {

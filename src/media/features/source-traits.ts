@@ -44,6 +44,17 @@ export const truncated = feature({
   refusal: { code: "truncated", clause: () => "it expects a file that is not cut off" },
 });
 
+/** Reads a transport stream of several programs, of which outputs show one. */
+export const programs = feature({
+  options: {},
+  fields: { programs: MARK },
+  part: "plan",
+  planWhole: (_, { streams = [] }) =>
+    streams.some(({ other_program }) => other_program) ? { programs: true } : {},
+  doneBy: EVERYWHERE,
+  refusal: { code: "programs", clause: () => "it would mix the programs of a transport stream" },
+});
+
 /** Reads a picture whose color profile viewers ignore. */
 export const ignored_profile = feature({
   options: {},

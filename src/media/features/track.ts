@@ -70,10 +70,11 @@ export function sourceForTrack<S extends SourceFacts>(
 ): S {
   const main = source.sound_track ?? 0;
   const stream = soundTracks(source)[sound_track];
-  if (!stream || (sound_track === 0 && main === 0)) return source;
+  const isMain = sound_track === main && !(stream?.other_program && source.codecs?.audio === null);
+  if (!stream || (sound_track === 0 && isMain)) return source;
   const { channels, sample_rate, bit_depth, floating, codec } = stream;
   const depth = { ...(bit_depth && { bit_depth }), ...(floating && { floating }) };
-  const facts = sound_track !== main && {
+  const facts = !isMain && {
     codecs: { video: source.codecs?.video ?? null, audio: codec },
     audio: channels && sample_rate ? { channels, sample_rate, ...depth } : undefined,
   };
@@ -85,22 +86,28 @@ export function sourceForTrack<S extends SourceFacts>(
   };
 }
 
-/** Returns the indexes of the audio tracks with a known codec, the one that the source describes first. */
+/** Returns the indexes of the audio tracks that belong to the pictures and have a known codec, the one that the source describes first. */
 export function tracksInOrder(source: SourceFacts): number[] {
   const main = defaultTrack(source);
-  const tracks = tracksWithCodec(source);
+  const tracks = tracksOfProgram(source);
   return tracks.includes(main) ? [main, ...tracks.filter((index) => index !== main)] : tracks;
 }
 
 function defaultTrack(source: SourceFacts): number {
   const { sound_track = 0 } = source;
-  const tracks = tracksWithCodec(source);
+  const tracks = tracksOfProgram(source);
   return tracks.includes(sound_track) ? sound_track : (tracks[0] ?? 0);
 }
 
 /** Returns the indexes of the audio tracks with a known codec. */
 export function tracksWithCodec(source: SourceFacts): number[] {
   return soundTracks(source).flatMap(({ codec }, index) => (codec === null ? [] : [index]));
+}
+
+/** Returns the indexes of the audio tracks with a known codec, without those of other programs. */
+export function tracksOfProgram(source: SourceFacts): number[] {
+  const tracks = soundTracks(source);
+  return tracksWithCodec(source).filter((index) => !tracks[index]?.other_program);
 }
 
 /** Returns the language of an audio track as a BCP 47 tag; undefined when unknown. */

@@ -51,8 +51,8 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
   const brand = asText(asRecord(format.tags).major_brand);
   const [pictures, sounds] = [ofKind(streams, "video"), ofKind(streams, "audio")];
   const image = nameFormat(demuxer, brand, [])?.image === true;
-  const { video_track, sound_track } = mainTracks(report, pictures, sounds, image);
-  const [video, audio] = [pictures[video_track], sounds[sound_track]];
+  const { video_track, sound_track, others } = mainTracks(report, pictures, sounds, image);
+  const [video, audio] = [pictures[video_track], sounds[sound_track ?? -1]];
   const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
   const name = nameFormat(demuxer, brand, codecs);
   if (!name || (!video && !audio)) throw errors.noStreams();
@@ -80,11 +80,16 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
     chapters,
     streams: all
       .filter((stream) => !isChapterTrack(stream, chapters !== undefined))
-      .map((stream) => streamFacts(stream, sound_track === 0 ? audio : undefined, demuxer)),
+      .map((stream) => ({
+        ...streamFacts(stream, sound_track === 0 ? audio : undefined, demuxer),
+        ...(PLAYED.has(stream.codec_type) && others.has(stream.index) && { other_program: true as const }),
+      })),
     video_track: video_track || undefined,
     sound_track: sound_track || undefined,
   });
 }
+
+const PLAYED: ReadonlySet<unknown> = new Set(["video", "audio"]);
 
 function ofKind(streams: readonly Report[], kind: string): Report[] {
   return streams.filter((stream) => stream.codec_type === kind);
@@ -93,22 +98,23 @@ function ofKind(streams: readonly Report[], kind: string): Report[] {
 function mainTracks(report: Report, pictures: readonly Report[], sounds: readonly Report[], image: boolean) {
   const demuxer = asText(asRecord(report.format).format_name) ?? "";
   const video_track = mainPictures(pictures, demuxer, image);
-  const program = programOf(report, pictures[video_track]);
-  const own = sounds.filter(({ index }) => program.has(index));
-  const candidates = own.length > 0 ? own : sounds;
+  const others = otherPrograms(report, pictures[video_track]);
+  const own = sounds.filter((stream) => !others.has(stream.index));
   const best = mainTrack(
     "audio",
-    candidates.map((stream) => trackFacts(stream, demuxer)),
+    own.map((stream) => trackFacts(stream, demuxer)),
   );
-  return { video_track, sound_track: Math.max(0, sounds.indexOf(candidates[best] ?? {})) };
+  const sound = own[best];
+  return { video_track, sound_track: sound && sounds.indexOf(sound), others };
 }
 
 // The programs of a transport stream are channels, each with its own pictures and sound.
-function programOf(report: Report, video: Report | undefined): ReadonlySet<unknown> {
-  const programs = asList(report.programs).map(
-    (program) => new Set(asList(asRecord(program).streams).map((stream) => asRecord(stream).index)),
+function otherPrograms(report: Report, video: Report | undefined): ReadonlySet<unknown> {
+  const programs = asList(report.programs).map((program) =>
+    asList(asRecord(program).streams).map((stream) => asRecord(stream).index),
   );
-  return programs.find((indexes) => indexes.has(video?.index)) ?? new Set();
+  const own = programs.find((indexes) => indexes.includes(video?.index));
+  return new Set(own && programs.flat().filter((index) => !own.includes(index)));
 }
 
 /** Returns the identifiers of the streams of a transport stream that {@link parseFfprobe} describes, as ffprobe writes them. */
@@ -117,7 +123,7 @@ export function mainStreamIds(json: unknown): unknown[] {
   const streams = asList(report.streams).map(asRecord);
   const [pictures, sounds] = [ofKind(streams, "video"), ofKind(streams, "audio")];
   const { video_track, sound_track } = mainTracks(report, pictures, sounds, false);
-  return [pictures[video_track], sounds[sound_track]].flatMap((stream) => stream?.id ?? []);
+  return [pictures[video_track], sounds[sound_track ?? -1]].flatMap((stream) => stream?.id ?? []);
 }
 
 function mainPictures(pictures: readonly Report[], demuxer: string, image: boolean): number {
