@@ -1,5 +1,6 @@
+import { refuseFeature } from "./features.ts";
 import { type Size, type StoredPicture, storedPicture } from "./picture-geometry.ts";
-import type { Geometry, Plan } from "./plan.ts";
+import { type Geometry, type Plan, plannedOf } from "./plan.ts";
 import type { PictureKind } from "./plan-errors.ts";
 import * as errors from "./plan-errors.ts";
 import type { RefusalReason } from "./refusal.ts";
@@ -87,7 +88,7 @@ export function refuseDecoding(
   if (!decoded.has(format) || (format === "heic" && animated)) {
     return { code: "input_format", format: animated ? `animated ${format}` : format };
   }
-  return plan.image?.tone_map ? { code: "tone_mapping" } : null;
+  return refuseFeature("tone_map", plannedOf(plan));
 }
 
 /** Limits on rendering a vector source: total pixels, and pixels of a side. */

@@ -13,11 +13,18 @@ export type Engine = "native" | "stock" | "fast" | "webcodecs" | "canvas" | "avi
 export const STAGES = ["retime", "clean", "profile", "tone"] as const;
 export type Stage = (typeof STAGES)[number];
 
+/** Color properties under ffmpeg's names; null when unknown. */
+export interface ColorTags {
+  primaries: string | null;
+  transfer: string | null;
+  matrix: string | null;
+}
+
 /** The facts that a filter may depend on besides its own part of the plan. */
 export interface FilterContext {
   engine: Engine;
-  /** The source's color tags, under ffmpeg's names. */
-  color: { primaries: string | null; transfer: string | null; matrix: string | null };
+  /** The source's color tags. */
+  color: ColorTags;
   /** Whether it stores RGB in 16 bits. */
   deep: boolean;
 }
@@ -129,6 +136,9 @@ export type PlanPart = "plan" | "pictures" | "video";
 type Fields = Readonly<Record<string, z.ZodType>>;
 type FieldValues<F extends Fields> = z.infer<z.ZodObject<F>>;
 
+/** A property of a source's colors that a feature takes from pictures. */
+export type ColorLoss = "hdr";
+
 /** A change to pictures or audio, from its options to its filters. */
 export interface Feature<
   O extends OptionTable = OptionTable,
@@ -159,6 +169,10 @@ export interface Feature<
   stage?: Stage;
   pictures?(fields: Partial<FieldValues<F>>, context: FilterContext): readonly string[];
   sound?(fields: Partial<FieldValues<F>>): readonly string[];
+  /** Returns the colors to which it converts pictures of a height; null when they keep theirs. */
+  color?(fields: Partial<FieldValues<F>>, size: Pick<PictureSize, "height">): ColorTags | null;
+  /** Returns what pictures lose of their colors. */
+  losses?(fields: Partial<FieldValues<F>>): readonly ColorLoss[];
   /** Filters that run after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
   over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;

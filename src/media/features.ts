@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import {
+  type ColorLoss,
+  type ColorTags,
   changesDefault,
   type Engine,
   type Feature,
@@ -169,6 +171,12 @@ export function refuseFeatures(
   return refused ? { code: refused[1].refusal.code as FeatureRefusal } : null;
 }
 
+/** Returns the refusal of an engine that lacks a feature whatever the source, if a part of a plan needs it; otherwise null. */
+export function refuseFeature(name: FeatureName, parts: readonly Planned[]): { code: FeatureRefusal } | null {
+  const each = FEATURES[name];
+  return parts.some((part) => isNeeded(each, part)) ? { code: each.refusal.code } : null;
+}
+
 /** Returns the clause that says why an engine, called by its name, refuses. */
 export function refusalClause(code: FeatureRefusal, engine: string): string {
   return ALL.find(([, { refusal }]) => refusal.code === code)?.[1].refusal.clause(engine) ?? code;
@@ -184,6 +192,20 @@ export function soundFilters(fields: object): string[] {
   return STAGES.flatMap((stage) =>
     ALL.flatMap(([, each]) => (each.stage === stage ? (each.sound?.(fields) ?? []) : [])),
   );
+}
+
+/** Returns the colors to which features convert pictures of a height; null when they keep those of the source. */
+export function convertedColor(fields: object, size: Pick<PictureSize, "height">): ColorTags | null {
+  for (const [, each] of ALL) {
+    const color = each.color?.(fields, size);
+    if (color) return color;
+  }
+  return null;
+}
+
+/** Returns what pictures lose of their colors through features. */
+export function colorLosses(fields: object): ColorLoss[] {
+  return ALL.flatMap(([, each]) => each.losses?.(fields) ?? []);
 }
 
 /** Returns the filters that draw over finished pictures. */

@@ -6,6 +6,7 @@ import { DEFAULT_FPS } from "./features/fps.ts";
 import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
 import { flattens, holdsAlpha } from "./features/transparency.ts";
+import { colorLosses } from "./features.ts";
 import type { EncodeKind, Quality } from "./formats.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { OptionsOf } from "./options.ts";
@@ -281,8 +282,8 @@ function lostColors(plan: Plan, source: Source): Dropped[] {
   const depth = "depth" in encoded ? encoded.depth : USUAL_PICTURE_DEPTH;
   const losesDepth = (source.color?.bit_depth ?? 0) > depth;
   const reason = holdsColors(plan) ? "not_supported" : "no_place_in_format";
-  const entry = (lost: "bit_depth" | "hdr"): Dropped => ({ kind: lost, ...pictureIndex(source), reason });
-  return [...(losesDepth ? [entry("bit_depth")] : []), ...(encoded.tone_map ? [entry("hdr")] : [])];
+  const losses = [...(losesDepth ? ["bit_depth" as const] : []), ...colorLosses(encoded)];
+  return losses.map((lost) => ({ kind: lost, ...pictureIndex(source), reason }));
 }
 
 // H.264 holds more than 8 bits only in profiles that players lack.

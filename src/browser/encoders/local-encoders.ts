@@ -10,9 +10,10 @@ import type { SoundEncoder } from "../../encoders/webcodecs/sound.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
 import { decodedPlan, decodedSource, drawnPlan, needsDecoder } from "../../media/decoded-pictures.ts";
 import { MediaError } from "../../media/errors.ts";
+import { refuseFeature } from "../../media/features.ts";
 import { BOUNDS } from "../../media/formats.ts";
 import type { Plan } from "../../media/index.ts";
-import { sourceSeconds } from "../../media/plan.ts";
+import { plannedOf, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { CHUNK_SECONDS } from "../../media/timeline.ts";
@@ -235,7 +236,7 @@ function bytesOf({ width = 0, height = 0 }: Source): number {
 }
 
 function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
-  const { image, video } = plan;
+  const { image } = plan;
   const { format, animated } = source;
   // libheif decodes only the primary picture of a sequence.
   const isStill = image !== null && !image.animated && plan.start === 0;
@@ -243,7 +244,8 @@ function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
     format === "heic" ? animated && !isStill : isAnimatedAvif(source) && !("ImageDecoder" in globalThis);
   if (isUnreadable) return { code: "input_format", format: `animated ${format}` };
   // A canvas holds eight bits of SDR.
-  if (image?.tone_map || (video?.mode === "encode" && video.tone_map)) return { code: "tone_mapping" };
+  const toneMapping = refuseFeature("tone_map", plannedOf(plan));
+  if (toneMapping) return toneMapping;
   const { width = 0, height = 0 } = asDecoded(plan, source).source;
   const pixels = width * height;
   return pixels > MAX_PIXELS ? { code: "pixels", pixels, max_pixels: MAX_PIXELS } : null;

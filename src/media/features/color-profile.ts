@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { fromPrimaries, TABLE_RANGE } from "../color-conversion.ts";
 import { feature } from "../feature.ts";
+import { assumedColor } from "../ffmpeg/color.ts";
 import { type ColorProfile, type SourceFacts, type ToneCurve, ToSrgb } from "../source-facts.ts";
 
 /** Converts pictures with a color profile to sRGB, which viewers assume for files without one. */
@@ -16,6 +17,8 @@ export const color_profile = feature({
   refusal: { code: "color_profile", clause: () => "it cannot convert a color profile to sRGB" },
   stage: "profile",
   pictures: ({ to_srgb }, { deep }) => (to_srgb ? [...filters(to_srgb, deep ? MAX : WHITE), ...TAGS] : []),
+  // Players assume these for sRGB in a video without tags.
+  color: ({ to_srgb }, size) => (to_srgb ? assumedColor(size) : null),
   cost: () => ({
     native: { seconds: 0.04, memory: 24 },
     stock: { seconds: 0.2, memory: 24 },

@@ -1,10 +1,17 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import type { Filter } from "../feature.ts";
 import { audioCodecArgs } from "../ffmpeg/audio-args.ts";
-import { assumedColor, scaleMatrix, videoColor } from "../ffmpeg/color.ts";
+import { assumedColor, scaleMatrix } from "../ffmpeg/color.ts";
 import * as errors from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
-import { chain, fpsText, videoArgs, videoCleanup, videoScaling } from "../ffmpeg/picture-graph.ts";
+import {
+  chain,
+  fpsText,
+  videoArgs,
+  videoCleanup,
+  videoColor,
+  videoScaling,
+} from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import {
   createTrim,

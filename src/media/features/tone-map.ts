@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type FilterContext, feature } from "../feature.ts";
+import { BT709 } from "../ffmpeg/color.ts";
 import type { VideoCodec } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
@@ -34,6 +35,8 @@ export const tone_map = feature({
   refusal: { code: "tone_mapping", clause: () => "it cannot map HDR to SDR" },
   stage: "tone",
   pictures: (fields, context) => (fields.tone_map ? filters(context) : []),
+  color: (fields) => (fields.tone_map ? BT709 : null),
+  losses: (fields) => (fields.tone_map ? ["hdr"] : []),
   cost: () => ({
     native: { seconds: 0.03, memory: 50 },
     stock: { seconds: 0.13, memory: 64 },

@@ -1,14 +1,8 @@
-import type { Engine, FilterContext, PictureSize } from "../feature.ts";
+import type { ColorTags, Engine, FilterContext, PictureSize } from "../feature.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
-/** Color properties under ffmpeg's names; null when unknown. */
-export interface ColorTags {
-  primaries: string | null;
-  transfer: string | null;
-  matrix: string | null;
-}
-
-const BT709 = {
+/** BT.709, the colors of HD video. */
+export const BT709 = {
   primaries: "bt709",
   transfer: "bt709",
   matrix: "bt709",
@@ -87,16 +81,6 @@ export function isRgb(source: SourceFacts): boolean {
 /** Returns the colors that players assume for untagged video of a height, as it is stored. */
 export function assumedColor({ height }: Pick<PictureSize, "height">): ColorTags {
   return height < HD_HEIGHT ? BT601 : BT709;
-}
-
-/** Returns the colors of a video output: the source's; BT.709 after tone mapping; for RGB, those that players assume for its height. */
-export function videoColor(
-  source: SourceFacts,
-  video: { tone_map: boolean; to_srgb?: unknown; geometry: Pick<PictureSize, "height"> },
-): ColorTags {
-  if (video.tone_map) return BT709;
-  if (isRgb(source) || video.to_srgb) return assumedColor(video.geometry);
-  return sourceColor(source);
 }
 
 const SCALE_MATRICES: Readonly<Record<string, string>> = {

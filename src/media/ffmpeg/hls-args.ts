@@ -8,7 +8,7 @@ import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from
 import type { Source } from "../source.ts";
 import { freezePictures, GROUP_SECONDS, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../timeline.ts";
 import { audioArgs } from "./audio-args.ts";
-import { colorArgs, videoColor } from "./color.ts";
+import { colorArgs } from "./color.ts";
 import { AUDIO_MASTER, MASTER } from "./output-files.ts";
 import {
   chain,
@@ -17,6 +17,7 @@ import {
   timingArgs,
   type VideoEncode,
   videoCleanup,
+  videoColor,
   videoScaling,
 } from "./picture-graph.ts";
 import { type Toolset, videoTool } from "./toolset.ts";

@@ -2,14 +2,15 @@ import { CLOCK } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
 import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
-import type { Filter } from "../feature.ts";
+import type { ColorTags, Filter, PictureSize } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
-import { overFilters, pictureFilters } from "../features.ts";
+import { convertedColor, overFilters, pictureFilters } from "../features.ts";
 import type { VideoCodec } from "../formats.ts";
 import { videoStream } from "../main-tracks.ts";
 import type { Size } from "../picture-geometry.ts";
 import { type Chunk, type Geometry, outputStart, type Plan, type Rate, type VideoPlan } from "../plan.ts";
 import type { Source } from "../source.ts";
+import type { SourceFacts } from "../source-facts.ts";
 import { KEYFRAME_SECONDS } from "../timeline.ts";
 import {
   assumedColor,
@@ -18,7 +19,7 @@ import {
   graphicsWhite,
   isRgb,
   scaleMatrix,
-  videoColor,
+  sourceColor,
 } from "./color.ts";
 import * as errors from "./errors.ts";
 import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
@@ -238,6 +239,12 @@ export function videoCleanup(source: Source, video: VideoEncode, trim: Trim, { e
     ...pictureFilters("retime", trim, context),
     ...cleanupFilters({ ...video, clean, profile, length, rotate, mirror }),
   ];
+}
+
+/** Returns the colors of encoded video: those to which a feature converts it, else the source's; for RGB, those that players assume. */
+export function videoColor(source: SourceFacts, video: { geometry: Pick<PictureSize, "height"> }): ColorTags {
+  const { geometry } = video;
+  return convertedColor(video, geometry) ?? (isRgb(source) ? assumedColor(geometry) : sourceColor(source));
 }
 
 export function videoScaling(
