@@ -1,5 +1,4 @@
-import type { AutoQuality, ImageFormat, Quality } from "./formats.ts";
-import * as errors from "./plan-errors.ts";
+import type { AutoQuality, Quality } from "./formats.ts";
 
 /**
  * The SSIM at which an output looks the same as its source: viewers call pictures good from 0.95 and excellent from 0.99. See
@@ -20,15 +19,20 @@ export function plannedQuality(quality: AutoQuality = "medium"): Quality {
   return quality === "auto" ? AUTO_RANGE.most : quality;
 }
 
-/** Throws `invalid_options` when a measured quality is requested for a format without adjustable quality. */
-export function checkMeasurable(options: object, format: ImageFormat, quality: number | null): void {
-  if (isAutoQuality(options) && quality === null) throw errors.autoQualityLossless({ format });
+/** Returns the level of a fixed quality; undefined for a measured one. */
+export function fixedQuality(quality: AutoQuality | undefined): Quality | undefined {
+  return quality === "auto" ? undefined : quality;
 }
 
 /** One measured encode: a rate on the format's own scale, and its score; null when the pictures are too small to measure. */
 export interface MeasuredRate {
   rate: number;
   score: number | null;
+}
+
+/** The result of a search. A video in several chunks has a rate for each sample, at its time in the source in seconds, ascending. */
+export interface ChosenRate extends MeasuredRate {
+  rates?: { at: number; crf: number }[];
 }
 
 /** The rates of the lowest and the highest quality of a search, on the format's own scale; either may be the higher number. */

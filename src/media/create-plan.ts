@@ -1,5 +1,5 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
-import { checkMeasurable } from "./auto-quality.ts";
+import { fixedQuality, isAutoQuality } from "./auto-quality.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
@@ -97,6 +97,11 @@ function createImage(
   };
 }
 
+/** Throws `invalid_options` when a measured quality is requested for a format without adjustable quality. */
+function checkMeasurable(options: object, format: ImageFormat, quality: number | null): void {
+  if (isAutoQuality(options) && quality === null) throw errors.autoQualityLossless({ format });
+}
+
 /** Facts for a plan besides the source and the options. */
 export interface PlanHints extends ChunkHints {
   /** The extra inputs as probed, in order; absent before they are read. */
@@ -178,7 +183,8 @@ function planCopiedParts(source: Source, requested: VideoOptions, { splice }: Pl
   const video = copyPictures(source, movingPicture(source), format, options);
   if (splice && "fault" in splice) throw errors.copyPartsRefused(splice);
   const span = placeRanges(splice?.parts ?? ranges, { speed: 1, fps: null });
-  const sound = soundPlan(source, FORMATS.video[format].audio, options, span, true);
+  const soundOptions = { ...options, quality: fixedQuality(options.quality) };
+  const sound = soundPlan(source, FORMATS.video[format].audio, soundOptions, span, true);
   if (sound.audio) sound.audio = copySound(sourceForTrack(source, sound), format);
   const plan = blank("video", format, span);
   return {
@@ -221,6 +227,7 @@ function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): P
   const { video = main, span = own, concat } = join ?? {};
   const soundOptions = {
     ...options,
+    quality: fixedQuality(options.quality),
     bitrate: options.audio_bitrate,
     isLimited: options.target_size !== undefined,
   };

@@ -16,6 +16,7 @@ import {
   type Stage,
 } from "./feature.ts";
 import { assumed_colors } from "./features/assumed-colors.ts";
+import { auto_quality } from "./features/auto-quality.ts";
 import { color_profile, stale_profile } from "./features/color-profile.ts";
 import { concat, concat_ranges } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
@@ -62,6 +63,7 @@ export const FEATURES = {
   named_format,
   ignored_profile,
   programs,
+  auto_quality,
 } as const;
 
 type Features = typeof FEATURES;

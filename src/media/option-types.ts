@@ -68,11 +68,11 @@ export type VideoOptions = (
    */
   mode?: "auto" | "copy" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the rate chosen. It concerns the pictures only: sound is copied or encoded as by default.
    *
    * @default "medium"
    */
-  quality?: Quality | undefined;
+  quality?: AutoQuality | undefined;
   /**
    * Clockwise degrees by which the picture is turned, from the way players show it.
    *

@@ -107,6 +107,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkSubtitles)
   .superRefine(checkCodec)
   .superRefine(checkRate)
+  .superRefine(checkAutoQuality)
   .superRefine(checkCopy)
   .superRefine(checkAlone)
   .superRefine(checkGeometry)

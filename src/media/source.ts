@@ -173,12 +173,12 @@ export const Source = SourceFacts.extend({
   }),
   score: z.number().max(1).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. Absent for pictures with a side of less than 8 pixels.",
+      "On the output of an encode whose quality is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. For a video, that of its hardest sample. Absent for pictures with a side of less than 8 pixels.",
     example: 0.974,
   }),
   rate: z.number().min(0).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif.",
+      "On the output of an encode whose quality is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif, and the constant rate factor for video, which is that of the hardest chunk if chunks differ.",
     example: 72,
   }),
   cut: z

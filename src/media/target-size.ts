@@ -1,3 +1,4 @@
+import { fixedQuality } from "./auto-quality.ts";
 import { createPlan, planCopyWithin } from "./create-plan.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import { chapterBytes } from "./features/metadata.ts";
@@ -207,7 +208,7 @@ function soundsFor(options: VideoOptions, source: Source, plan: Plan): Sound[] {
   const trimmed = start > 0 || end !== null || plan.speed !== undefined;
   if (options.audio_bitrate !== undefined) return [{ bits: bitsOf(audio) }];
   const { channels, sample_rate } = options;
-  const best = QUALITIES.indexOf(options.quality ?? "medium");
+  const best = QUALITIES.indexOf(fixedQuality(options.quality) ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
     const needs = { quality, trimmed, channels, sample_rate, isLimited: true };
     const candidate = createAudioPlan(sourceForTrack(source, plan), audio.codec as Encoded["codec"], needs);

@@ -10,6 +10,7 @@ import {
   type PlannedPart,
   soundsOf,
   sourceSeconds,
+  type VideoPlan,
 } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import type { Source } from "./source.ts";
@@ -183,10 +184,24 @@ function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: Ch
 }
 
 /** Returns the plan that an encoder receives for a chunk: without the other audio tracks, and without the work done on its files later. */
-export function planOfChunk({ sounds, encryption, chapters, ...plan }: Plan, { sound = 0 }: Chunk): Plan {
+export function planOfChunk({ sounds, encryption, chapters, ...whole }: Plan, chunk: Chunk): Plan {
+  const { sound = 0 } = chunk;
+  const plan = whole.video ? { ...whole, video: videoOfChunk(whole.video, chunk) } : whole;
   const own = sounds?.[sound];
   const chunks = encodedChunks(plan);
   return own ? { ...plan, chunks, audio: own.audio, sound_track: own.track } : { ...plan, chunks };
+}
+
+/** Returns a video at the rate of a chunk: the best of the samples in it, or else of those next to it. */
+function videoOfChunk(video: VideoPlan | null, { start, end }: Pick<Chunk, "start" | "end">) {
+  if (video?.mode !== "encode" || !video.rates) return video;
+  const { rates, ...plain } = video;
+  const isWithin = (at: number) => at >= start && at < (end ?? Number.POSITIVE_INFINITY);
+  const own = rates.filter(({ at }) => isWithin(at));
+  const near = [rates.findLast(({ at }) => at < start), rates.find(({ at }) => !isWithin(at) && at >= start)];
+  const samples = own.length > 0 ? own : near.flatMap((sample) => sample ?? []);
+  const crf = Math.min(...samples.map((sample) => sample.crf));
+  return Number.isFinite(crf) ? { ...plain, rate: { crf } } : plain;
 }
 
 /** Returns a plan cut according to hints; joined videos stay whole, and ranges that are copied have their cuts. */

@@ -1,3 +1,4 @@
+import { plannedQuality } from "./auto-quality.ts";
 import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven, isSameFps } from "./features/fps.ts";
@@ -49,7 +50,7 @@ export function createVideoPlan(
     mode: "encode",
     codec,
     geometry,
-    rate: videoRate(codec, options),
+    rate: videoRate(codec, { ...options, quality: plannedQuality(options.quality) }),
     fps: outputFps(source, options),
     ...pictureNeeds(source, codec, options, geometry),
   };

@@ -9,19 +9,22 @@ import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { LISTS, readLists } from "../../src/media/ffmpeg/packet-count.ts";
-import { refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { refuseTools, type Toolset, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import type { ByteReader, Durably, Storage } from "../../src/runs/ports.ts";
 
 const run = promisify(execFile);
 
-/** Creates an encoder that runs local native ffmpeg with the wasm core's toolset and records its jobs. */
-export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob[] } {
+/** Creates an encoder that runs local native ffmpeg, by default with the wasm core's toolset, and records its jobs. */
+export function createNativeEncoder(
+  name = "native",
+  toolset: Toolset = WASM_TOOLS,
+): Encoder & { jobs: ChunkJob[] } {
   const jobs: ChunkJob[] = [];
   return {
     name,
     jobs,
-    refuse: (plan, source) => refuseTools(plan, source, WASM_TOOLS),
+    refuse: (plan, source) => refuseTools(plan, source, toolset),
     async encode(job) {
       jobs.push(job);
       const { plan, chunk, source, input, signal, onCounts } = job;
@@ -31,7 +34,7 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
         await writeFile(path, await input.read({ start: 0, end: input.size }));
         const out = await mkdtemp(join(folder, "out-"));
         const output = plan.kind === "adaptive_video" ? out : join(out, outputFile(plan, chunk).name);
-        const args = chunkArgs(plan, chunk, source, { input: path, output, lists: `${folder}/` }, WASM_TOOLS);
+        const args = chunkArgs(plan, chunk, source, { input: path, output, lists: `${folder}/` }, toolset);
         await run("ffmpeg", ["-v", "error", "-nostdin", "-y", ...args], { signal, timeout: 60_000 });
         const lists = new Map<string, string>();
         for (const name of Object.values(LISTS)) {

@@ -3,8 +3,14 @@ import { expect, test } from "vitest";
 import { PNG_SIGNATURE, pngChunk, u32 } from "../../src/encoders/images/png.ts";
 import { type Planes, readPlanes } from "../../src/encoders/images/png-planes.ts";
 import { similarityOf } from "../../src/encoders/images/similarity.ts";
+import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { bestRate, type MeasuredRate, nextRate } from "../../src/media/auto-quality.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
+import { planOfChunk } from "../../src/media/timeline.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
+import { placeSamples } from "../../src/runs/steps/measure-video.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
+import { argsOf } from "../ffmpeg/args-of.ts";
 import { imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 
@@ -53,6 +59,78 @@ test("auto is planned with the best quality that it may choose, and refused for 
     `options.quality "auto" needs a format with adjustable quality: jpeg, webp or avif, not ${format}.`;
   expect(() => createPlan(imageSource(), "image", { quality: "auto" })).toThrow(refused("png"));
   expect(() => createPlan(video, "animation", { quality: "auto" })).toThrow(refused("gif"));
+});
+
+const FILM = videoSource({ duration: 600, fps: 25 });
+const auto = createPlan(FILM, "video", { quality: "auto", width: 640 });
+
+test("a video of automatic quality is refused where no encoder has a constant quality", () => {
+  expect(auto.video).toMatchObject({ mode: "encode", measured: true, rate: { crf: 20 } });
+  expect(refuseTools(auto, FILM, NATIVE_TOOLS)).toBeNull();
+  expect(refuseTools(auto, FILM, FAST_TOOLS)).toBeNull();
+  expect(refuseTools(auto, FILM, { ...NATIVE_TOOLS, lacks: ["auto_quality"] })).toEqual({
+    code: "auto_quality",
+  });
+  expect(createWebCodecsEncoder({ sound: null }).refuse(auto, FILM)).toEqual({ code: "auto_quality" });
+  // Chunks can be joined only if their parameter sets do not depend on their rates.
+  expect(argsOf(FILM, "video", { quality: "auto", width: 640 })).toContain("-x264-params stitchable=1");
+  expect(argsOf(FILM, "video", { quality: "high", width: 640 })).not.toContain("stitchable");
+});
+
+test("a video of automatic quality keeps its sound as without the option", () => {
+  const { audio } = createPlan(FILM, "video", { width: 640 });
+  expect(auto.audio).toEqual(audio);
+});
+
+test.for([
+  ["bitrate", 1_000_000],
+  ["target_size", 1_000_000],
+  ["concat", [{ url: "https://a.example/b.mp4" }]],
+] as const)("a video of automatic quality excludes %s", ([name, value]) => {
+  const request = { input: "https://a.example/a.mp4", kind: "video" };
+  expect(() => parseTaskRequest({ ...request, options: { quality: "auto", [name]: value } })).toThrow(
+    `options.${name} and options.quality "auto" cannot both be given.`,
+  );
+});
+
+test("a chunk has the best rate of its samples, or else of those next to it", () => {
+  if (auto.video?.mode !== "encode") throw new Error("The video is not encoded.");
+  const rates = [
+    { at: 10, crf: 27 },
+    { at: 50, crf: 22 },
+    { at: 130, crf: 25 },
+  ];
+  const plan = { ...auto, video: { ...auto.video, rates } };
+  const rateOf = (start: number, end: number | null) => {
+    const { video } = planOfChunk(plan, { index: 0, track: "video", start, end });
+    return video && "rate" in video ? [video.rate, "rates" in video] : null;
+  };
+  expect(rateOf(0, 60)).toEqual([{ crf: 22 }, false]);
+  expect(rateOf(60, 120)).toEqual([{ crf: 22 }, false]);
+  expect(rateOf(120, null)).toEqual([{ crf: 25 }, false]);
+  expect(rateOf(180, null)).toEqual([{ crf: 25 }, false]);
+});
+
+test("samples lie where the source has the most bytes, as many as the time of the encode allows", () => {
+  const at = (chunk_seconds: number | null, seconds: number | null, plan = auto) =>
+    placeSamples(
+      {
+        plan,
+        decision: { encoder: "native", chunk_seconds, seconds, reason: { code: "refused" }, refusals: [] },
+      },
+      FILM,
+      [
+        { at: 33.3, bytes: 9000, key: false },
+        { at: 100, bytes: 90_000, key: true },
+        { at: 590, bytes: 20_000, key: false },
+      ],
+    );
+  expect(at(null, 5)).toEqual([{ start: 589.6, end: 590.4 }]);
+  expect(at(null, 600)).toHaveLength(12);
+  expect(at(60, 600)).toHaveLength(29);
+  expect(at(null, 600)[0]).toEqual({ start: 32.8, end: 33.6 });
+  const short = createPlan(FILM, "video", { quality: "auto", width: 640, start: 20, end: 20.4 });
+  expect(at(null, 5, short)).toEqual([{ start: 20, end: 20.4 }]);
 });
 
 /** Builds a PNG from rows that begin with their filter. */

@@ -23,8 +23,10 @@ const SLIDE = "smptehdbars=s=320x240";
 const FILM = "mandelbrot=s=320x240:maxiter=400:start_scale=0.05";
 const NOISE = "color=gray:s=160x120,noise=alls=90:allf=t:all_seed=7";
 
+type Kind = "image" | "animation" | "video";
+
 /** Opens a sample on native ffmpeg; everything but the input is in memory. */
-async function open(path: string, kind: "image" | "animation", options: object) {
+async function open(path: string, kind: Kind, options: object, chunk_seconds: number | null = null) {
   const storage = createMemoryStorage();
   const reader = await diskReader(path);
   const encoder = createNativeEncoder();
@@ -36,7 +38,7 @@ async function open(path: string, kind: "image" | "animation", options: object) 
     remote: null,
     inFlight: () => 1,
     offers: async () => [
-      { encoder: "native", chunk_seconds: null, refusal: null, chunks: 1, at_once: 1, seconds: null },
+      { encoder: "native", chunk_seconds, refusal: null, chunks: 1, at_once: 1, seconds: null },
     ],
     open: (key) => storageReader(storage, key),
     async probe(file) {
@@ -62,13 +64,13 @@ async function open(path: string, kind: "image" | "animation", options: object) 
   return { sample, storage, encoder };
 }
 
-async function encode(path: string, kind: "image" | "animation", options: object) {
-  const { sample, storage, encoder } = await open(path, kind, options);
+async function encode(path: string, kind: Kind, options: object, chunk_seconds: number | null = null) {
+  const { sample, storage, encoder } = await open(path, kind, options, chunk_seconds);
   const { size, score, key, plan } = await sample.encode();
   const output = join(home, `${size}-${encoder.jobs.length}.${plan.format}`);
   const stored = await storage.read(key);
   await writeFile(output, stored ? await readAll(stored.body) : "");
-  return { path: output, size, score: score ?? 0, quality: encoder.jobs.at(-1)?.plan.image?.quality };
+  return { path: output, size, score: score ?? 0, quality: encoder.jobs.at(-1)?.plan.image?.quality, sample };
 }
 
 test.for(["webp", "jpeg"] as const)("auto makes the smallest %s that looks the same", async (format) => {
@@ -106,4 +108,25 @@ test("an animation is measured in three of its frames, and its estimate has the 
   const scores: (number | null)[] = [];
   for await (const { score } of estimateOutput(sample)) scores.push(score);
   expect(scores.at(-1)).toBe(auto.score);
+});
+
+// A still picture, then noise.
+const HALVES = `${SLIDE}:r=10:d=2,format=yuv420p,setsar=1[a];color=gray:s=320x240:r=10:d=2,noise=alls=40:allf=t:all_seed=7,format=yuv420p[b];[a][b]concat`;
+
+test("a video has the rate of its hardest sample, or one rate for each chunk", async () => {
+  const clip = await makeClip("mp4", ["-f", "lavfi", "-i", HALVES, "-c:v", "libx264", "-crf", "14"]);
+  const whole = await encode(clip, "video", { quality: "auto" });
+  const cut = await encode(clip, "video", { quality: "auto" }, 2);
+  const high = await encode(clip, "video", { quality: "high" });
+  const [single, several] = [await whole.sample.search(), await cut.sample.search()];
+  const [easy, hard] = several?.rate.rates ?? [];
+  expect([easy?.at, hard?.at]).toEqual([0, 2]);
+  expect(easy?.crf).toBeGreaterThan((hard?.crf ?? 0) + 1);
+  expect(several?.rate.rate).toBe(hard?.crf);
+  expect(Math.abs((single?.rate.rate ?? 0) - (hard?.crf ?? 0))).toBeLessThanOrEqual(1);
+  expect([whole.score, cut.score].map((score) => score >= 0.97)).toEqual([true, true]);
+  expect(Math.max(whole.size, cut.size)).toBeLessThan(high.size);
+  const [own, fixed] = [await measureLikeness(cut.path, clip), await measureLikeness(high.path, clip)];
+  expect(own.frames).toBe(40);
+  expect(own.worst).toBeGreaterThan(fixed.worst - 0.01);
 });

@@ -36,6 +36,9 @@ export interface AnyOptions extends Omit<AllOptions, "quality"> {
   mode?: OptionsOf<"video">["mode"];
 }
 
+/** The kinds of output whose quality can be measured. */
+export const MEASURED: ReadonlySet<string> = new Set(["video", "image", "animation"] satisfies EncodeKind[]);
+
 /** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */
 export function kindsFor(source: Source): EncodeKind[] {
   const { kind, codecs, animated } = source;
@@ -69,10 +72,11 @@ export function withKind(kind: EncodeKind, { options, kind: from, ...settings }:
   const { overlay }: AnyOptions = options;
   const all = { ...options, ...(overlay && kind !== "video" && { overlay: withoutTimes(overlay) }) };
   const entries = Object.entries(all).filter(
-    ([name]) =>
+    ([name, value]) =>
       names.includes(name) &&
       !["format", "codec", "mode", "bitrate"].includes(name) &&
-      suits(kind, from, name),
+      suits(kind, from, name) &&
+      (value !== "auto" || name !== "quality" || MEASURED.has(kind)),
   );
   return {
     ...settings,

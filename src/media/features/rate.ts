@@ -37,6 +37,14 @@ const MeasuredQuality = oneOf([...QUALITIES, "auto"])
     default: "medium",
   });
 
+const MeasuredVideo = oneOf([...QUALITIES, "auto"])
+  .optional()
+  .meta({
+    description:
+      "Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the rate chosen. It concerns the pictures only: sound is copied or encoded as by default.",
+    default: "medium",
+  });
+
 /** The trade-off between size and quality, which determines the rates. */
 export const quality = optionGroup({
   options: {
@@ -47,7 +55,7 @@ export const quality = optionGroup({
           "Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.",
         default: "medium",
       }),
-      schemas: { image: MeasuredQuality, animation: MeasuredQuality },
+      schemas: { video: MeasuredVideo, image: MeasuredQuality, animation: MeasuredQuality },
       placed: true,
       words: qualityWords,
     }),
@@ -109,12 +117,17 @@ export function checkRate({ bitrate, target_size }: OptionValues<typeof rate.opt
   report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
 }
 
-/** Checks that a measured quality has no size limit. */
+const EXCLUDED = ["max_bytes", "bitrate", "target_size", "concat"] as const;
+
+/** Checks that a measured quality has neither a rate nor a size limit, and that the video to measure is a single one. */
 export function checkAutoQuality(
-  options: { quality?: string | undefined; max_bytes?: number | undefined },
+  options: { quality?: string | undefined } & { [N in (typeof EXCLUDED)[number]]?: unknown },
   report: Report,
 ): void {
-  if (!isAutoQuality(options) || options.max_bytes === undefined) return;
-  const whole = 'options.max_bytes and options.quality "auto" cannot both be given.';
-  report.addIssue(issue("max_bytes", 'cannot be given together with the quality "auto".', whole));
+  if (!isAutoQuality(options)) return;
+  for (const name of EXCLUDED) {
+    if (options[name] === undefined) continue;
+    const whole = `options.${name} and options.quality "auto" cannot both be given.`;
+    report.addIssue(issue(name, 'cannot be given together with the quality "auto".', whole));
+  }
 }

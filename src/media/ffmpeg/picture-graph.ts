@@ -284,7 +284,7 @@ export function videoArgs(
   until: number | null,
 ): string[] {
   const source = atSpeed(input, plan);
-  const tool = rateControlArgs(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
+  const tool = rateControlArgs(encoderOf(toolset, video), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const lastFilters = until === null || video.fps !== null ? [] : [lastFrameDuration(plan, source, until)];
   // Packets queued before the header is written reach bitstream filters in the encoder's time base (5.1), so it must be the file's.
@@ -296,6 +296,12 @@ export function videoArgs(
     ...colorArgs(videoColor(source, video)),
     ...timescaleArgs(plan),
   ];
+}
+
+// By default, x264 writes its rate into the parameter sets, and chunks with different sets cannot be joined.
+function encoderOf(toolset: Toolset, { codec, geometry, measured }: VideoEncode): Tool {
+  const encoder = videoTool(toolset, codec, geometry);
+  return measured && codec === "h264" ? addParams(encoder, "-x264-params", "stitchable=1") : encoder;
 }
 
 // Ticks per second of an output, which some containers fix.

@@ -1,6 +1,6 @@
 import type { Encoder } from "../../encoders/encoder.ts";
 import type { EncodeResult } from "../../encoders/run/encoding.ts";
-import type { MeasuredRate } from "../../media/auto-quality.ts";
+import type { ChosenRate } from "../../media/auto-quality.ts";
 import { containerOf, isIsobmff } from "../../media/containers.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
@@ -49,7 +49,7 @@ export interface InputEncode {
   /** Name of the output, without an extension. */
   name: string;
   /** The measured rate of an encode whose quality is `auto`, if it is already known. */
-  measured?: MeasuredRate;
+  measured?: ChosenRate;
 }
 
 /** Decides how to encode a source. Equal facts get the same plan, also after a restart of the run. */
@@ -66,7 +66,7 @@ export interface EncodedInput {
   plan: Plan;
   choice: EncoderChoice;
   encoded: EncodeResult;
-  measured?: MeasuredRate;
+  measured?: ChosenRate;
 }
 
 /**
@@ -174,6 +174,17 @@ export function placePlan(plan: Plan, chunks: Chunk[]): Plan {
 
 function isCopy({ video, audio }: Plan): boolean {
   return (video ?? audio)?.mode === "copy";
+}
+
+/** Plans a part of an encode, which keeps the encoder of the whole and is too short to cut. */
+export function decidePart(
+  { decision }: EncodeJob,
+  source: Source,
+  request: EncodeRequest,
+  hints: PlanHints,
+): EncodeJob {
+  const plan = uncutPlan(source, request, hints);
+  return { plan, decision: { ...decision, chunk_seconds: null } };
 }
 
 function uncutPlan(source: Source, { kind, options }: EncodeRequest, hints: PlanHints): Plan {

@@ -115,7 +115,7 @@ export async function encodeInput(
     encode.measured ?? (await measureQuality({ tools, encode, encodeInput, createDecide }, context));
   const decide: Decide = async (...facts) => {
     const job = await encode.decide(...facts);
-    return { ...job, plan: withRate(job.plan, measured.rate) };
+    return { ...job, plan: withRate(job.plan, measured) };
   };
   return { ...(await encodeSized(tools, { ...encode, decide }, context)), measured };
 }

@@ -14,7 +14,8 @@ import { listPictures, weighFile } from "../../mux/weigh.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { OutputEstimate } from "../estimate.ts";
 import type { ByteReader } from "../ports.ts";
-import { requestOfPart, type Sample } from "./sample.ts";
+import { rangesOf, requestOfPart, type Span } from "./part-request.ts";
+import type { Sample } from "./sample.ts";
 
 /**
  * Estimates an output. Yields one exact estimate when the whole encodes quickly, and one narrow range when a copy or bitrates determine
@@ -23,8 +24,9 @@ import { requestOfPart, type Sample } from "./sample.ts";
 export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;
   if (isQuick(sample) && exact) {
+    const { seconds: searching } = (await sample.search()) ?? { seconds: 0 };
     const { size, seconds, score } = await sample.encode();
-    yield { ...estimate(size, size, seconds), score };
+    yield { ...estimate(size, size, searching + seconds), score };
     return;
   }
   const bytes = forecastBytes(sample);
@@ -52,6 +54,8 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
   const total = sourceSeconds(plan);
   if (total === null || plan.concat) return;
   const method = methodOf(sample);
+  const search = await sample.search();
+  const score = search?.rate.score ?? null;
   const measure = await measureSource(sample, total);
   const excerpts: Excerpt[] = [];
   const spans: Span[] = [];
@@ -70,7 +74,9 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
     const covered = Math.min(1, (new Set(excerpts).size * method.length) / total);
     const sampling = Math.max(method.error, error * Math.sqrt(1 - covered));
     const margin = Math.min(0.95, exact ? sampling : sampling + OTHER_ERROR);
-    yield estimate(bytes * (1 - margin), bytes * (1 + margin), scaledSeconds(sample, excerpts));
+    const encoding = scaledSeconds(sample, excerpts);
+    const seconds = encoding === null ? null : encoding + (search?.seconds ?? 0);
+    yield { ...estimate(bytes * (1 - margin), bytes * (1 + margin), seconds), score };
     if (
       spans.length >= method.least &&
       (sampling <= Math.max(method.error, ENOUGH_ERROR) || covered >= ENOUGH_SHARE)
@@ -180,12 +186,6 @@ interface Excerpt {
 }
 
 type EncodedExcerpt = Omit<Excerpt, "weight" | "lead">;
-
-/** A part of the source in seconds. */
-interface Span {
-  start: number;
-  end: number;
-}
 
 /** How to sample a kind of output. */
 interface Method {
@@ -300,16 +300,6 @@ async function measureSource(
 
 const SEARCH_STEPS = 20;
 const MICRO = 1e-6;
-
-/** Returns the ranges of a trimmed source in the order of the output, with the seconds of source before each. */
-function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number })[] {
-  let from = 0;
-  return (parts ?? [{ start, end: start + total }]).map(({ start, end }) => {
-    const range = { start, end, from };
-    from += end - start;
-    return range;
-  });
-}
 
 async function encodeVideo(sample: Sample, span: Span): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;

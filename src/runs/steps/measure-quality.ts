@@ -1,57 +1,44 @@
-import { hasTransparency, type Planes, readPlanes } from "../../encoders/images/png-planes.ts";
-import { similarityOf } from "../../encoders/images/similarity.ts";
-import {
-  AUTO_RANGE,
-  bestRate,
-  type MeasuredRate,
-  nextRate,
-  type RateRange,
-} from "../../media/auto-quality.ts";
+import { AUTO_RANGE, bestRate, type ChosenRate, type RateRange } from "../../media/auto-quality.ts";
 import { roundTime } from "../../media/clock.ts";
 import type { ImageFormat } from "../../media/formats.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { PLAN_VERSION, type Plan, sourceEnd } from "../../media/plan.ts";
 import { imageQuality } from "../../media/rates.ts";
-import type { Source } from "../../media/source.ts";
 import type { WorkContext } from "../ports.ts";
-import { type Decide, type EncodedInput, encoderOf, type InputEncode } from "./decide-encode.ts";
-import * as errors from "./errors.ts";
-import { runFolder } from "./media-keys.ts";
-import type { StepTools } from "./step-tools.ts";
+import { type Decide, encoderOf } from "./decide-encode.ts";
+import { measureVideo } from "./measure-video.ts";
+import { comparePictures, createTrials, type Measuring, type Trials, tryRates } from "./quality-trials.ts";
 
-interface Measuring {
-  tools: StepTools;
-  encode: InputEncode;
-  encodeInput(tools: StepTools, encode: InputEncode, context: WorkContext): Promise<EncodedInput>;
-  createDecide(tools: StepTools): Decide;
+/** Chooses the rate of an encode whose quality is `auto`, with the task's encoder. */
+export async function measureQuality(measuring: Measuring, context: WorkContext): Promise<ChosenRate> {
+  const { tools, encode } = measuring;
+  const { source, request, extra, decide } = encode;
+  const job = await decide(source, request, { extra }, context);
+  await tools.turn?.(encoderOf(tools.encoders, job.decision.encoder));
+  return job.plan.video
+    ? measureVideo(measuring, job, context)
+    : measurePictures(measuring, job.plan, context);
 }
 
 /**
- * Chooses the rate of an encode whose quality is `auto`: encodes the picture, or stills of an animation, at several rates on the task's
- * encoder, and compares each with a PNG of the source in the same size. The whole search is one durable piece.
+ * Chooses the rate of a picture, a series or an animation: encodes it, or stills of it, at several rates, and compares each with a PNG
+ * of the source in the same size. The whole search is one durable piece.
  */
-export async function measureQuality(measuring: Measuring, context: WorkContext): Promise<MeasuredRate> {
-  const { tools, encode } = measuring;
-  const { source, request, extra, decide } = encode;
-  const { plan, decision } = await decide(source, request, { extra }, context);
-  await tools.turn?.(encoderOf(tools.encoders, decision.encoder));
+async function measurePictures(measuring: Measuring, plan: Plan, context: WorkContext): Promise<ChosenRate> {
   return context.durably(`measure ${PLAN_VERSION}`, async (signal) => {
-    const folder = `${runFolder("work", context.run_id)}measure/`;
-    const search = createTrials(measuring, plan, folder, {
-      run_id: context.run_id,
-      progress: async (percent) => context.progress(percent === null ? null : 0),
-      reportChoice: async () => {},
-      async durably(_, work) {
-        signal.throwIfAborted();
-        return work(signal);
-      },
-    });
+    const trials = createTrials(measuring, { ...context, name: "measure" }, signal);
+    const samples: SamplePicture[] = [];
+    for (const request of requestsOf(measuring.encode.request, plan))
+      samples.push({ request, original: await drawSource(trials, measuring, plan, request) });
     const range = rangeOf(plan.format as ImageFormat);
-    const tried: MeasuredRate[] = [];
-    for (let rate = nextRate(range, tried); rate !== null; rate = nextRate(range, tried))
-      tried.push({ rate, score: await search(rate, signal) });
-    await tools.storage.clear(folder);
-    return bestRate(range, tried) as MeasuredRate;
+    const tried = await tryRates(range, async (rate) => {
+      const scores: (number | null)[] = [];
+      for (const sample of samples) scores.push(await scoreOf(trials, measuring, sample, rate));
+      const measured = scores.flatMap((score) => score ?? []);
+      return measured.length === 0 ? null : Number(Math.min(...measured).toFixed(5));
+    });
+    await trials.clear();
+    return bestRate(range, tried) as ChosenRate;
   });
 }
 
@@ -69,90 +56,32 @@ interface SamplePicture {
   original: Uint8Array;
 }
 
-/** Returns a function that encodes all sampled pictures at a rate and returns the worst score. */
-function createTrials(measuring: Measuring, plan: Plan, folder: string, context: WorkContext) {
-  const { tools, encode, encodeInput, createDecide } = measuring;
-  const own: StepTools = { ...tools, shared: null, turn: async () => {} };
-  let count = 0;
-  let samples: Promise<SamplePicture[]> | null = null;
-
-  async function run(key: string, source: Source, request: EncodeRequest, decide: Decide) {
-    const name = `${++count}`;
-    const again = { ...encode, key, source, request, decide, id: `${encode.id}-measure-${name}` };
-    const { encoded } = await encodeInput(own, { ...again, out: `${folder}${name}/`, name }, context);
-    return encoded.key;
-  }
-
-  async function readFile(key: string): Promise<Uint8Array> {
-    const reader = await tools.open(key);
-    return reader.read({ start: 0, end: reader.size });
-  }
-
-  /** Converts a picture of the source or of an encoded file to a PNG with the output's background. */
-  async function asPng(key: string, source: Source, request: EncodeRequest, image = plan.image) {
-    const decideFreely = createDecide(own);
-    const decide: Decide = async (...facts) => {
-      const job = await decideFreely(...facts);
-      const png = job.plan.image && image && { ...job.plan.image, alpha: image.alpha, matte: image.matte };
-      return png ? { ...job, plan: { ...job.plan, image: png } } : job;
-    };
-    return readFile(await run(key, source, request, decide));
-  }
-
-  async function sample(): Promise<SamplePicture[]> {
-    const pictures: SamplePicture[] = [];
-    for (const request of requestsOf(encode.request, plan)) {
-      const options = { ...request.options, format: "png", quality: undefined };
-      const png = { kind: "image", options } as EncodeRequest;
-      pictures.push({ request, original: await asPng(encode.key, encode.source, png) });
-    }
-    return pictures;
-  }
-
-  async function scoreOf({ request, original }: SamplePicture, rate: number, signal: AbortSignal) {
-    const decideTrial: Decide = async (_, still, hints, now, missed) => {
-      const isWhole = request === encode.request;
-      const job = await (isWhole ? encode.decide : createDecide(own))(
-        encode.source,
-        still,
-        hints,
-        now,
-        missed,
-      );
-      return { ...job, plan: withRate(job.plan, rate) };
-    };
-    const fixed = { ...request, options: { ...request.options, quality: "high" } } as EncodeRequest;
-    const trial = await run(encode.key, encode.source, fixed, decideTrial);
-    const url = await tools.url(trial);
-    const source = await tools.probe(await tools.open(trial), { url }, signal, () => {});
-    const png = { kind: "image", options: { format: "png" } } as EncodeRequest;
-    const output = await asPng(trial, source, png, null);
-    return comparePictures(original, output);
-  }
-
-  return async (rate: number, signal: AbortSignal): Promise<number | null> => {
-    samples ??= sample();
-    const scores: (number | null)[] = [];
-    for (const picture of await samples) scores.push(await scoreOf(picture, rate, signal));
-    const measured = scores.flatMap((score) => score ?? []);
-    return measured.length === 0 ? null : Number(Math.min(...measured).toFixed(5));
-  };
+function drawSource(
+  trials: Trials,
+  { encode }: Measuring,
+  plan: Plan,
+  request: EncodeRequest,
+): Promise<Uint8Array> {
+  const options = { ...request.options, format: "png", quality: undefined };
+  return trials.draw(encode, { kind: "image", options } as EncodeRequest, plan.image);
 }
 
-async function comparePictures(original: Uint8Array, output: Uint8Array): Promise<number | null> {
-  const backgrounds = hasTransparency(original) || hasTransparency(output) ? [0, 255] : [0];
-  const scores: number[] = [];
-  for (const background of backgrounds) {
-    const [one, other]: [Planes, Planes] = [
-      await readPlanes(original, background),
-      await readPlanes(output, background),
-    ];
-    if (one.width !== other.width || one.height !== other.height) throw errors.notMeasurable();
-    const score = similarityOf(one, other);
-    if (score === null) return null;
-    scores.push(score);
-  }
-  return Math.min(...scores);
+async function scoreOf(
+  trials: Trials,
+  { tools, encode, createDecide }: Measuring,
+  { request, original }: SamplePicture,
+  rate: number,
+): Promise<number | null> {
+  const isWhole = request === encode.request;
+  const decideFreely = isWhole ? encode.decide : createDecide({ ...tools, shared: null });
+  const decide: Decide = async (_, ...facts) => {
+    const job = await decideFreely(encode.source, ...facts);
+    return { ...job, plan: withRate(job.plan, { rate }) };
+  };
+  const fixed = { ...request, options: { ...request.options, quality: "high" } } as EncodeRequest;
+  const key = await trials.encode({ request: fixed, decide });
+  const png = { kind: "image", options: { format: "png" } } as EncodeRequest;
+  return comparePictures(original, await trials.draw({ key, source: await trials.probe(key) }, png, null));
 }
 
 // Times of the measured frames as shares of the playing time, the same as those of an estimate's first excerpts.
@@ -187,6 +116,9 @@ function requestsOf(request: EncodeRequest, plan: Plan): EncodeRequest[] {
 }
 
 /** Returns the plan with a rate for its pictures, on the format's own scale. */
-export function withRate(plan: Plan, rate: number): Plan {
-  return plan.image ? { ...plan, image: { ...plan.image, quality: rate } } : plan;
+export function withRate(plan: Plan, { rate, rates }: Pick<ChosenRate, "rate" | "rates">): Plan {
+  const { image, video } = plan;
+  if (image) return { ...plan, image: { ...image, quality: rate } };
+  if (video?.mode !== "encode") return plan;
+  return { ...plan, video: { ...video, rate: { crf: rate }, ...(rates && { rates }) } };
 }

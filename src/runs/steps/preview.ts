@@ -20,10 +20,10 @@ import { blobOf, createBlobReader, storageReader } from "../../storage/readers.t
 import type { ByteReader, Storage } from "../ports.ts";
 import type { Preview, PreviewPart, PreviewView } from "../preview.ts";
 import * as errors from "./errors.ts";
+import { picturesOf, requestOfPart } from "./part-request.ts";
 import {
   type OpenedInput,
   openSample,
-  requestOfPart,
   SAMPLE_FOLDER,
   type Sample,
   type SampleChanges,
@@ -144,10 +144,12 @@ function shownRange({ plan, source: { duration } }: Sample, moment: number) {
   return plan.concat ? { start: plan.start, end: duration ?? null } : rangeAt(plan, moment);
 }
 
-// Joined files cannot be trimmed, so the first is encoded alone, with the rates of the whole.
+// Joined files cannot be trimmed, so the first is encoded alone, with the rates of the whole. A search in the whole would take too long.
 function sampleOfPart({ sample, open }: OpenPreview, part: EncodeRequest): Promise<Sample> {
   const { concat: _, ...options }: Record<string, unknown> = { ...part.options };
-  return sample.plan.concat ? open({ kind: part.kind, options } as EncodeRequest) : Promise.resolve(sample);
+  return sample.plan.concat || isAutoQuality(part.options)
+    ? open({ kind: part.kind, options } as EncodeRequest)
+    : Promise.resolve(sample);
 }
 
 async function* previewPicture(
@@ -423,12 +425,6 @@ function sizeOf({ plan: { renditions, video }, source }: Sample): { width: numbe
   const geometry = renditions[0]?.geometry ?? (video?.mode === "encode" ? video.geometry : null);
   const { width = 0, height = 0 } = geometry ?? source;
   return { width, height };
-}
-
-// Sound, text tracks, covers and chapters do not show in a frame.
-function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
-  const more = kind === "video" ? { mute: true, metadata: "strip" } : { mute: true };
-  return { kind, options: { ...options, ...more } } as EncodeRequest;
 }
 
 /** Returns a few pictures around a moment; for adaptive video, its group of pictures from the start. */

@@ -1,14 +1,14 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
-import { isAutoQuality, type MeasuredRate } from "../../media/auto-quality.ts";
+import { type ChosenRate, isAutoQuality } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
-import { createPlan, cutPlan } from "../../media/index.ts";
+import { cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { type Plan, rangeAt } from "../../media/plan.ts";
+import type { Plan } from "../../media/plan.ts";
 import type { Decision } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
-import { decideEncode, type EncodeJob, encoderOf } from "./decide-encode.ts";
+import { decideEncode, decidePart, type EncodeJob, encoderOf } from "./decide-encode.ts";
 import { createDecide, encodeInput } from "./encode.ts";
 import * as errors from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
@@ -34,11 +34,19 @@ export interface Sample {
   /** Whether the task's own encoder encodes the sample; another encoder's files differ somewhat in size. */
   readonly exact: boolean;
   readonly signal: AbortSignal;
+  /** Searches for the rate, once, if the quality is `auto`; otherwise null. Rejects with the errors of the encodes. */
+  search(): Promise<RateSearch | null>;
   /**
    * Encodes the whole, or another request for the same input, as the task would. The output lasts until the next call. Rejects with
    * the errors of the encode, and with the signal's reason.
    */
   encode(request?: EncodeRequest, changes?: SampleChanges): Promise<SampleOutput>;
+}
+
+/** The chosen rate of a sample, and the seconds that the search took. */
+export interface RateSearch {
+  rate: ChosenRate;
+  seconds: number;
 }
 
 /** How a sample differs from what its request asks for. */
@@ -126,11 +134,18 @@ export async function openSample(
     out: SAMPLE_FOLDER,
     name: tools.stem,
   };
-  let measured: Promise<MeasuredRate> | undefined;
+  let searched: Promise<RateSearch> | undefined;
 
-  function measure(): Promise<MeasuredRate> {
-    measured ??= measureQuality({ tools: sampleTools, encode: whole, encodeInput, createDecide }, context);
-    return measured;
+  function search(): Promise<RateSearch> {
+    searched ??= searchOnce();
+    return searched;
+  }
+
+  async function searchOnce(): Promise<RateSearch> {
+    const start = performance.now();
+    const measuring = { tools: sampleTools, encode: whole, encodeInput, createDecide };
+    const rate = await measureQuality(measuring, context);
+    return { rate, seconds: (performance.now() - start) / 1000 };
   }
 
   async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
@@ -150,8 +165,8 @@ export async function openSample(
     const encoders = changeJob
       ? tools.encoders.map((each) => ({ ...each, encode: (work: ChunkJob) => each.encode(changeJob(work)) }))
       : tools.encoders;
+    const rate = isAutoQuality(part.options) ? (await search()).rate : null;
     const start = performance.now();
-    const rate = isAutoQuality(part.options) ? await measure() : null;
     const { plan, encoded: file } = await encodeInput(
       { ...sampleTools, encoders },
       { ...whole, request: part, decide, ...(rate && { measured: rate }) },
@@ -181,6 +196,7 @@ export async function openSample(
     at_once: encoder ? tools.inFlight(encoder) : 1,
     exact,
     signal,
+    search: async () => (isAutoQuality(request.options) ? search() : null),
     encode,
   };
 }
@@ -192,17 +208,6 @@ function countChunks({ plan, decision: { chunk_seconds } }: EncodeJob): number {
 
 /** Key prefix of a sample's files. */
 export const SAMPLE_FOLDER = `out/${SAMPLE}/`;
-
-// A part keeps the whole's encoder, and is too short to cut.
-function decidePart(
-  { decision }: EncodeJob,
-  source: Source,
-  { kind, options }: EncodeRequest,
-  hints: PlanHints,
-): EncodeJob {
-  const plan = createPlan(source, kind, options, { ...hints, chunk_seconds: Number.POSITIVE_INFINITY });
-  return { plan, decision: { ...decision, chunk_seconds: null } };
-}
 
 async function openInput(tools: StepTools, url: string, key: string, signal: AbortSignal) {
   const { file, reader, mime } = await tools.inputs.open(url, signal);
@@ -218,43 +223,4 @@ async function openInput(tools: StepTools, url: string, key: string, signal: Abo
 function checkSeconds(source: Source, maxSeconds: number): void {
   const seconds = mediaSeconds(source);
   if (seconds > maxSeconds) throw errors.inputTooLong({ seconds, maxSeconds });
-}
-
-/**
- * Returns the request for a part of an output, from `start` to `end` in seconds of the source, with the bitrate, overlays and fades that
- * the whole has there.
- */
-export function requestOfPart(
-  { kind, options }: EncodeRequest,
-  plan: Plan,
-  { start, end }: { start: number; end: number },
-): EncodeRequest {
-  const { speed = 1, video } = plan;
-  const range = rangeAt(plan, start);
-  const offset = range.at + (start - range.start) / speed;
-  const part: Record<string, unknown> = { ...options, start, end, parts: undefined };
-  if (part.target_size !== undefined && video?.mode === "encode" && "bitrate" in video.rate) {
-    delete part.target_size;
-    part.bitrate = video.rate.bitrate;
-  }
-  if (offset > 0) delete part.fade_in;
-  const isLast = plan.parts === undefined || range === plan.parts.at(-1);
-  if (!isLast || end < (range.end ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
-  if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
-  if ((kind === "video" || kind === "animation") && options.text)
-    part.text = options.text.map((text) => shifted(text, offset));
-  return { kind, options: part } as EncodeRequest;
-}
-
-// Starts a drawing too late to appear, because removing an overlay would renumber the extra inputs.
-const NEVER = 1e6;
-
-function shifted<T extends { start?: number | undefined; end?: number | undefined }>(
-  drawing: T,
-  offset: number,
-): T {
-  const { start = 0, end } = drawing;
-  if (end !== undefined && end <= offset) return { ...drawing, start: NEVER, end: undefined };
-  const shown = { ...drawing, start: Math.max(0, start - offset) };
-  return end === undefined ? shown : { ...shown, end: end - offset };
 }

@@ -48,6 +48,7 @@ export type OptionsOf<K extends StepKind> = OptionTypes[K];
 
 const TYPES: Readonly<Record<string, string>> = {
   quality: "Quality",
+  "video.quality": "AutoQuality",
   "image.quality": "AutoQuality",
   "animation.quality": "AutoQuality",
   rotate: "Turn",

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { isAutoQuality } from "../auto-quality.ts";
+import { feature } from "../feature.ts";
+
+/** Encodes pictures at a rate that is measured first, which may differ between chunks. */
+export const auto_quality = feature({
+  options: {},
+  fields: {
+    /** Whether the rate is measured. */
+    measured: z.literal(true).exactOptional(),
+    /** The rate at times of the source in seconds, ascending, from which chunks take theirs; absent for one rate. */
+    rates: z
+      .array(z.strictObject({ at: z.number().min(0).max(1e7), crf: z.number().min(0).max(63) }))
+      .max(1000)
+      .exactOptional(),
+  },
+  part: "video",
+  plan: (options, _, codec) => (isAutoQuality(options) && codec !== null ? { measured: true } : {}),
+  doneBy: { native: true, stock: true, fast: true },
+  refusal: { code: "auto_quality", clause: () => "it cannot measure the quality of a video" },
+});

@@ -1,0 +1,63 @@
+import type { EncodeRequest } from "../../media/options.ts";
+import { type Plan, rangeAt } from "../../media/plan.ts";
+
+/** A part of the source in seconds. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Returns the ranges of a trimmed source in the order of the output, with the seconds of source before each. */
+export function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number })[] {
+  let from = 0;
+  return (parts ?? [{ start, end: start + total }]).map(({ start, end }) => {
+    const range = { start, end, from };
+    from += end - start;
+    return range;
+  });
+}
+
+/** Returns a request for the pictures alone: without sound, text tracks, covers and chapters. */
+export function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
+  const more = kind === "video" ? { mute: true, metadata: "strip" } : { mute: true };
+  return { kind, options: { ...options, ...more } } as EncodeRequest;
+}
+
+/**
+ * Returns the request for a part of an output, from `start` to `end` in seconds of the source, with the bitrate, overlays and fades that
+ * the whole has there.
+ */
+export function requestOfPart(
+  { kind, options }: EncodeRequest,
+  plan: Plan,
+  { start, end }: { start: number; end: number },
+): EncodeRequest {
+  const { speed = 1, video } = plan;
+  const range = rangeAt(plan, start);
+  const offset = range.at + (start - range.start) / speed;
+  const part: Record<string, unknown> = { ...options, start, end, parts: undefined };
+  if (part.target_size !== undefined && video?.mode === "encode" && "bitrate" in video.rate) {
+    delete part.target_size;
+    part.bitrate = video.rate.bitrate;
+  }
+  if (offset > 0) delete part.fade_in;
+  const isLast = plan.parts === undefined || range === plan.parts.at(-1);
+  if (!isLast || end < (range.end ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
+  if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
+  if ((kind === "video" || kind === "animation") && options.text)
+    part.text = options.text.map((text) => shifted(text, offset));
+  return { kind, options: part } as EncodeRequest;
+}
+
+// Starts a drawing too late to appear, because removing an overlay would renumber the extra inputs.
+const NEVER = 1e6;
+
+function shifted<T extends { start?: number | undefined; end?: number | undefined }>(
+  drawing: T,
+  offset: number,
+): T {
+  const { start = 0, end } = drawing;
+  if (end !== undefined && end <= offset) return { ...drawing, start: NEVER, end: undefined };
+  const shown = { ...drawing, start: Math.max(0, start - offset) };
+  return end === undefined ? shown : { ...shown, end: end - offset };
+}
