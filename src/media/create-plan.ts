@@ -16,7 +16,7 @@ import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
 import { findTruncatedFile } from "./features/partial.ts";
-import { copiedChunks, type Splice, type SpliceRefusal } from "./features/splice-plan.ts";
+import { rangesOf, type Splice, type SpliceRefusal, splicedChunks } from "./features/splice-plan.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
@@ -31,6 +31,7 @@ import {
   FORMATS,
   type ImageFormat,
   STORYBOARD_DEFAULTS,
+  type VideoFormat,
   WEBP_MAX_SIDE,
 } from "./formats.ts";
 import type {
@@ -60,14 +61,17 @@ import {
   withRanges,
 } from "./timeline.ts";
 import {
+  continuePictures,
   copyPictures,
   copySound,
   copySoundOnly,
   createVideoPlan,
+  holdsCopiedSound,
   matteFor,
   pictureNeeds,
   soundFormat,
   videoFormat,
+  withoutSmart,
 } from "./video-plan.ts";
 
 function createImage(
@@ -174,36 +178,59 @@ export function planCopyWithin(
   return size !== null && size.least + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
 }
 
-/** Plans a video whose parts are copied; chunks are absent before the packets are read. Null for any other video. */
-function planCopiedParts(source: Source, requested: VideoOptions, { splice }: PlanHints): Plan | null {
-  if (requested.mode !== "copy") return null;
-  const { parts: ranges, ...options } = withRanges(requested, source);
-  if (!ranges) return null;
+/**
+ * Plans a video whose parts are copied, with encoded pieces around the cuts in the mode `smart`. A copy has no chunks before the packets
+ * are read. Null for any other video, and for one of which nothing can be copied.
+ */
+function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints): Plan | null {
+  const { mode } = options;
+  const ranges = mode === "copy" || mode === "smart" ? rangesOf(source, options) : null;
+  if (!ranges || (mode === "copy" && ranges.length === 1)) return null;
+  const isRefused = splice ? "fault" in splice : false;
+  if (mode === "copy" && splice && "fault" in splice) throw errors.copyPartsRefused(splice);
+  if (mode === "smart" && (!splice || isRefused)) return null;
+  const usable = splice && !("fault" in splice) ? splice : null;
   const format = videoFormat(options, source);
-  const video = copyPictures(source, movingPicture(source), format, options);
-  if (splice && "fault" in splice) throw errors.copyPartsRefused(splice);
-  const span = placeRanges(splice?.parts ?? ranges, { speed: 1, fps: null });
+  const picture = movingPicture(source);
+  const video = usable?.sets
+    ? continuePictures(source, picture, usable.sets)
+    : copyPictures(source, picture, format, { codec: options.codec });
+  const cuts = mode === "copy" ? (usable?.parts.filter((part) => part !== null) ?? ranges) : ranges;
+  const placed = placeRanges(cuts, { speed: 1, fps: null });
+  const span = ranges.length > 1 ? placed : createSpan(options, source.duration, source.duration_estimated);
   const soundOptions = { ...options, quality: fixedQuality(options.quality) };
   const sound = soundPlan(source, FORMATS.video[format].audio, soundOptions, span, true);
-  if (sound.audio) sound.audio = copySound(sourceForTrack(source, sound), format);
-  const plan = blank("video", format, span);
-  return {
-    ...plan,
+  if (sound.audio) sound.audio = copiedSound(source, format, sound, mode === "smart");
+  const base = blank("video", format, span);
+  const chunks = usable ? splicedChunks(placed.parts ?? [], usable) : [];
+  const heard = { index: chunks.length, track: "audio", start: span.start, end: span.end } as const;
+  const plan = {
+    ...base,
     ...planTags(source, format, options.metadata),
     ...planSubtitles(source, options),
-    ...planChapters(source, format, options.metadata, plan),
-    frames: splice ? splice.parts.reduce((sum, { pictures }) => sum + pictures, 0) : null,
+    ...planChapters(source, format, options.metadata, base),
     video,
     ...sound,
     ...languageFact(source, sound),
-    chunks: splice ? copiedChunks(span.parts ?? [], splice) : [],
+    chunks: sound.audio?.mode === "encode" ? [...chunks, heard] : chunks,
   };
+  return { ...plan, frames: frameCount(source, span, null) };
+}
+
+function copiedSound(
+  source: Source,
+  format: VideoFormat,
+  sound: Pick<Plan, "audio" | "sound_track">,
+  mayEncode: boolean,
+): Plan["audio"] {
+  const own = sourceForTrack(source, sound);
+  return mayEncode && !holdsCopiedSound(own, format) ? sound.audio : copySound(own, format);
 }
 
 function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): Plan {
-  const copied = planCopiedParts(source, requested, hints);
-  if (copied) return copied;
-  const { parts, ...options } = withRanges(requested, source);
+  const spliced = planSplice(source, requested, hints);
+  if (spliced) return spliced;
+  const { parts, ...options } = withRanges(withoutSmart(source, requested), source);
   const picture = movingPicture(source);
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";

@@ -24,6 +24,7 @@ import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
 import { parts, picture_parts } from "./features/parts.ts";
+import { smart } from "./features/smart.ts";
 import {
   ignored_profile,
   main_tracks,
@@ -54,6 +55,7 @@ export const FEATURES = {
   concat_ranges,
   parts,
   picture_parts,
+  smart,
   main_tracks,
   partial,
   assumed_colors,

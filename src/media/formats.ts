@@ -100,6 +100,8 @@ export const DEFAULT_FORMAT = {
 
 /** Whether media is encoded when an option needs it, or always copied. */
 export const COPY_MODES = ["auto", "copy"] as const;
+/** The modes of a video: `smart` encodes only around cuts. */
+export const VIDEO_MODES = [...COPY_MODES, "smart"] as const;
 /** The audio codecs that each video format can hold, the default first. */
 export const SOUND_CODECS = {
   mp4: ["aac", "mp3", "opus"],

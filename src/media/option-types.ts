@@ -62,11 +62,11 @@ export type VideoOptions = (
     }
 ) & {
   /**
-   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts.
+   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts. `smart` cuts at the exact picture: it copies whole groups of pictures and encodes only those around a cut.
    *
    * @default "auto"
    */
-  mode?: "auto" | "copy" | undefined;
+  mode?: "auto" | "copy" | "smart" | undefined;
   /**
    * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the rate chosen. It concerns the pictures only: sound is copied or encoded as by default.
    *

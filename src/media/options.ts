@@ -19,6 +19,7 @@ import {
   FORMATS,
   type StepKind,
   VIDEO_CODECS,
+  VIDEO_MODES,
   type VideoCodec,
   type VideoFormat,
 } from "./formats.ts";
@@ -56,10 +57,12 @@ const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S
 const COPY_NAMES: ReadonlySet<string> = new Set(["mode", "format", "codec"]);
 
 function checkCopy(options: { mode?: string | undefined }, report: Report): void {
-  if (options.mode !== "copy") return;
+  const { mode } = options;
+  if (mode !== "copy" && mode !== "smart") return;
   for (const [name, value] of Object.entries(options)) {
-    if (!changesDefault(name, value) || COPY_NAMES.has(name) || isCopyable(name)) continue;
-    const whole = `options.${name} needs an encode, which options.mode "copy" rules out.`;
+    const isSingle = mode === "smart" && name === "concat";
+    if (!changesDefault(name, value) || COPY_NAMES.has(name) || (isCopyable(name) && !isSingle)) continue;
+    const whole = `options.${name} needs an encode, which options.mode "${mode}" rules out.`;
     report.addIssue(issue(name, "cannot be given for a copy.", whole));
   }
 }
@@ -94,9 +97,9 @@ export const VideoOptions = optionsOf("video", {
     .meta({
       description: `The codec of the pictures: ${codecsOf()}. By default the first one of the format.`,
     }),
-  mode: oneOf(COPY_MODES).optional().meta({
+  mode: oneOf(VIDEO_MODES).optional().meta({
     description:
-      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts.",
+      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts. `smart` cuts at the exact picture: it copies whole groups of pictures and encodes only those around a cut.",
     default: "auto",
   }),
   ...videoSchemas,

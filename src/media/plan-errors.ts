@@ -28,6 +28,13 @@ const SPLICE_FAULTS = {
   codec: "groups of pictures in its codec cannot be told apart",
   hidden: "the edit list of the source hides a part of it",
   damaged: "the packets of the source could not be read",
+  other_codec: "its pictures are not H.264",
+  new_codec: "the option codec asks for another codec than that of the source",
+  pixels: "its pictures are interlaced, or are not stored in 8 bits as 4:2:0",
+  shape: "its pictures are mirrored, have odd sides or have pixels that are not square",
+  sets: "its parameter sets cannot stand beside those of another encoder",
+  short: "no whole group of pictures that begins with an IDR picture lies within the parts",
+  output: "the output format cannot hold its pictures",
   entry:
     "has no keyframe near its start at which a decoder can forget all pictures before it (an IDR picture)",
 } as const;
@@ -45,6 +52,8 @@ export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
 
 /** Why packets of a source cannot be copied part by part. */
 export type SpliceFault = keyof typeof SPLICE_FAULTS;
+/** The codes of {@link SpliceFault}. */
+export const SPLICE_FAULT_CODES = Object.keys(SPLICE_FAULTS) as [SpliceFault, ...SpliceFault[]];
 
 type Codec = string | null | undefined;
 
@@ -203,6 +212,9 @@ export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: num
 
 export const copyPartsRefused = ({ fault, part }: { fault: SpliceFault; part?: number }) =>
   copy(`${part === undefined ? "" : `part ${part} `}${SPLICE_FAULTS[fault]}`);
+/** Returns the sentence that says why all of a video is encoded, and not only the pictures around its cuts. */
+export const describeSpliceFault = ({ fault }: { fault: SpliceFault }) =>
+  `Nothing could be copied: ${SPLICE_FAULTS[fault]}.`;
 export const copySoundParts = () =>
   copy("parts of sound alone are joined to the sample, which needs an encode; leave out mode");
 

@@ -49,6 +49,20 @@ export function encodedChunks({ chunks }: Pick<Plan, "chunks">): Chunk[] {
   return chunks.filter(({ copy }) => copy === undefined);
 }
 
+/** Returns the ranges of the source in a spliced plan, in the order of the output. */
+export function partsOf(plan: Plan): readonly PlannedPart[] {
+  return plan.parts ?? [{ start: plan.start, end: sourceEnd(plan) ?? plan.start, at: 0 }];
+}
+
+/** Returns the part of a spliced plan that an encoder does; other plans are returned whole. */
+export function encodedPart(plan: Plan): Plan {
+  if (!isSpliced(plan) || plan.duration === null || plan.audio?.mode === "encode") return plan;
+  const chunks = encodedChunks(plan);
+  const duration = chunks.reduce((sum, { start, end }) => sum + (end ?? start) - start, 0);
+  const share = plan.duration > 0 ? duration / plan.duration : 1;
+  return { ...plan, chunks, duration, frames: plan.frames && Math.ceil(plan.frames * share) };
+}
+
 /** Returns the seconds of source that a plan spans; null when unknown. */
 export function sourceSeconds({ duration, speed = 1 }: Plan): number | null {
   return duration === null ? null : duration * speed;

@@ -101,6 +101,8 @@ export interface Decision {
 export type DecisionReason =
   /** Nothing is re-encoded. */
   | { code: "copied" }
+  /** Only the pictures around cuts are encoded. */
+  | { code: "spliced" }
   /** Joined videos: the pictures are copied, and the audio is encoded. */
   | { code: "joined" }
   /** Another encoder could do the work too, but would take longer. */

@@ -2,7 +2,7 @@ import { GIB } from "../util/bytes.ts";
 import { NATIVE_COSTS, NATIVE_MEMORY, type NativeWork, nativeWork } from "./costs.ts";
 import { MediaError } from "./errors.ts";
 import { joinsByCopy } from "./features/concat-plan.ts";
-import { type Chunk, encodedChunks, outputSeconds, type Plan } from "./plan.ts";
+import { type Chunk, encodedChunks, isSpliced, outputSeconds, type Plan } from "./plan.ts";
 import {
   type Decision,
   type DecisionReason,
@@ -198,6 +198,7 @@ function reasonOf(
   slower: readonly Offer[],
   refusals: readonly Refusal[],
 ): DecisionReason {
+  if (isSpliced(plan)) return { code: "spliced" };
   if (isCopy(plan)) return { code: "copied" };
   if (joinsByCopy(plan)) return { code: "joined" };
   const times = slower.flatMap((offer) => (offer.seconds === null ? [] : [offer.seconds]));

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SPLICE_FAULT_CODES } from "./plan-errors.ts";
 import { Refusal } from "./refusal.ts";
 import { SourceFacts } from "./source-facts.ts";
 
@@ -104,12 +105,22 @@ const waveform = z
 
 const cuts = z.array(
   z.object({
-    start: z.number().min(0),
-    end: z.number().min(0),
+    start: z.number().min(0).meta({ description: "Start in the source, in seconds." }),
+    end: z.number().min(0).meta({ description: "End in the source, in seconds." }),
     pictures: z.int().min(0),
-    sound: z.number().min(0).optional(),
+    copied: z.int().min(0).meta({ description: "The pictures that are copied; the others are encoded." }),
+    sound: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: "Seconds of copied sound; absent if the sound is encoded, or there is none." }),
   }),
 );
+
+const fallback = z.object({
+  code: z.enum(SPLICE_FAULT_CODES),
+  reason: z.string().meta({ description: "A sentence that says why." }),
+});
 
 /** Probed media: the output of a step and the input of the next. */
 export const Source = SourceFacts.extend({
@@ -190,7 +201,10 @@ export const Source = SourceFacts.extend({
     }),
   cuts: cuts.optional().meta({
     description:
-      "On the output of a copy in parts: the spans of the source that it contains, in order, each with its pictures and its seconds of sound.",
+      "On the output of a copy in parts, or of a smart cut: the spans of the source that it contains, in order.",
+  }),
+  fallback: fallback.optional().meta({
+    description: "On the output of a smart cut of which all is encoded: why nothing could be copied.",
   }),
   encoder: z
     .string()

@@ -2,6 +2,7 @@ import { plannedQuality } from "./auto-quality.ts";
 import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven, isSameFps } from "./features/fps.ts";
+import type { ParameterSets } from "./features/smart.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { needsFeature, planPictures } from "./features.ts";
 import { BLACK, parseColor } from "./fields.ts";
@@ -11,6 +12,7 @@ import {
   DEFAULT_FORMAT,
   FORMATS,
   SOUND_CODECS,
+  VIDEO_CODECS,
   type VideoCodec,
   type VideoFormat,
   WAV_CODECS,
@@ -142,7 +144,8 @@ function isPlain(source: Source, codec: VideoCodec): boolean {
 export function videoFormat(options: VideoOptions, source: Source): VideoFormat {
   if (options.format !== undefined) return options.format;
   const formats = Object.keys(FORMATS.video) as VideoFormat[];
-  const own = options.mode === "copy" ? formats.find((format) => holdsPictures(format, source)) : undefined;
+  const copies = options.mode === "copy" || options.mode === "smart";
+  const own = copies ? formats.find((format) => holdsPictures(format, source)) : undefined;
   return own ?? DEFAULT_FORMAT.video;
 }
 
@@ -179,6 +182,44 @@ export function copySound(source: Source, format: VideoFormat): AudioPlan {
   const codec = SOUND_CODECS[format].find((each) => each === own);
   if (codec) return { mode: "copy", codec };
   throw errors.copySoundNotInVideo({ format, codec: own });
+}
+
+/** Returns whether a video format can hold the audio of a source as it is. */
+export function holdsCopiedSound(source: Source, format: VideoFormat): boolean {
+  return (
+    containerOf(source).copies_sound && SOUND_CODECS[format].some((each) => each === source.codecs?.audio)
+  );
+}
+
+// Twice as good as the best quality level needs to be: the pieces are short, and lie between pictures without loss.
+const CONTINUED_CRF = 14;
+
+/** Plans pieces that are encoded as the source's own pictures are stored, for a decoder that has their parameter sets. */
+export function continuePictures(
+  source: Source,
+  stored: StoredPicture,
+  parameter_sets: ParameterSets,
+): VideoPlan {
+  const rotate = toRightAngle(-stored.rotate);
+  const geometry = createGeometry(stored, { rotate }, { even: true, alpha: false });
+  return {
+    mode: "encode",
+    codec: "h264",
+    geometry,
+    rate: { crf: CONTINUED_CRF },
+    fps: null,
+    ...pictureNeeds(source, "h264", {}, geometry),
+    parameter_sets,
+  };
+}
+
+/** Returns options that encode all of a video where a smart cut cannot copy anything, or has nothing to cut. */
+export function withoutSmart(source: Source, options: VideoOptions): VideoOptions {
+  if (options.mode !== "smart") return options;
+  const own = VIDEO_CODECS.find((each) => each === source.codecs?.video);
+  const codec =
+    options.codec ?? (own && holdsPictures(videoFormat(options, source), source) ? own : undefined);
+  return { ...options, mode: undefined, format: videoFormat(options, source), codec };
 }
 
 /** Returns the format of sound: the requested one, or for a copy the first that holds the codec of `source`. */

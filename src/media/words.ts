@@ -153,6 +153,8 @@ export function describeDecision({
   switch (reason.code) {
     case "copied":
       return "Copied without re-encoding.";
+    case "spliced":
+      return "Copied, except for the pictures around the cuts.";
     case "joined":
       return "The pictures are copied; only the sound is encoded.";
     case "faster": {

@@ -238,13 +238,18 @@ export async function* packetsOf(track: InputTrack, options: PacketRetrievalOpti
   }
 }
 
-async function countPackets(track: InputTrack): Promise<number> {
+export async function countPackets(track: InputTrack): Promise<number> {
   let count = 0;
   for await (const _ of packetsOf(track, FACTS_ONLY)) count++;
   return count;
 }
 
-async function* copies(track: InputTrack, at: number, empty: boolean): AsyncGenerator<EncodedPacket, void> {
+/** Yields the packets of a track, `at` seconds later; zeros replace their bytes if they are `empty`. */
+export async function* copies(
+  track: InputTrack,
+  at: number,
+  empty: boolean,
+): AsyncGenerator<EncodedPacket, void> {
   const options = empty ? FACTS_ONLY : {};
   for await (const packet of packetsOf(track, options)) {
     yield copyPacket(packet, packet.timestamp + at, empty);

@@ -8,12 +8,14 @@ import {
 import { EPSILON_SECONDS, roundTime } from "../media/clock.ts";
 import { isIsobmff } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
-import type {
-  CopiedRange,
-  SourceRange,
-  Splice,
-  SpliceRefusal,
-  SpliceRequest,
+import { type ParameterSets, PROFILES } from "../media/features/smart.ts";
+import {
+  type CopiedRange,
+  isBefore,
+  type SourceRange,
+  type Splice,
+  type SpliceRefusal,
+  type SpliceRequest,
 } from "../media/features/splice-plan.ts";
 import type { Source } from "../media/source.ts";
 import { startsFresh } from "../probe/codec-headers.ts";
@@ -21,16 +23,33 @@ import { openPackets } from "../probe/entries.ts";
 import { listsTracks, pictureTrack, soundTrack } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
+import {
+  type AvcSets,
+  idsOf,
+  isSameSets,
+  readAvcSets,
+  readInBandSets,
+  toSizedUnit,
+  writeAvcRecord,
+} from "./avc-sets.ts";
 import * as errors from "./errors.ts";
-import { type CopiedPictures, type CopiedSound, copyPacket, openedSound } from "./packets.ts";
+import {
+  type CopiedPictures,
+  type CopiedSound,
+  copies,
+  copyPacket,
+  countPackets,
+  type Opener,
+  openedSound,
+} from "./packets.ts";
 
 const FACTS_ONLY = { metadataOnly: true } as const;
 
-/** Finds the packets that {@link SpliceRequest.ranges} copy. Rejects only when aborted, or when the file cannot be read. */
+/** Finds the packets that a request copies. Rejects only when aborted. */
 export async function readSplice(
   reader: ByteReader,
   source: Source,
-  { ranges }: SpliceRequest,
+  { mode, ranges }: SpliceRequest,
   signal: AbortSignal,
 ): Promise<Splice | SpliceRefusal> {
   const input = listsTracks(source) ? await openPackets(reader, source, signal) : null;
@@ -38,13 +57,7 @@ export async function readSplice(
   try {
     const track = await openTrack(input, source);
     if (!track) return { fault: "codec" };
-    const parts: CopiedRange[] = [];
-    for (const [part, range] of ranges.entries()) {
-      const key = await lastFresh(track, range.start);
-      if (!key) return { fault: "entry", part };
-      parts.push(await copyUntil(track, key, range.end));
-    }
-    return { parts };
+    return await (mode === "copy" ? readCopies : readGroups)(track, ranges);
   } catch {
     signal.throwIfAborted();
     return { fault: "damaged" };
@@ -53,9 +66,61 @@ export async function readSplice(
   }
 }
 
+async function readCopies(
+  track: SourceTrack,
+  ranges: readonly SourceRange[],
+): Promise<Splice | SpliceRefusal> {
+  const parts: CopiedRange[] = [];
+  for (const [part, range] of ranges.entries()) {
+    const key = await lastFresh(track, range.start);
+    if (!key) return { fault: "entry", part };
+    parts.push(await copyUntil(track, key, range));
+  }
+  return { parts };
+}
+
+async function readGroups(
+  track: SourceTrack,
+  ranges: readonly SourceRange[],
+): Promise<Splice | SpliceRefusal> {
+  const parts: (CopiedRange | null)[] = [];
+  let sets: AvcSets | null = null;
+  for (const range of ranges) {
+    const key = await firstFresh(track, range);
+    parts.push(key && (await copyWithin(track, key, range)));
+    if (key) sets ??= track.description ? readAvcSets(track.description) : readInBandSets(key.data);
+  }
+  if (parts.every((part) => part === null)) return { fault: "short" };
+  const isExact = (range: SourceRange, part: CopiedRange | null | undefined) =>
+    part && !isBefore(range.start, part.start) && !isBefore(part.end, range.end);
+  if (ranges.every((range, index) => isExact(range, parts[index]))) return { parts };
+  const facts = sets && planSets(sets);
+  return facts ? { parts, sets: facts } : { fault: "sets" };
+}
+
+const MAX_SET = 31;
+
+/** Returns what encoded pieces need to be decoded beside parameter sets; null where no encoder can write it. */
+function planSets(sets: AvcSets): ParameterSets | null {
+  const used = idsOf(sets);
+  const id = Array.from({ length: MAX_SET }, (_, index) => index + 1).find(
+    (each) => !used.sps.includes(each) && !used.pps.includes(each),
+  );
+  const [, idc = 0] = sets.sps[0] ?? [];
+  const level = Math.max(...sets.sps.map((unit) => unit[3] ?? 0));
+  const profile = Object.entries(PROFILES).find(([each]) => Number(each) === idc)?.[1];
+  const isAlike = sets.sps.every((unit) => unit[1] === idc) && level >= MIN_LEVEL && level <= MAX_LEVEL;
+  return id && profile && isAlike ? { id, profile, level: (level / 10).toFixed(1) } : null;
+}
+
+// Ten times the level: 1 to 6.2 (ITU-T H.264, A.3.4).
+const [MIN_LEVEL, MAX_LEVEL] = [10, 62];
+
 /** The pictures of a source, and the time of its start on their clock. */
 interface SourceTrack {
   track: InputVideoTrack;
+  /** The decoder configuration record; null for packets that contain it. */
+  description: Uint8Array | null;
   sink: EncodedPacketSink;
   origin: number;
   /** Seconds of a picture whose duration the container does not state. */
@@ -72,6 +137,7 @@ async function openTrack(input: Input, source: Source): Promise<SourceTrack | nu
   const description = config.description ? bytesOf(config.description) : null;
   return {
     track,
+    description,
     sink: new EncodedPacketSink(track),
     origin: Math.max(0, await input.getFirstTimestamp()),
     frame: 1 / (source.fps ?? DEFAULT_FPS),
@@ -90,7 +156,7 @@ async function lastFresh(
   { sink, origin, isFresh }: SourceTrack,
   time: number,
 ): Promise<EncodedPacket | null> {
-  let key = await sink.getKeyPacket(origin + time + EPSILON_SECONDS);
+  let key = (await sink.getKeyPacket(origin + time + EPSILON_SECONDS)) ?? (await firstKey(sink));
   for (let left = MAX_TRIES; key && left > 0; left--) {
     if (await isFresh(key)) return key.timestamp >= origin - EPSILON_SECONDS ? key : null;
     key = await sink.getKeyPacket(key.timestamp - EPSILON_SECONDS);
@@ -98,25 +164,71 @@ async function lastFresh(
   return null;
 }
 
-/** Returns the packets from a keyframe up to the first cut at or after a time, or to the end of the track. */
-async function copyUntil(track: SourceTrack, key: EncodedPacket, end: number): Promise<CopiedRange> {
-  let cut = { time: key.timestamp, pictures: 0 };
-  for await (cut of cutsAfter(track, key)) if (cut.time - track.origin >= end - EPSILON_SECONDS) break;
-  return rangeOf(track, key, cut);
+async function firstKey(sink: EncodedPacketSink, options: PacketRetrievalOptions = {}) {
+  const first = await sink.getFirstPacket(options);
+  return first && first.type !== "key" ? sink.getNextKeyPacket(first, options) : first;
 }
 
-function rangeOf({ origin }: SourceTrack, key: EncodedPacket, cut: Cut): CopiedRange {
-  return {
-    start: roundTime(Math.max(0, key.timestamp - origin)),
-    end: roundTime(cut.time - origin),
-    pictures: cut.pictures,
-  };
+/** Returns the first packet within a range at which decoding can begin afresh; null for none. */
+async function firstFresh(
+  { sink, origin, isFresh }: SourceTrack,
+  { start, end }: SourceRange,
+): Promise<EncodedPacket | null> {
+  const before = await sink.getKeyPacket(origin + start + EPSILON_SECONDS);
+  let key = before ?? (await firstKey(sink));
+  for (; key && key.timestamp < origin + end; key = await sink.getNextKeyPacket(key))
+    if (!isBefore(key.timestamp - origin, start) && (await isFresh(key))) return key;
+  return null;
 }
 
-/** A time up to which all pictures are decoded before all later ones, and the number of packets up to there. */
+/** Returns the packets from a keyframe on of which no picture is shown after a range; null for none. */
+async function copyWithin(
+  track: SourceTrack,
+  key: EncodedPacket,
+  { start, end }: SourceRange,
+): Promise<CopiedRange | null> {
+  let last: Cut | null = null;
+  for await (const cut of cutsAfter(track, key)) {
+    if (!isBefore(cut.shown - track.origin, end)) break;
+    last = cut;
+  }
+  if (!last) return null;
+  const range = await rangeOf(track, key, last, start);
+  return { ...range, end: last.isEnd ? end : Math.min(end, range.end) };
+}
+
+/** Returns the packets from a keyframe up to the first cut at or after the end of a range, or to the end of the track. */
+async function copyUntil(
+  track: SourceTrack,
+  key: EncodedPacket,
+  { start, end }: SourceRange,
+): Promise<CopiedRange> {
+  let cut: Cut = { time: key.timestamp, shown: key.timestamp, pictures: 0 };
+  for await (cut of cutsAfter(track, key)) if (!isBefore(cut.time - track.origin, end)) break;
+  return rangeOf(track, key, cut, start);
+}
+
+async function rangeOf(
+  { sink, origin }: SourceTrack,
+  key: EncodedPacket,
+  cut: Cut,
+  start: number,
+): Promise<CopiedRange> {
+  const own = roundTime(Math.max(0, key.timestamp - origin));
+  // No picture precedes the first one of the source, where sound may begin earlier.
+  const isFirst = isBefore(start, own) && (await firstKey(sink, FACTS_ONLY))?.timestamp === key.timestamp;
+  return { start: isFirst ? start : own, end: roundTime(cut.time - origin), pictures: cut.pictures };
+}
+
+/** A time up to which all pictures are decoded before all later ones. */
 interface Cut {
   time: number;
+  /** Start of the last picture before it. */
+  shown: number;
+  /** The number of packets up to there. */
   pictures: number;
+  /** Whether the track ends there. */
+  isEnd?: true;
 }
 
 // H.264 and H.265 reorder at most 16 pictures, which may have two fields each.
@@ -131,7 +243,7 @@ async function* cutsAfter({ sink, frame }: SourceTrack, key: EncodedPacket): Asy
     if (!packet) return;
     if (pictures > 0 && packet.timestamp > shown) {
       const time = Math.min(...pending.map(({ timestamp }) => timestamp));
-      if (time > shown) yield { time, pictures };
+      if (time > shown) yield { time, shown, pictures };
     }
     pending.shift();
     pictures++;
@@ -143,7 +255,7 @@ async function* cutsAfter({ sink, frame }: SourceTrack, key: EncodedPacket): Asy
     if (pending.length > MAX_REORDER) yield* next();
   }
   while (pending.length > 0) yield* next();
-  yield { time: end, pictures };
+  yield { time: end, shown, pictures, isEnd: true };
 }
 
 /** Yields the packets from a keyframe on, without those that are shown before it and may refer to earlier ones. */
@@ -156,11 +268,11 @@ async function* packetsFrom(
     if (packet.timestamp >= key.timestamp) yield packet;
 }
 
-/** A part of the output: a range of the source that is copied. */
+/** A piece of the pictures: packets of the source, or a file that was encoded in their place. */
 export interface SplicePiece {
   /** Start in the output, in seconds. */
   at: number;
-  range: CopiedRange;
+  from: CopiedRange | ByteReader;
 }
 
 /** The sound of a range of the source, and its start in the output, in seconds. */
@@ -181,7 +293,8 @@ export interface SpliceOptions {
 
 /** The tracks of a spliced file. */
 export interface OpenSplice {
-  pictures(delay: number): Promise<CopiedPictures>;
+  /** Opens the pictures, `delay` seconds later. */
+  pictures(opener: Opener, delay: number): Promise<CopiedPictures>;
   /** The copied sound; null for none. */
   sound: CopiedSound | null;
   /** Seconds of sound that each part has received so far. */
@@ -197,7 +310,7 @@ export async function openSplice(options: SpliceOptions): Promise<OpenSplice> {
   if (!input || !track) throw errors.sourceDamaged({ cause: null });
   const heard: number[] = [];
   return {
-    pictures: (delay) => openPieces(track, options, delay),
+    pictures: (opener, delay) => openPieces(track, options, opener, delay),
     sound: options.sound ? await openParts(input, track.origin, options, heard) : null,
     heard,
     close: () => input.dispose(),
@@ -205,34 +318,103 @@ export async function openSplice(options: SpliceOptions): Promise<OpenSplice> {
 }
 
 async function openPieces(
-  { track, sink, origin }: SourceTrack,
+  source: SourceTrack,
   { pieces }: SpliceOptions,
+  opener: Opener,
   delay: number,
 ): Promise<CopiedPictures> {
+  const { track, sink, origin, description } = source;
   const codec = await track.getCodec();
   const config = await track.getDecoderConfig();
   if (!codec || !config) throw errors.noPictures();
-  const mustParse = config.description === undefined && (codec === "avc" || codec === "hevc");
+  const own = codec === "avc" ? await ownSets(source, pieces) : null;
+  const sets = own && [own, ...(await encodedSets(pieces, opener))];
+  const isBare = description === null && (codec === "avc" || codec === "hevc");
+  const withUnit = (packet: EncodedPacket) =>
+    own && !description ? packet.clone({ data: toSizedUnit(packet.data, own) }) : packet;
+  async function* copyRange({ start, end, pictures }: CopiedRange, at: number, rehearsing: boolean) {
+    const empty = rehearsing && !isBare;
+    const options = empty ? FACTS_ONLY : {};
+    const before = await sink.getKeyPacket(origin + start + EPSILON_SECONDS, options);
+    const key = before ?? (await firstKey(sink, options));
+    if (!key) throw errors.partsDamaged();
+    let left = pictures;
+    for await (const packet of packetsFrom(sink, key, options)) {
+      const time = packet.timestamp - origin - start;
+      const duration = Math.min(packet.duration, Math.max(0, end - start - time));
+      yield copyPacket(withUnit(packet), time + at, empty, duration);
+      if (--left === 0) return;
+    }
+    throw errors.partsDamaged();
+  }
   return {
     codec,
-    config,
+    config:
+      sets && (sets.length > 1 || !description) ? { ...config, description: writeAvcRecord(sets) } : config,
     metadata: { transformationMatrix: await track.getTransformationMatrix() },
-    count: async () => pieces.reduce((sum, { range }) => sum + range.pictures, 0),
+    async count() {
+      let count = 0;
+      for (const { from } of pieces) {
+        if (!("read" in from)) count += from.pictures;
+        else count += (await openedEncode(from, opener, countPackets)) ?? 0;
+      }
+      return count;
+    },
     async *packets(rehearsing) {
-      const empty = rehearsing && !mustParse;
-      const options = empty ? FACTS_ONLY : {};
-      for (const { at, range } of pieces) {
-        const key = await sink.getKeyPacket(origin + range.start + EPSILON_SECONDS, options);
-        if (!key) throw errors.partsDamaged();
-        let left = range.pictures;
-        for await (const packet of packetsFrom(sink, key, options)) {
-          yield copyPacket(packet, packet.timestamp - origin - range.start + at + delay, empty);
-          if (--left === 0) break;
+      for (const { at, from } of pieces) {
+        if (!("read" in from)) {
+          yield* copyRange(from, at + delay, rehearsing);
+          continue;
         }
-        if (left > 0) throw errors.partsDamaged();
+        const file = opener.open(from);
+        const encoded = await file.getPrimaryVideoTrack();
+        if (encoded) yield* copies(encoded, at + delay, rehearsing);
+        opener.release(file);
       }
     },
   };
+}
+
+async function ownSets(
+  { description, sink, origin }: SourceTrack,
+  pieces: readonly SplicePiece[],
+): Promise<AvcSets> {
+  const start = pieces.flatMap(({ from }) => ("read" in from ? [] : [from.start]))[0] ?? 0;
+  const before = description ? null : await sink.getKeyPacket(origin + start + EPSILON_SECONDS);
+  const key = before ?? (description ? null : await firstKey(sink));
+  const sets = description ? readAvcSets(description) : key && readInBandSets(key.data);
+  if (!sets) throw errors.partsDamaged();
+  return sets;
+}
+
+async function encodedSets(pieces: readonly SplicePiece[], opener: Opener): Promise<AvcSets[]> {
+  const all: AvcSets[] = [];
+  for (const { from } of pieces) {
+    if (!("read" in from)) continue;
+    const config = await openedEncode(from, opener, (track) => track.getDecoderConfig());
+    const sets = config?.description && readAvcSets(bytesOf(config.description));
+    if (!config) continue;
+    if (!sets) throw errors.encodingsDiffer();
+    const [first] = all;
+    // All pieces have the same ids, so they must have the same sets.
+    if (first && !isSameSets(first, sets)) throw errors.encodingsDiffer();
+    all.push(sets);
+  }
+  return all.slice(0, 1);
+}
+
+async function openedEncode<T>(
+  reader: ByteReader,
+  opener: Opener,
+  use: (track: InputVideoTrack) => Promise<T>,
+): Promise<T | null> {
+  const file = opener.open(reader);
+  try {
+    const track = await file.getPrimaryVideoTrack();
+    return track && (await use(track));
+  } finally {
+    opener.release(file);
+  }
 }
 
 /**
@@ -264,7 +446,7 @@ async function openParts(
     if (!packet) return sink.getFirstPacket(options);
     return (await sink.getPacket(packet.timestamp - TINY, options)) ?? packet;
   }
-  async function* copies(rehearsing: boolean) {
+  async function* copyParts(rehearsing: boolean) {
     const empty = rehearsing && (opened?.codec !== "aac" || opened.config.description !== undefined);
     const options = empty ? FACTS_ONLY : {};
     let clock: number | null = null;
@@ -297,10 +479,10 @@ async function openParts(
     ...opened,
     async count() {
       let count = 0;
-      for await (const _ of copies(true)) count++;
+      for await (const _ of copyParts(true)) count++;
       return count;
     },
-    packets: copies,
+    packets: copyParts,
   };
 }
 

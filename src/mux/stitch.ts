@@ -122,7 +122,7 @@ async function mux(
     // WebM cannot give the priming negative times, so the pictures are delayed instead.
     const delay = sound?.delay ?? 0;
     const pictures: CopiedPictures = splice
-      ? await splice.pictures(delay)
+      ? await splice.pictures(opener, delay)
       : await openPictures(
           video.map((part) => ({ ...part, at: part.at + delay })),
           opener,

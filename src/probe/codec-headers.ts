@@ -150,7 +150,8 @@ interface Bits {
   over(): boolean;
 }
 
-function createBits(bytes: Uint8Array): Bits {
+/** Reads the bits of a header, the highest of each byte first. */
+export function createBits(bytes: Uint8Array): Bits {
   let at = 0;
   const take = (count: number) => {
     let value = 0;
@@ -167,8 +168,8 @@ function createBits(bytes: Uint8Array): Bits {
   return { take, unsigned, over: () => at > bytes.length * 8 };
 }
 
-// 7.4.1: a 3 after two zeros is an escape that prevents accidental start codes.
-function withoutEmulation(bytes: Uint8Array): Uint8Array {
+/** Returns the bytes of a NAL unit without escapes (7.4.1): a 3 after two zeros prevents accidental start codes. */
+export function withoutEmulation(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, at) => byte !== 3 || at < 2 || bytes[at - 1] !== 0 || bytes[at - 2] !== 0);
 }
 
@@ -232,10 +233,13 @@ export function* nalUnits(
   lengthAt = 4,
 ): Generator<Uint8Array> {
   if (!description) {
-    for (let start = nextStart(unit, 0); start < unit.length; ) {
+    for (let start = nextStart(unit, 0) + START_BYTES; start < unit.length; ) {
       const next = nextStart(unit, start);
-      yield unit.subarray(start, next);
-      start = next;
+      let end = next;
+      // A start code may have a fourth byte, and padding may follow a unit (ITU-T H.264, B.1).
+      while (end > start && unit[end - 1] === 0) end--;
+      yield unit.subarray(start, end);
+      start = next + START_BYTES;
     }
     return;
   }
@@ -252,9 +256,11 @@ export function* sizedUnits(unit: Uint8Array, width: number): Generator<Uint8Arr
   }
 }
 
+const START_BYTES = 3;
+
 function nextStart(unit: Uint8Array, from: number): number {
   for (let at = from; at + 2 < unit.length; at++) {
-    if (unit[at] === 0 && unit[at + 1] === 0 && unit[at + 2] === 1) return at + 3;
+    if (unit[at] === 0 && unit[at + 1] === 0 && unit[at + 2] === 1) return at;
   }
   return unit.length;
 }

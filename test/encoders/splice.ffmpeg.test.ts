@@ -2,17 +2,20 @@ import { rm, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import type { Source } from "../../src/media/source.ts";
 import { keepClip, runFfmpeg } from "../fixtures/make-clip.ts";
+import { recallOriginal } from "../integrity/judge.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";
-import { readFrames } from "../integrity/read-frames.ts";
+import { type Frame, readFrames } from "../integrity/read-frames.ts";
 import { readContainer } from "../judge/container.ts";
 import { readCues } from "../judge/cues.ts";
+import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
 import { forgetOutputs, runHere } from "./one-process.ts";
 
 afterAll(forgetOutputs);
 
 const LIMIT = { timeout: 120_000 };
-const FPS = 25;
+// Times on the clock of a container are rounded.
+const NUDGE = 0.0006;
 const GROUPS = "-g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
 const H264 = `-c:v libx264 -preset veryfast -crf 20 -pix_fmt yuv420p ${GROUPS}`;
 const VP9 = "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 400k -pix_fmt yuv420p -g 12";
@@ -22,7 +25,7 @@ const H265 =
 /** Overlapping parts out of order. */
 const PARTS = [
   { start: 3.17, end: 4.03 },
-  { start: 0.5, end: 1.3 },
+  { start: 0, end: 0.8 },
   { start: 1, end: 2.02 },
 ];
 
@@ -36,23 +39,39 @@ async function packetsOf(path: string, track: "v" | "a"): Promise<string[]> {
   return lines.flatMap((line) => (/^\d/.test(line) ? [line.split(",")[5]?.trim() ?? ""] : []));
 }
 
-/** Asserts that an output has the numbered pictures of the cuts that its facts state, each at its time. */
-async function expectCuts(path: string, source: string, { cuts = [], counts }: Source): Promise<void> {
-  const own = await readFrames(source);
+/** Returns the numbers of the pictures that a viewer sees in ranges of a numbered clip, each with its time in the output. */
+function shownIn(own: readonly Frame[], origin: number, ranges: readonly { start: number; end: number }[]) {
   let at = 0;
-  const expected = cuts.flatMap(({ start, end, pictures }) => {
+  return ranges.flatMap(({ start, end }) => {
     const from = at;
     at += end - start;
-    // Pictures may begin up to a packet after the sound.
-    const first = Math.floor(start * FPS + 0.01);
-    const part = own.slice(first, first + pictures);
-    return part.map(({ number, time }) => ({ number, time: from + time - (part[0]?.time ?? 0) }));
+    const times = own.map(({ number, time }) => ({ number, time: time - origin }));
+    const first = Math.max(
+      0,
+      times.findLastIndex(({ time }) => time < start + NUDGE),
+    );
+    return times
+      .slice(first)
+      .flatMap(({ number, time }) =>
+        time < end - NUDGE ? [{ number, time: from + Math.max(0, time - start) }] : [],
+      );
   });
+}
+
+/** Asserts that an output has the pictures of ranges of a numbered clip, each at its time; returns their number. */
+async function expectPictures(
+  path: string,
+  source: string,
+  ranges: readonly { start: number; end: number }[],
+): Promise<readonly number[]> {
+  const { frames: own, start } = await recallOriginal(source);
+  const expected = shownIn(own, start, ranges);
   const frames = await readFrames(path);
   expect(frames.map(({ number }) => number)).toEqual(expected.map(({ number }) => number));
+  const offset = (frames[0]?.time ?? 0) - (expected[0]?.time ?? 0);
   for (const [index, { time }] of frames.entries())
-    expect(Math.abs(time - (frames[0]?.time ?? 0) - (expected[index]?.time ?? 0))).toBeLessThan(0.0015);
-  expect(counts?.pictures).toEqual({ source: expected.length, output: expected.length });
+    expect(Math.abs(time - offset - (expected[index]?.time ?? 0)), `${index}`).toBeLessThan(0.0015);
+  return expected.map(({ number }) => number ?? 0);
 }
 
 test.for([
@@ -69,8 +88,9 @@ test.for([
   expect(jobs).toBe(0);
   expect(output).toMatchObject({ encoder: "copy", reason: "Copied without re-encoding." });
   expect(await readContainer(path)).toBe(format);
-  await expectCuts(path, source, output);
-  const { cuts = [] } = output;
+  const { cuts = [], counts } = output;
+  const { length } = await expectPictures(path, source, cuts);
+  expect(counts?.pictures).toEqual({ source: length, output: length });
   expect(cuts).toHaveLength(PARTS.length);
   for (const [index, { start, end, sound = 0 }] of cuts.entries()) {
     const part = PARTS[index] ?? { start: 0, end: 0 };
@@ -85,6 +105,33 @@ test.for([
     const all = new Set(await packetsOf(source, track));
     expect((await packetsOf(path, track)).filter((packet) => !all.has(packet))).toEqual([]);
   }
+});
+
+test.for([
+  { container: "mp4", format: "mp4", parts: PARTS },
+  { container: "mov", format: "mov", parts: PARTS },
+  { container: "mkv", format: "mp4", parts: PARTS },
+  { container: "ts", format: "mp4", parts: PARTS },
+  { container: "mp4", format: "mp4", parts: [{ start: 0.7, end: 4.1 }] },
+  { container: "mkv", format: "mp4", parts: [{ start: 1.22, end: 4.8 }] },
+] as const)("a smart cut of $container is exact ($parts)", LIMIT, async ({ container, format, parts }) => {
+  const source = await clip(container);
+  const options = { mode: "smart", format, ...(parts.length > 1 ? { parts } : parts[0]) };
+  const { path, output } = await runHere(source, { kind: "video", options });
+  expect(output.fallback).toBeUndefined();
+  expect(output.reason).toBe("Copied, except for the pictures around the cuts.");
+  const expected = await expectPictures(path, source, parts);
+  expect(output.counts?.pictures).toEqual({ source: expected.length, output: expected.length });
+  if (parts.length === 1) {
+    const trim = `trim=start_frame=${expected[0]}:end_frame=${(expected.at(-1) ?? 0) + 1}`;
+    expect((await measureLikeness(path, source, { filter: trim })).worst).toBeGreaterThan(0.97);
+  }
+  const copied = (output.cuts ?? []).reduce((sum, cut) => sum + cut.copied, 0);
+  expect(copied).toBeGreaterThan(expected.length / 4);
+  if (container === "ts") return;
+  const all = new Set(await packetsOf(source, "v"));
+  const packets = await packetsOf(path, "v");
+  expect(packets.filter((packet) => all.has(packet))).toHaveLength(copied);
 });
 
 /** A rotated film with sound, chapters and a text track. */
@@ -105,6 +152,31 @@ async function richClip(): Promise<string> {
     await Promise.all([chapters, text].map((file) => rm(file)));
   });
 }
+
+test("a smart cut of a rotated film stays as it is stored", LIMIT, async () => {
+  const source = await richClip();
+  const { path, output } = await runHere(source, {
+    kind: "video",
+    options: { mode: "smart", start: 0.3, end: 2.1 },
+  });
+  expect(output).toMatchObject({ rotation: 270, cuts: [{ start: 0.3, end: 2.1, pictures: 46 }] });
+  const likeness = await measureLikeness(path, source, { filter: "trim=start_frame=7:end_frame=53" });
+  expect(likeness.worst).toBeGreaterThan(0.97);
+});
+
+test("a smart cut without a whole group is encoded, and says why", LIMIT, async () => {
+  const options = { mode: "smart", start: 0.6, end: 0.9 };
+  const { output } = await runHere(await clip("mp4"), { kind: "video", options });
+  expect(output).toMatchObject({
+    counts: { pictures: { source: 8, output: 8 } },
+    fallback: {
+      code: "short",
+      reason:
+        "Nothing could be copied: no whole group of pictures that begins with an IDR picture lies within the parts.",
+    },
+  });
+  expect(output.cuts).toBeUndefined();
+});
 
 test("rotation, chapters and text tracks follow copied parts", LIMIT, async () => {
   const source = await richClip();

@@ -7,9 +7,12 @@ import { planMp4 } from "../../src/mux/join-mp4.ts";
 import { stitch } from "../../src/mux/stitch.ts";
 import { openBrowser } from "../browser/chromium.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
+import { recallOriginal } from "../integrity/judge.ts";
+import { numberedClip, PICTURE } from "../integrity/numbered.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { servePlayer } from "../player/player-page.ts";
 import { bytesReader } from "../probe/probe-file.ts";
+import { forgetOutputs, runHere } from "./one-process.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-play-"));
 let browser: Browser;
@@ -19,6 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await rm(home, { recursive: true });
+  await forgetOutputs();
 });
 
 test.for(["mp4", "mov"] as const)(
@@ -72,6 +76,99 @@ test.for(["mp4", "mov"] as const)(
       expect(Math.abs(seen.duration - 6)).toBeLessThan(0.05);
       expect(Math.abs(seen.end - 6)).toBeLessThan(0.05);
       expect(seen.frames).toBeGreaterThan(0);
+    } finally {
+      await page.close();
+      site.close();
+    }
+  },
+);
+
+/** Parts whose cuts lie between keyframes, so that each has encoded pieces around its copied packets. */
+const CUTS = [
+  { start: 0.2, end: 1.3 },
+  { start: 3, end: 4.1 },
+  { start: 1.7, end: 2.7 },
+  { start: 0.3, end: 1.5 },
+  { start: 3.5, end: 4.6 },
+];
+
+const FRAME = 1 / PICTURE.fps;
+
+test.for(["mp4", "ts"] as const)(
+  "Chromium plays a smart cut of %s through ten joints without a stall, and seeks beside each",
+  async (container) => {
+    const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
+    const source = await numberedClip({ container, frames: 120, codec });
+    const { path, output } = await runHere(source, {
+      kind: "video",
+      options: { mode: "smart", parts: CUTS },
+    });
+    await writeFile(join(home, `${container}-smart.mp4`), await readFile(path));
+    const { frames, start: origin } = await recallOriginal(source);
+    let at = 0;
+    const moments = CUTS.flatMap(({ start, end }) => {
+      const from = at - origin - start;
+      at += end - start;
+      const own = frames.filter(({ time }) => time - origin > start && time - origin + FRAME < end);
+      return [0, 1, 3, 8, 13, -6, -3, -2, -1].flatMap((index) => {
+        const { time = 0, number = null } = own.at(index) ?? {};
+        return { time: from + time + FRAME / 2, number };
+      });
+    });
+    const site = await servePlayer(home);
+    const page = await browser.newPage();
+    try {
+      await page.goto(site.url);
+      const seen = await page.evaluate(
+        async ({ url, times, bits, band }) => {
+          const player = document.querySelector("video") as HTMLVideoElement;
+          const once = (event: string) =>
+            new Promise<void>((resolve, reject) => {
+              player.addEventListener(event, () => resolve(), { once: true });
+              player.addEventListener("error", () => reject(new Error(player.error?.message)), {
+                once: true,
+              });
+            });
+          player.src = URL.createObjectURL(await (await fetch(url)).blob());
+          await once("canplaythrough");
+          let stalls = 0;
+          const ended = once("ended");
+          await player.play();
+          for (const event of ["waiting", "stalled"]) player.addEventListener(event, () => stalls++);
+          await ended;
+          const { totalVideoFrames, corruptedVideoFrames } = player.getVideoPlaybackQuality();
+          const frames = totalVideoFrames + (corruptedVideoFrames ?? 0);
+          const end = player.currentTime;
+          const canvas = new OffscreenCanvas(player.videoWidth, 2 * band);
+          const pen = canvas.getContext("2d", { willReadFrequently: true });
+          const numbers: number[] = [];
+          for (const time of times) {
+            const sought = once("seeked");
+            // The new picture may be painted after the event.
+            const painted = new Promise((resolve) => player.requestVideoFrameCallback(resolve));
+            player.currentTime = time;
+            await sought;
+            await Promise.race([painted, new Promise((resolve) => setTimeout(resolve, 200))]);
+            pen?.drawImage(player, 0, 0);
+            let number = 0;
+            for (let bit = 0; bit < bits; bit++) {
+              const x = Math.floor(((bit + 0.5) * player.videoWidth) / bits);
+              if ((pen?.getImageData(x, band / 2, 1, 1).data[0] ?? 0) > 128) number += 2 ** bit;
+            }
+            numbers.push(number);
+          }
+          return { stalls, frames, end, numbers, duration: player.duration };
+        },
+        {
+          url: `/stream/${container}-smart.mp4`,
+          times: moments.map(({ time }) => time),
+          bits: PICTURE.bits,
+          band: PICTURE.band,
+        },
+      );
+      expect(seen.numbers).toEqual(moments.map(({ number }) => number));
+      expect(seen).toMatchObject({ stalls: 0, frames: output.counts?.pictures?.output });
+      expect(Math.abs(seen.end - at)).toBeLessThan(0.05);
     } finally {
       await page.close();
       site.close();

@@ -41,6 +41,13 @@ const COPIED = [
   { start: 0.96, end: 2.12 },
 ];
 
+/** The parts as a smart cut makes them; most of their pictures are copied. */
+const SMART_CUTS = [
+  { ...PARTS[0], pictures: 46, copied: 41 },
+  { ...PARTS[1], pictures: 21, copied: 9 },
+  { ...PARTS[2], pictures: 26, copied: 13 },
+];
+
 interface Shown {
   number: number | null;
   time: number;
@@ -217,6 +224,15 @@ describe("by a service", () => {
     await expectTones(path, COPIED);
   });
 
+  test("a smart cut has every picture of its parts, and encodes few of them", LIMIT, async () => {
+    const { path, output } = await encode("video", { mode: "smart", parts: PARTS }, groupedClip());
+    const expected = await picturesOf(await groupedClip());
+    const reason = "Copied, except for the pictures around the cuts.";
+    expect(output).toMatchObject({ encoder: "light", reason, cuts: SMART_CUTS });
+    await expectPictures(path, expected);
+    await expectTones(path);
+  });
+
   test("each part of a truncated file begins with the picture visible at its start", LIMIT, async () => {
     const path = await clip();
     const front = ["-i", path, "-map", "0", "-c", "copy", "-movflags", "+faststart"];
@@ -316,6 +332,16 @@ describe("by a page", () => {
     expect(await encodeInPage(page, { input, kind: "video", options }, path)).toBe("copy");
     await expectPictures(path, await picturesOf(input, COPIED));
     await expectTones(path, COPIED);
+  });
+
+  test("a smart cut is exact", LIMIT, async () => {
+    await openKit(page.lab.page, { name: "smart", prefer: "speed" });
+    const path = join(page.folder, "smart.mp4");
+    const input = await groupedClip();
+    const options = { mode: "smart", parts: PARTS };
+    expect(await encodeInPage(page, { input, kind: "video", options }, path)).toBe("fast");
+    await expectPictures(path, await picturesOf(input));
+    await expectTones(path);
   });
 
   test.for([

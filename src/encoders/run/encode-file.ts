@@ -6,7 +6,7 @@ import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { outputExtension, outputFile, outputMime } from "../../media/ffmpeg/output-files.ts";
 import type { VideoFormat, WaveformFormat } from "../../media/formats.ts";
 import { bestTrial, nextTrial, type TriedImage, trialPlan } from "../../media/image-trials.ts";
-import { type Chunk, isSpliced, outputStart, type Plan } from "../../media/plan.ts";
+import { type Chunk, isSpliced, outputStart, type Plan, partsOf } from "../../media/plan.ts";
 import type { Counts } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
 import { editFlacComments, editId3, editOggComments } from "../../mux/audio-tags.ts";
@@ -14,7 +14,7 @@ import { type Contents, countContents, countSequence } from "../../mux/contents.
 import { editFile } from "../../mux/file-edit.ts";
 import { readCover, readMetadata } from "../../mux/file-metadata.ts";
 import type { VideoPart } from "../../mux/packets.ts";
-import type { SpliceOptions } from "../../mux/splice.ts";
+import type { SpliceOptions, SplicePiece } from "../../mux/splice.ts";
 import { stitch } from "../../mux/stitch.ts";
 import { storageReader } from "../../storage/readers.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
@@ -234,7 +234,7 @@ export async function stitchParts(
     video: joins ? await openSources(encoding) : await Promise.all(pictures.map(encoded)),
     audio: sound ? await open(sound) : null,
     ...(isSpliced(plan) && {
-      splice: await spliceOf(encoding, signal),
+      splice: await spliceOf(encoding, pictures, signal),
       onHeard: (seconds) => {
         heard = seconds;
       },
@@ -255,12 +255,20 @@ export async function stitchParts(
   return { ...stored, files: 1, ...(isSpliced(plan) && { heard: [...heard] }) };
 }
 
-async function spliceOf({ plan, source, input }: Encoding, signal: AbortSignal): Promise<SpliceOptions> {
-  const { audio, sound_track: track = 0, parts = [], format } = plan;
-  const pieces = plan.chunks.flatMap(({ start, end, at = 0, copy }) =>
-    copy && end !== null ? [{ at, range: { start, end, pictures: copy.pictures } }] : [],
-  );
-  const sound = audio?.mode === "copy" && { sound: { track, parts } };
+async function spliceOf(
+  { plan, source, input, storage }: Encoding,
+  encoded: readonly EncodedPart[],
+  signal: AbortSignal,
+): Promise<SpliceOptions> {
+  const { audio, sound_track: track = 0, format } = plan;
+  const pieces: SplicePiece[] = [];
+  for (const { index, track, start, end, at = 0, copy } of plan.chunks) {
+    const part = encoded.find((each) => each.chunk.index === index);
+    if (copy && end !== null) pieces.push({ at, from: { start, end, pictures: copy.pictures } });
+    else if (track === "video" && part)
+      pieces.push({ at, from: await storageReader(storage, part.stored, NO_CACHE) });
+  }
+  const sound = audio?.mode === "copy" && { sound: { track, parts: partsOf(plan) } };
   return { source, reader: await input(), pieces, ...sound, format, signal };
 }
 

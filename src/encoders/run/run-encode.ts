@@ -1,8 +1,9 @@
+import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { MediaError } from "../../media/errors.ts";
 import { joinsByCopy } from "../../media/features/concat-plan.ts";
 import { STORYBOARD, writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import { outputFile, spriteName } from "../../media/ffmpeg/output-files.ts";
-import { type Chunk, encodedChunks, isSpliced, type Plan } from "../../media/plan.ts";
+import { type Chunk, encodedChunks, isSpliced, type Plan, partsOf } from "../../media/plan.ts";
 import type { Counts } from "../../media/source.ts";
 import { RunOver } from "../../runs/pipeline.ts";
 import { inParallel } from "../../util/async.ts";
@@ -89,21 +90,34 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
     return null;
   });
   const { heard, ...stored } = files;
-  return heard ? { ...stored, ...splicedCounts(plan, counts, heard) } : { ...stored, counts };
+  return heard ? { ...stored, ...splicedCounts(plan, counts, parts, heard) } : { ...stored, counts };
 }
 
 function countCopied({ pictures }: { pictures: number }): Counts {
   return { pictures: { source: pictures, output: pictures } };
 }
 
-function splicedCounts({ chunks, audio }: Plan, counts: Counts, heard: readonly number[]) {
-  const seconds = Number(heard.reduce((sum, each) => sum + each, 0).toFixed(3));
-  const sound = audio?.mode === "copy" && { sound: { source: seconds, output: seconds } };
-  const cuts = chunks.flatMap(({ start, end, copy }, part) => {
-    const own = sound && { sound: Number((heard[part] ?? 0).toFixed(3)) };
-    return copy && end !== null ? [{ start, end, ...copy, ...own }] : [];
-  });
-  return { counts: { ...counts, ...sound }, cuts };
+/** Returns the counts of a spliced output, as a whole and for each of its parts. */
+function splicedCounts(plan: Plan, all: Counts, parts: readonly EncodedPart[], heard: readonly number[]) {
+  const round = (seconds: number) => Number(seconds.toFixed(3));
+  const isCopied = plan.audio?.mode === "copy";
+  const seconds = round(heard.reduce((sum, each) => sum + each, 0));
+  const ranges = partsOf(plan);
+  const cuts = ranges.map(({ start, end }, index) => ({
+    start,
+    end,
+    pictures: 0,
+    copied: 0,
+    ...(isCopied && { sound: round(heard[index] ?? 0) }),
+  }));
+  for (const { index, track, at = 0, copy } of plan.chunks) {
+    const cut = cuts[ranges.findLastIndex((range) => range.at <= at + EPSILON_SECONDS)];
+    if (!cut || track === "audio") continue;
+    const part = parts.find(({ chunk }) => chunk.index === index);
+    cut.copied += copy?.pictures ?? 0;
+    cut.pictures += copy?.pictures ?? part?.counts.pictures?.output ?? 0;
+  }
+  return { counts: { ...all, ...(isCopied && { sound: { source: seconds, output: seconds } }) }, cuts };
 }
 
 function soundFirst(chunks: readonly Chunk[]): Chunk[] {

@@ -1,10 +1,13 @@
 import { EPSILON_SECONDS, roundTime } from "../clock.ts";
 import { containerOf, hidesEnds } from "../containers.ts";
-import type { EncodeRequest } from "../options.ts";
+import { FORMATS } from "../formats.ts";
+import type { EncodeRequest, VideoOptions } from "../options.ts";
+import { parsePixelAspect, storedPicture } from "../picture-geometry.ts";
 import type { Chunk, PlannedPart } from "../plan.ts";
 import type { SpliceFault } from "../plan-errors.ts";
 import type { Source } from "../source.ts";
-import { withRanges } from "../timeline.ts";
+import { createSpan, withRanges } from "../timeline.ts";
+import type { ParameterSets } from "./smart.ts";
 
 /** A range of the source in seconds. */
 export interface SourceRange {
@@ -19,7 +22,10 @@ export interface CopiedRange extends SourceRange {
 
 /** The packets to copy for each range of a request, in order. */
 export interface Splice {
-  parts: readonly CopiedRange[];
+  /** Null for a range without a whole group of pictures, which is encoded. */
+  parts: readonly (CopiedRange | null)[];
+  /** The parameter sets of what is encoded; absent where nothing is. */
+  sets?: ParameterSets;
 }
 
 /** Why packets cannot be copied; `part` is the index of the range at fault, absent for the whole source. */
@@ -30,6 +36,7 @@ export interface SpliceRefusal {
 
 /** The ranges that a request copies. */
 export interface SpliceRequest {
+  mode: "copy" | "smart";
   ranges: readonly SourceRange[];
 }
 
@@ -38,11 +45,24 @@ export interface SpliceRequest {
  * refusal of a source whose packets cannot be copied.
  */
 export function spliceRequest(source: Source, request: EncodeRequest): SpliceRequest | SpliceRefusal | null {
-  if (request.kind !== "video" || request.options.mode !== "copy" || !request.options.parts) return null;
-  const { parts: ranges } = withRanges(request.options, source);
-  if (!ranges) return null;
-  const fault = sourceFault(source);
-  return fault === null ? { ranges } : { fault };
+  if (request.kind !== "video") return null;
+  const { mode } = request.options;
+  if (mode !== "copy" && mode !== "smart") return null;
+  const ranges = rangesOf(source, request.options);
+  if (!ranges || (mode === "copy" && ranges.length === 1)) return null;
+  const fault = sourceFault(source) ?? (mode === "smart" ? encodeFault(source, request.options) : null);
+  return fault === null ? { mode, ranges } : { fault };
+}
+
+/** Returns the ranges of a source that options select; null when they select all of it, or its duration is unknown. */
+export function rangesOf(source: Source, options: VideoOptions): readonly SourceRange[] | null {
+  const { parts, start = 0, end } = withRanges(options, source);
+  if (parts) return parts;
+  const span = createSpan({ start, end }, source.duration, source.duration_estimated);
+  const last = span.end ?? source.duration;
+  return last === undefined || (span.start === 0 && span.end === null)
+    ? null
+    : [{ start: span.start, end: last }];
 }
 
 function sourceFault(source: Source): SpliceFault | null {
@@ -52,20 +72,38 @@ function sourceFault(source: Source): SpliceFault | null {
   return hidesEnds(source) ? "hidden" : null;
 }
 
-/** Returns the chunks of parts of which every packet is copied. */
-export function copiedChunks(parts: readonly PlannedPart[], { parts: copies }: Splice): Chunk[] {
-  return parts.flatMap((part, index): Chunk[] => {
+const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
+
+// Encoded pieces must be pictures of the same kind, as they are stored.
+function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFault | null {
+  const { codecs, pixel_format = "", interlaced, mirrored, sample_aspect_ratio: aspect } = source;
+  const stored = storedPicture(source);
+  if (codecs?.video !== "h264") return "other_codec";
+  if (codec !== undefined && codec !== "h264") return "new_codec";
+  if (format !== undefined && !FORMATS.video[format].codecs.some((each) => each === "h264")) return "output";
+  if (interlaced || !PIXELS.has(pixel_format)) return "pixels";
+  if (mirrored || parsePixelAspect(aspect) !== 1) return "shape";
+  return stored && stored.width % 2 === 0 && stored.height % 2 === 0 ? null : "shape";
+}
+
+/** Returns the chunks of parts: the packets that are copied, and the pieces around them that are encoded. */
+export function splicedChunks(parts: readonly PlannedPart[], { parts: copies }: Splice): Chunk[] {
+  const chunks = parts.flatMap((part, index): Omit<Chunk, "index">[] => {
+    const at = (start: number) => roundTime(part.at + start - part.start);
+    const piece = (start: number, end: number) => ({ track: "video" as const, start, end, at: at(start) });
     const copied = copies[index];
-    return copied ? [copiedChunk(index, part, copied)] : [];
+    if (!copied) return [piece(part.start, part.end)];
+    const { start, end, pictures } = copied;
+    return [
+      ...(isBefore(part.start, start) ? [piece(part.start, start)] : []),
+      { ...piece(start, end), copy: { pictures } },
+      ...(isBefore(end, part.end) ? [piece(end, part.end)] : []),
+    ];
   });
+  return chunks.map((chunk, index) => ({ ...chunk, index }));
 }
 
-function copiedChunk(index: number, part: PlannedPart, { start, end, pictures }: CopiedRange): Chunk {
-  const at = roundTime(part.at + start - part.start);
-  return { index, track: "video", start, end, at, copy: { pictures } };
-}
-
-/** Returns whether a time belongs to the start of a picture. */
-export function isAt(time: number, picture: number): boolean {
-  return Math.abs(time - picture) <= EPSILON_SECONDS;
+/** Returns whether a picture may lie between two times. */
+export function isBefore(time: number, other: number): boolean {
+  return other - time > EPSILON_SECONDS;
 }

@@ -98,8 +98,8 @@ export function checkSubtitles(
   if (burnt.length > 1) report.addIssue(issue("subtitles", "can have one file with burn."));
   if (burnt.some((each) => each.default || each.label !== undefined))
     report.addIssue(issue("subtitles", "cannot have a label or default together with burn."));
-  if (burnt.length > 0 && mode === "copy") {
-    const whole = 'options.subtitles with burn needs an encode, which options.mode "copy" rules out.';
+  if (burnt.length > 0 && (mode === "copy" || mode === "smart")) {
+    const whole = `options.subtitles with burn needs an encode, which options.mode "${mode}" rules out.`;
     report.addIssue(issue("subtitles", "cannot be burnt into a copy.", whole));
   }
 }

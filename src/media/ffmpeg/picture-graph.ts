@@ -4,6 +4,7 @@ import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
 import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { ColorTags, Filter, PictureSize } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
+import { continueStream, type ParameterSets } from "../features/smart.ts";
 import { convertedColor, overFilters, pictureFilters } from "../features.ts";
 import type { VideoCodec } from "../formats.ts";
 import { videoStream } from "../main-tracks.ts";
@@ -284,7 +285,8 @@ export function videoArgs(
   until: number | null,
 ): string[] {
   const source = atSpeed(input, plan);
-  const tool = rateControlArgs(encoderOf(toolset, video), video.rate, plan);
+  const plain = rateControlArgs(encoderOf(toolset, video), video.rate, plan);
+  const tool = video.parameter_sets ? continuingTool(plain, video.parameter_sets) : plain;
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const lastFilters = until === null || video.fps !== null ? [] : [lastFrameDuration(plan, source, until)];
   // Packets queued before the header is written reach bitstream filters in the encoder's time base (5.1), so it must be the file's.
@@ -389,6 +391,12 @@ function rateControlArgs(tool: Tool, rate: Rate, { duration }: Plan): Tool {
   if (tool.encoder !== "libsvtav1" || !("bitrate" in rate)) return tool;
   const short = duration !== null && duration < STEADY_SECONDS;
   return addParams(tool, "-svtav1-params", short ? "rc=2" : "undershoot-pct=0:overshoot-pct=0");
+}
+
+function continuingTool(tool: Tool, sets: ParameterSets): Tool {
+  const { args, params } = continueStream(sets);
+  const own = addParams(tool, "-x264-params", params);
+  return { ...own, args: [...own.args, ...args] };
 }
 
 const STEADY_SECONDS = 6;

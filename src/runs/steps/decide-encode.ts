@@ -5,10 +5,11 @@ import { containerOf, isIsobmff } from "../../media/containers.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
+import type { SpliceRefusal } from "../../media/features/splice-plan.ts";
 import { keyframesSuffice } from "../../media/features/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { encodedChunks, isSpliced, sourceEnd } from "../../media/plan.ts";
+import { encodedChunks, encodedPart, isSpliced, sourceEnd } from "../../media/plan.ts";
 import type { Decision, EncoderChoice } from "../../media/refusal.ts";
 import { decide, decideWithSiblings, type Offer } from "../../media/route.ts";
 import type { Source } from "../../media/source.ts";
@@ -67,6 +68,8 @@ export interface EncodedInput {
   choice: EncoderChoice;
   encoded: EncodeResult;
   measured?: ChosenRate;
+  /** Why nothing of a smart cut is copied; absent otherwise. */
+  fallback?: SpliceRefusal;
 }
 
 /**
@@ -84,6 +87,10 @@ export async function decideEncode(
   const plan = uncutPlan(source, request, hints);
   // A join by copy without audio needs no encoder, nor do parts that are copied.
   if (encodedChunks(plan).length === 0) return { plan, decision: decide(plan, []) };
+  if (isSpliced(plan)) {
+    const decision = decide(plan, await hosts.offers(encodedPart(plan), source, missed));
+    return { plan, decision: { ...decision, chunk_seconds: null } };
+  }
   const own = { plan, offers: await hosts.offers(plan, source, missed) };
   const siblingPlans = siblings.flatMap((sibling) => planSibling(source, sibling) ?? []);
   const others = await Promise.all(
@@ -121,7 +128,7 @@ export async function placeCuts(
   const hasPictures = plan.image !== null || plan.video?.mode === "encode";
   if (plan.still || !hasPictures || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
   const reader = await open();
-  const isChunked = plan.kind === "video" && plan.chunks.length > 1;
+  const isChunked = plan.kind === "video" && plan.chunks.length > 1 && !isSpliced(plan);
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
   return withEntries(reader, source, signal, async (entries) => {
     const lookup = hasEntries(source) ? entries : estimateEntries(source);
@@ -131,7 +138,8 @@ export async function placeCuts(
     const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, place);
-    const refusal = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks }, source);
+    const encoded = encodedPart({ ...plan, chunks });
+    const refusal = encoderOf(hosts.encoders, encoder).refuse(encoded, source);
     return refusal === null
       ? chunks
       : Promise.all(plan.chunks.map((chunk, index) => place(chunk, plan.chunks[index - 1])));
@@ -217,7 +225,8 @@ async function placeChunks(
     const lead = next.start - (next.decode_from ?? next.start);
     const length = (next.end ?? finish) - next.start;
     const last = merged.at(-1);
-    const merges = last && follows(next, last) && lead > MAX_LEAD_SECONDS && lead > length;
+    const isCopied = next.copy !== undefined || last?.copy !== undefined;
+    const merges = last && !isCopied && follows(next, last) && lead > MAX_LEAD_SECONDS && lead > length;
     if (last && merges) merged[merged.length - 1] = { ...last, end: next.end };
     else merged.push({ ...next, index: merged.length });
   }
@@ -233,8 +242,8 @@ async function placeChunk(
   before: Chunk | undefined,
   { entry, visibleFrom }: Pick<Finder, "entry" | "visibleFrom">,
 ): Promise<Chunk> {
-  const { track, start } = chunk;
-  if (track === "audio" || start === 0) return chunk;
+  const { track, start, copy } = chunk;
+  if (track === "audio" || start === 0 || copy) return chunk;
   // Where a chunk follows another, the visible picture is the last one of that chunk.
   const shown_from = before && follows(chunk, before) ? null : await visibleFrom(start);
   const decode_from = (await entry(shown_from ?? start)) ?? 0;

@@ -227,7 +227,7 @@ async function encodeOnce(
     durably: context.durably,
     progress: context.progress,
   });
-  return { plan, choice, encoded };
+  return { plan, choice, encoded, ...(splice && "fault" in splice && { fallback: splice }) };
 }
 
 /** Returns a 53-bit hash of plain data as text; equal data in the same key order has the same hash. Not for secrets. */

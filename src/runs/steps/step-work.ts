@@ -8,6 +8,7 @@ import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { listDropped } from "../../media/index.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan, pictureSize } from "../../media/plan.ts";
+import { describeSpliceFault } from "../../media/plan-errors.ts";
 import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
 import { listEntries } from "../../probe/entries.ts";
 import { measureWhole } from "../../probe/probe.ts";
@@ -204,7 +205,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       });
       const extra = await ingestExtra(request, context);
       checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
-      const { plan, choice, encoded, measured } = await encodeAnyInput(
+      const { plan, choice, encoded, measured, fallback } = await encodeAnyInput(
         tools,
         {
           key,
@@ -256,6 +257,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           ...((counts.pictures || counts.sound) && { counts }),
           ...(cut && { cut }),
           ...(encoded.cuts && { cuts: encoded.cuts }),
+          ...(fallback && { fallback: { code: fallback.fault, reason: describeSpliceFault(fallback) } }),
           ...(larger && { larger_than_source: true as const }),
           ...(dropped.length > 0 && { dropped }),
         };

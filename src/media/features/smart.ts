@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { feature } from "../feature.ts";
+
+/** The profiles of H.264 whose streams an encoder can continue, by `profile_idc`. */
+export const PROFILES = { 66: "baseline", 77: "main", 100: "high" } as const;
+
+/** What encoded pieces of an H.264 stream need so that one decoder plays them between copied packets. */
+export const ParameterSets = z.strictObject({
+  /** The id of the pieces' own parameter sets, which the source does not use. */
+  id: z.int().min(1).max(31),
+  profile: z.enum(PROFILES),
+  level: z.string().regex(/^[1-6]\.\d$/),
+});
+export interface ParameterSets extends z.infer<typeof ParameterSets> {}
+
+/** Encodes pieces of a stream whose other packets are copied. */
+export const smart = feature({
+  options: {},
+  fields: { parameter_sets: ParameterSets.exactOptional() },
+  part: "video",
+  doneBy: { native: true, stock: true, fast: true },
+  refusal: { code: "smart", clause: () => "it cannot continue the stream of another encoder" },
+});
+
+/** Returns the arguments, and the parameters of x264, with which an encoder continues a stream. */
+export function continueStream({ id, profile, level }: ParameterSets): { args: string[]; params: string } {
+  return { args: ["-profile:v", profile, "-level:v", level], params: `sps-id=${id}` };
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
+import { spliceRequest } from "../../src/media/features/splice-plan.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { encodedPart } from "../../src/media/plan.ts";
+import { decide } from "../../src/media/route.ts";
+import { describeDecision } from "../../src/media/words.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
+import { videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
+
+const film = videoSource({ pixel_format: "yuv420p" });
+const parts = [
+  { start: 5, end: 9 },
+  { start: 1, end: 2 },
+];
+const splice = {
+  parts: [{ start: 6, end: 8.5, pictures: 63 }, null],
+  sets: { id: 1, profile: "high", level: "3.1" },
+} as const;
+const options = { mode: "smart", parts } as const;
+
+test("whole groups are copied, and pieces around them are encoded", () => {
+  const plan = createPlan(film, "video", options, { splice });
+  expect(plan).toMatchObject({
+    video: { mode: "encode", codec: "h264", fps: null, parameter_sets: splice.sets },
+    audio: { mode: "copy" },
+    duration: 5,
+    chunks: [
+      { index: 0, track: "video", start: 5, end: 6, at: 0 },
+      { index: 1, track: "video", start: 6, end: 8.5, at: 1, copy: { pictures: 63 } },
+      { index: 2, track: "video", start: 8.5, end: 9, at: 3.5 },
+      { index: 3, track: "video", start: 1, end: 2, at: 4 },
+    ],
+  });
+  expect(encodedPart(plan)).toMatchObject({
+    duration: 2.5,
+    chunks: [{ index: 0 }, { index: 2 }, { index: 3 }],
+  });
+});
+
+test("x264 writes parameter sets that the source does not have", () => {
+  const plan = createPlan(film, "video", options, { splice });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("no chunk");
+  for (const tools of [WASM_TOOLS, NATIVE_TOOLS]) {
+    const line = chunkArgs(plan, chunk, film, { input: "IN", output: "OUT" }, tools).join(" ");
+    expect(line).toMatch(/-x264-params (\S+:)?sps-id=1 /);
+    expect(line).toContain("-profile:v high -level:v 3.1 -crf:v 14");
+  }
+});
+
+test("encoders that cannot write them refuse", () => {
+  const plan = encodedPart(createPlan(film, "video", options, { splice }));
+  const refused = [NATIVE_TOOLS, WASM_TOOLS, FAST_TOOLS].map((tools) => refuseTools(plan, film, tools));
+  expect(refused).toEqual([null, null, null]);
+  expect(createWebCodecsEncoder({ sound: null }).refuse(plan, film)).toEqual({ code: "smart" });
+  const offer = { encoder: "native", refusal: null, chunk_seconds: null, chunks: 1, at_once: 1, seconds: 1 };
+  const decision = decide(createPlan(film, "video", options, { splice }), [offer]);
+  expect(describeDecision(decision)).toBe("Copied, except for the pictures around the cuts.");
+});
+
+test.for([
+  [{}, { codecs: { video: "h265", audio: "aac" } }, "other_codec"],
+  [{ codec: "h265" }, {}, "new_codec"],
+  [{ format: "webm" }, {}, "output"],
+  [{}, { pixel_format: "yuv422p" }, "pixels"],
+  [{}, { interlaced: true }, "pixels"],
+  [{}, { sample_aspect_ratio: "4:3" }, "shape"],
+  [{}, { preroll: 0.3 }, "hidden"],
+  [{}, { fragmented: true as const }, "format"],
+  [{}, { format: "avi" }, "format"],
+] as const)("%o of a source with %o is encoded as a whole: %s", ([more, facts, fault]) => {
+  const source = videoSource({ pixel_format: "yuv420p", ...facts });
+  const request = { kind: "video", options: { ...options, ...more } } as const;
+  const refusal = spliceRequest(source, request);
+  expect(refusal).toEqual({ fault });
+  const plan = createPlan(source, "video", request.options, { splice: { fault } });
+  expect(plan).toMatchObject({ video: { mode: "encode" }, chunks: [{}, {}, { track: "audio" }] });
+  expect(plan.video).not.toHaveProperty("parameter_sets");
+});
+
+test("a smart cut takes no option that needs an encode", () => {
+  const request = (more: object) => () =>
+    parseTaskRequest({
+      input: "https://a.example/a.mp4",
+      kind: "video",
+      options: { mode: "smart", start: 1, ...more },
+    });
+  expect(request({ track: "en" })).not.toThrow();
+  expect(request({ width: 80 })).toThrow(
+    'options.width needs an encode, which options.mode "smart" rules out.',
+  );
+  expect(request({ concat: [{ url: "https://a.example/b.mp4" }] })).toThrow(
+    'options.concat needs an encode, which options.mode "smart" rules out.',
+  );
+});
