@@ -19,6 +19,7 @@ import { scaleBenchmarks } from "./cases/scale-simulation.ts";
 import { floodBenchmarks } from "./cases/service/flood.ts";
 import { jobBenchmarks } from "./cases/service/jobs.ts";
 import { serviceScaleBenchmarks } from "./cases/service-scale.ts";
+import { smartCutBenchmarks } from "./cases/smart-cut.ts";
 import { waveformBenchmarks } from "./cases/sound/waveform.ts";
 import { sseBenchmarks } from "./cases/sse.ts";
 import { webhookBenchmarks } from "./cases/webhooks.ts";
@@ -47,5 +48,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...integrityBenchmarks,
   ...ladderBenchmarks,
   ...chunkedBenchmarks,
+  ...smartCutBenchmarks,
   ...scaleBenchmarks,
 ];

@@ -32,7 +32,7 @@ const ASK_MS = 1000;
 
 /** Starts the service with a number of native encoders and ingests a clip. */
 export async function openHeavy(
-  footage: Footage,
+  footage: Pick<Footage, "path">,
   ends: AsyncDisposableStack,
   native: number,
 ): Promise<Heavy> {

@@ -1,6 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
-import type { Source } from "../../src/media/source.ts";
 import { keepClip, runFfmpeg } from "../fixtures/make-clip.ts";
 import { recallOriginal } from "../integrity/judge.ts";
 import { type Container, numberedClip } from "../integrity/numbered.ts";

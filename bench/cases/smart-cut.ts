@@ -1,0 +1,36 @@
+import type { Benchmark, Contest } from "../benchmark.ts";
+import { makeFilm } from "../film.ts";
+import { openHeavy } from "./heavy.ts";
+
+const SECONDS = 600;
+const BITRATE = 4_000_000;
+/** Three parts of ten minutes, with cuts between keyframes. */
+const PARTS = [
+  { start: 12.3, end: 190.7 },
+  { start: 221.1, end: 400.9 },
+  { start: 433.3, end: 590.5 },
+];
+
+/** An exact cut that encodes only the pictures around it, against an encode of the same parts. */
+export const smartCutBenchmarks: readonly Benchmark[] = [{ name: "smart-cut-vs-encode", unit: "s", open }];
+
+async function open(ends: AsyncDisposableStack): Promise<Contest> {
+  const bytes = ((BITRATE + 128_000) * SECONDS) / 8;
+  const film = await makeFilm({ bytes, bitrate: BITRATE, size: "1920x1080" }, ends);
+  const service = await openHeavy(film, ends, 1);
+  let [pictures, copied] = [0, 0];
+  return {
+    async peer() {
+      return { value: (await service.encode("video", { parts: PARTS })).seconds };
+    },
+    async ours() {
+      const { output, seconds } = await service.encode("video", { mode: "smart", parts: PARTS });
+      if (!output.cuts) throw new Error(`Nothing was copied: ${output.fallback?.reason}`);
+      pictures = output.cuts.reduce((sum, cut) => sum + cut.pictures, 0);
+      copied = output.cuts.reduce((sum, cut) => sum + cut.copied, 0);
+      return { value: seconds };
+    },
+    notes: () =>
+      `three parts of ${SECONDS} s of 1920x1080; ${copied} of ${pictures} pictures copied; one native encoder`,
+  };
+}
