@@ -78,6 +78,14 @@ export interface Container {
   chapters?: "file" | "tags";
   /** Codecs of its text tracks that can be read, by ffmpeg's names. */
   texts: readonly string[];
+  /** ffmpeg's arguments that write an output; absent where Framewright writes none, or without ffmpeg. */
+  muxer?: readonly string[];
+  /** ffmpeg's arguments that add tags to an output; absent where its muxer writes them by default. */
+  tag_args?: readonly string[];
+  /** Bytes that a copy adds to the packets of the source: headers, an index or a seek table. */
+  copy_bytes: number;
+  /** Bytes of an output besides its samples; absent where the overhead grows with the packets. */
+  header_bytes?: number;
 }
 
 const PLAIN = {
@@ -105,6 +113,7 @@ const PLAIN = {
   fast: false,
   covers: false,
   texts: [],
+  copy_bytes: 100,
 } as const satisfies Partial<Container>;
 
 const row = (facts: Partial<Container>): Container => ({ ...PLAIN, ...facts });
@@ -115,6 +124,7 @@ const INDEXED = {
   entries: /./,
   exact_duration: true,
   fast: true,
+  copy_bytes: 500,
 } as const satisfies Partial<Container>;
 const ISOBMFF = {
   ...INDEXED,
@@ -147,16 +157,32 @@ const OGG = {
   chapters: "tags",
 } as const satisfies Partial<Container>;
 
+const ONE_PICTURE = ["-f", "image2", "-update", "1"] as const;
+
 /** The containers of sources and outputs, by Framewright's names. */
 export const CONTAINERS: Readonly<Record<string, Container>> = {
-  mp4: row({ ...ISOBMFF, label: "MP4", mime: ["video/mp4", "audio/mp4"], tags: "itunes", covers: true }),
-  mov: row({ ...ISOBMFF, label: "QuickTime", mime: ["video/quicktime"], tags: "quicktime" }),
+  mp4: row({
+    ...ISOBMFF,
+    label: "MP4",
+    mime: ["video/mp4", "audio/mp4"],
+    tags: "itunes",
+    covers: true,
+    muxer: ["-movflags", "+faststart", "-f", "mp4"],
+  }),
+  mov: row({
+    ...ISOBMFF,
+    label: "QuickTime",
+    mime: ["video/quicktime"],
+    tags: "quicktime",
+    muxer: ["-movflags", "+faststart", "-f", "mov"],
+  }),
   webm: row({
     ...MATROSKA,
     label: "WebM",
     mime: ["video/webm", "audio/webm"],
     chapters: "file",
     texts: ["webvtt"],
+    muxer: ["-cues_to_front", "1", "-f", "webm"],
   }),
   matroska: row({
     ...MATROSKA,
@@ -208,9 +234,9 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     fast: true,
   }),
   asf: row({ label: "Windows Media", mime: ["video/x-ms-wmv", "audio/x-ms-wma"], mediabunny: "none" }),
-  ogg: row({ ...OGG, label: "Ogg", mime: ["video/ogg", "audio/ogg"] }),
+  ogg: row({ ...OGG, label: "Ogg", mime: ["video/ogg", "audio/ogg"], muxer: ["-f", "ogg"] }),
   // Only outputs have this name; an Opus source is an Ogg.
-  opus: row({ ...OGG, label: "Opus" }),
+  opus: row({ ...OGG, label: "Opus", muxer: ["-f", "opus"] }),
   mp3: row({
     ...SOUND,
     label: "MP3",
@@ -221,6 +247,9 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     tags: "id3",
     covers: true,
     chapters: "file",
+    muxer: ["-f", "mp3"],
+    // The info frame.
+    copy_bytes: 500,
   }),
   // ADTS has no tags, so an ID3 tag precedes it.
   aac: row({
@@ -232,6 +261,8 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     bare: true,
     max_measured: MIB,
     tags: "id3",
+    muxer: ["-f", "adts"],
+    tag_args: ["-write_id3v2", "1"],
   }),
   wav: row({
     label: "WAV",
@@ -240,6 +271,8 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     exact_duration: true,
     fast: true,
     tags: "riff",
+    muxer: ["-f", "wav"],
+    header_bytes: 44,
   }),
   flac: row({
     label: "FLAC",
@@ -251,6 +284,9 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     tags: "vorbis",
     covers: true,
     chapters: "tags",
+    muxer: ["-f", "flac"],
+    // The seek table.
+    copy_bytes: 500,
   }),
   aiff: row({ label: "AIFF", mime: ["audio/aiff"], fast: true }),
   ac3: row({ label: "AC-3", mime: ["audio/ac3"], bare: true, fast: true }),
@@ -258,13 +294,19 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   dts: row({ mediabunny: "none", bare: true }),
   amr: row({ label: "AMR", mime: ["audio/amr"] }),
   caf: row({ label: "CAF", mime: ["audio/x-caf"] }),
-  gif: row({ label: "GIF", mime: ["image/gif"], demuxers: "gif,gif_pipe", tick: () => 0.01 }),
-  jpeg: row({ label: "JPEG", mime: ["image/jpeg"], demuxers: "jpeg_pipe,mjpeg,image2" }),
+  gif: row({
+    label: "GIF",
+    mime: ["image/gif"],
+    demuxers: "gif,gif_pipe",
+    tick: () => 0.01,
+    muxer: ["-f", "gif"],
+  }),
+  jpeg: row({ label: "JPEG", mime: ["image/jpeg"], demuxers: "jpeg_pipe,mjpeg,image2", muxer: ONE_PICTURE }),
   jpegls: row({ mime: ["image/jls"], demuxers: "jpegls_pipe" }),
   // The format of an icon file (ICO) is that of its pictures.
-  png: row({ label: "PNG", mime: ["image/png"], demuxers: "png_pipe,apng,ico" }),
-  webp: row({ label: "WebP", mime: ["image/webp"] }),
-  avif: row({ label: "AVIF", mime: ["image/avif"], demuxers: "mov" }),
+  png: row({ label: "PNG", mime: ["image/png"], demuxers: "png_pipe,apng,ico", muxer: ONE_PICTURE }),
+  webp: row({ label: "WebP", mime: ["image/webp"], muxer: ["-f", "webp"] }),
+  avif: row({ label: "AVIF", mime: ["image/avif"], demuxers: "mov", muxer: ["-f", "avif"] }),
   heic: row({ label: "HEIC", mime: ["image/heic"], demuxers: "mov" }),
   bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
   svg: row({ label: "SVG", mime: ["image/svg+xml"] }),

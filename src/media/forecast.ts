@@ -123,7 +123,8 @@ function bytesOf({ kind, format, duration, frames, video, audio }: Plan, source:
   const sample_rate = audio?.mode === "encode" ? audio.sample_rate : source.audio?.sample_rate;
   const packets = audio ? (duration * packetBits(sample_rate ?? DEFAULT_SAMPLE_RATE)) / 8 : 0;
   const overhead =
-    format === "wav" ? 44 : CONTAINER_BYTES[kind] + (frames ?? 0) * CONTAINER_BYTES.picture + packets;
+    containerOf({ format }).header_bytes ??
+    CONTAINER_BYTES[kind] + (frames ?? 0) * CONTAINER_BYTES.picture + packets;
   return Math.round(((pictures + sound) * duration) / 8 + overhead);
 }
 

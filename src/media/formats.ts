@@ -1,4 +1,4 @@
-/** Facts of every output format: MIME type, file extension, whether it can hold transparency, and its codecs, the default first. */
+/** Facts of every output format: MIME type, file extension, whether it is lossless or can hold transparency, and its codecs, the default first. */
 export const FORMATS = {
   video: {
     mp4: { mime: "video/mp4", extension: "mp4", codecs: ["h264", "h265", "av1"], audio: "aac" },
@@ -10,12 +10,12 @@ export const FORMATS = {
     aac: { mime: "audio/aac", extension: "aac", codec: "aac" },
     ogg: { mime: "audio/ogg", extension: "ogg", codec: "vorbis" },
     opus: { mime: "audio/ogg; codecs=opus", extension: "opus", codec: "opus" },
-    wav: { mime: "audio/wav", extension: "wav", codec: "pcm_s16le" },
-    flac: { mime: "audio/flac", extension: "flac", codec: "flac" },
+    wav: { mime: "audio/wav", extension: "wav", codec: "pcm_s16le", lossless: true },
+    flac: { mime: "audio/flac", extension: "flac", codec: "flac", lossless: true },
   },
   image: {
     jpeg: { mime: "image/jpeg", extension: "jpg", alpha: false, animated: false },
-    png: { mime: "image/png", extension: "png", alpha: true, animated: false },
+    png: { mime: "image/png", extension: "png", alpha: true, animated: false, lossless: true },
     webp: { mime: "image/webp", extension: "webp", alpha: true, animated: true },
     gif: { mime: "image/gif", extension: "gif", alpha: true, animated: true },
     avif: { mime: "image/avif", extension: "avif", alpha: true, animated: false },
@@ -36,15 +36,45 @@ export const FORMATS = {
   },
   adaptive_video: {
     // The last manifest is the main one.
-    hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8", manifests: ["master.m3u8"] },
-    dash: { mime: "application/dash+xml", extension: "mpd", manifests: ["manifest.mpd"] },
+    hls: {
+      mime: "application/vnd.apple.mpegurl",
+      extension: "m3u8",
+      manifests: ["master.m3u8"],
+      hls: true,
+      dash: false,
+    },
+    dash: {
+      mime: "application/dash+xml",
+      extension: "mpd",
+      manifests: ["manifest.mpd"],
+      hls: false,
+      dash: true,
+    },
     hls_dash: {
       mime: "application/vnd.apple.mpegurl",
       extension: "m3u8",
       manifests: ["manifest.mpd", "master.m3u8"],
+      hls: true,
+      dash: true,
     },
   },
 } as const;
+
+/** Returns whether an output format of a kind keeps every sample or pixel, so that it has no bitrate to choose. */
+export function isLosslessFormat(kind: EncodeKind, format: string): boolean {
+  const facts = (FORMATS[kind] as Readonly<Record<string, object>>)[format];
+  return facts !== undefined && "lossless" in facts;
+}
+
+/** Returns whether an output format has DASH manifests. */
+export function hasDash(format: string): boolean {
+  return FORMATS.adaptive_video[format as AdaptiveFormat]?.dash === true;
+}
+
+/** Returns whether an output format has DASH manifests alone, which HLS players cannot read. */
+export function lacksHls(format: string): boolean {
+  return FORMATS.adaptive_video[format as AdaptiveFormat]?.hls === false;
+}
 
 /** The codecs that a WAV can hold, the default first. */
 export const WAV_CODECS = ["pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"] as const;

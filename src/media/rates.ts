@@ -295,13 +295,8 @@ export function copiedBytes(plan: Plan, source: Source): { least: number; most: 
   const least = Math.ceil(filesize + sound);
   return {
     least,
-    most: Math.ceil(filesize + sound + packets * packetGrowth(source, plan) + remuxBytes(plan)),
+    most: Math.ceil(filesize + sound + packets * packetGrowth(source, plan) + containerOf(plan).copy_bytes),
   };
-}
-
-// An MP3 gets an info frame, a FLAC a seek table.
-function remuxBytes({ kind, format }: Plan): number {
-  return kind === "video" || format === "mp3" || format === "flac" ? 500 : 100;
 }
 
 // Extra bytes per packet in another container, measured on clips of one and ten minutes.

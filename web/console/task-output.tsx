@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import type { EncodeKind, Source, Task } from "../../src/index.ts";
+import { lacksHls } from "../../src/media/formats.ts";
 import { isFolder, outputName } from "../result/output-files.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
@@ -33,7 +34,7 @@ export function TaskOutput({ task }: { task: Task }) {
         {strings.output}
         {filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}
       </h3>
-      {output?.format !== "dash" && <Preview kind={task.kind} url={url} name={name} output={output} />}
+      {!lacksHls(output?.format ?? "") && <Preview kind={task.kind} url={url} name={name} output={output} />}
       <div class="row">
         <a class="button" href={url} target="_blank" rel="noreferrer">
           {strings.open}

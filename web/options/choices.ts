@@ -7,6 +7,7 @@ import {
   type Source,
 } from "../../src/index.ts";
 import type { AutoQuality } from "../../src/media/formats.ts";
+import { isLosslessFormat } from "../../src/media/formats.ts";
 import { type AllOptions, optionNames } from "../../src/media/option-groups.ts";
 import type { Settings } from "../queue/item.ts";
 
@@ -58,7 +59,7 @@ export function formatOf(kind: EncodeKind, options: AnyOptions, source: Source):
 }
 
 export function hasBitrate(kind: EncodeKind, format: string): boolean {
-  return kind === "video" || (kind === "audio" && format !== "wav" && format !== "flac");
+  return (kind === "video" || kind === "audio") && !isLosslessFormat(kind, format);
 }
 
 /** Returns the bounds of the bitrate of a kind, in bits per second. */

@@ -1,4 +1,5 @@
 import { type EncodeKind, FORMATS, VIDEO_CODECS } from "../../src/index.ts";
+import { lacksHls } from "../../src/media/formats.ts";
 import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
 import { Field, NumberField, Segments } from "../ui/field.tsx";
 import { codecName, formatName } from "../words/names.ts";
@@ -41,7 +42,7 @@ export function FormatFields({ form }: { form: Form }) {
           )}
         </Field>
         {settings.kind === "video" && <CodecField form={form} format={format} />}
-        {settings.kind === "adaptive_video" && source.kind !== "audio" && format !== "dash" && (
+        {settings.kind === "adaptive_video" && source.kind !== "audio" && !lacksHls(format) && (
           <OptionField form={form} name="i_frames" />
         )}
       </div>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { QUALITIES } from "../../src/index.ts";
+import { FORMATS, QUALITIES, type VideoFormat } from "../../src/index.ts";
 import { byteLimit, qualityWords as QUALITY } from "../../src/media/features/rate.ts";
-import type { AutoQuality } from "../../src/media/formats.ts";
+import { type AutoQuality, isLosslessFormat } from "../../src/media/formats.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
 import { Field, NumberField, Segments } from "../ui/field.tsx";
 import { formatName } from "../words/names.ts";
@@ -125,7 +125,10 @@ function defaultBytes(filesize: number | undefined): number {
 }
 
 // docs/benchmarks.md, browser-speed-vs-native: 3.3 MB instead of the browser's 9.8 MB.
-const H264_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "hls", "dash", "hls_dash"]);
+function holdsH264(kind: string, format: string): boolean {
+  const codecs: readonly string[] | undefined = FORMATS.video[format as VideoFormat]?.codecs;
+  return kind === "adaptive_video" || codecs?.includes("h264") === true;
+}
 
 const GIF_WORDS = {
   very_low: strings.gif64Colors,
@@ -141,11 +144,11 @@ function qualityHint({ source, settings, options }: Form, format: string, qualit
   const { codec = "h264" } = options;
   const name = formatName(format);
   if (kind === "animation" && format === "gif") return GIF_WORDS[quality];
-  if (format === "png" || format === "wav") return strings.losslessQuality({ name });
   if (format === "gif") return strings.gifQuality;
   if (format === "flac") return strings.flacQuality;
+  if (isLosslessFormat(kind, format)) return strings.losslessQuality({ name });
   const meaning = QUALITY.hint(quality);
-  const isH264 = source.kind !== "audio" && H264_FORMATS.has(format) && codec === "h264";
+  const isH264 = source.kind !== "audio" && holdsH264(kind, format) && codec === "h264";
   return isH264 ? `${meaning} ${strings.encodedWithX264}` : meaning;
 }
 

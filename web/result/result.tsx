@@ -1,6 +1,7 @@
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import type { Output, Source } from "../../src/index.ts";
+import { lacksHls } from "../../src/media/formats.ts";
 import { type Item, keepsOriginal } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
@@ -141,7 +142,7 @@ function Shown({ output, url, name }: { output: Output; url: string; name: strin
   if (source.kind === "data") {
     return <p class="soft">{strings.waveformUse}</p>;
   }
-  if (source.format === "dash") {
+  if (lacksHls(source.format)) {
     return <p class="soft">{strings.dashUse}</p>;
   }
   const kind = source.kind === "audio" || source.codecs?.video === null ? "audio" : "video";

@@ -15,6 +15,7 @@ import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { stills } from "../../src/media/features/stills.ts";
 import { storyboard } from "../../src/media/features/storyboard.ts";
 import { expectsLarger } from "../../src/media/forecast.ts";
+import { isLosslessFormat } from "../../src/media/formats.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
 import { type Item, isPageChoice, type Settings } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
@@ -82,7 +83,7 @@ function describeRate(
 ): string | null {
   if (target_size !== null) return target_size > 0 ? strings.atMost({ size: bytes(target_size) }) : null;
   if (kind === "waveform") return null;
-  if (["wav", "flac", "png", "gif"].includes(format) && kind !== "animation") return null;
+  if (isLosslessFormat(kind, format) || (kind === "image" && format === "gif")) return null;
   if (typeof bitrate === "number") {
     if (Number.isNaN(bitrate)) return null;
     return kind === "video" && bitrate >= 1e6

@@ -11,7 +11,7 @@ import {
   writeManifests,
 } from "../../media/ffmpeg/manifests.ts";
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
-import type { AdaptiveFormat } from "../../media/formats.ts";
+import { type AdaptiveFormat, hasDash, lacksHls } from "../../media/formats.ts";
 import { exactFps } from "../../media/index.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
@@ -224,8 +224,8 @@ export function joinStream(
   const sounds = tracks.map((track, index) => ({ ...track, name: names[index] ?? "" }));
   const format = plan.format as AdaptiveFormat;
   const { texts, files } = writeStreamTexts(subtitles, {
-    seconds: format === "dash" ? null : Math.max(...streams.map(({ runs }) => secondsOf(runs))),
-    periods: format === "hls" ? [] : dashPeriods({ pictures, sounds }),
+    seconds: lacksHls(format) ? null : Math.max(...streams.map(({ runs }) => secondsOf(runs))),
+    periods: hasDash(format) ? dashPeriods({ pictures, sounds }) : [],
   });
   const manifests = writeManifests(format, {
     pictures,

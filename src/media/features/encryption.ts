@@ -2,7 +2,7 @@ import { z } from "zod";
 import { toHex } from "../../util/bytes.ts";
 import { option, optionGroup } from "../feature.ts";
 import { closed, issue, oneOf, type Report, ruled } from "../fields.ts";
-import { BOUNDS } from "../formats.ts";
+import { BOUNDS, hasDash } from "../formats.ts";
 
 const BYTES = "16 bytes, as 32 hexadecimal digits or in base64.";
 const BASE64 = "[A-Za-z0-9+/]{21}[AQgw]==";
@@ -81,7 +81,7 @@ export function checkEncryption(
   report: Report,
 ): void {
   if (options.encryption === undefined) return;
-  if (options.format !== undefined && options.format !== "hls") {
+  if (options.format !== undefined && hasDash(options.format)) {
     const message = 'needs format "hls": AES-128 of whole segments is a method of HLS, which DASH lacks.';
     report.addIssue(issue("encryption", message));
   }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { option, optionGroup } from "../feature.ts";
 import { issue, type Report } from "../fields.ts";
+import { lacksHls } from "../formats.ts";
 
 /** I-frame playlists, from which players show pictures while a viewer seeks. */
 export const iFrames = optionGroup({
@@ -28,5 +29,6 @@ export function checkIFrames(
   { format, i_frames }: { format?: string | undefined; i_frames?: boolean | undefined },
   report: Report,
 ): void {
-  if (i_frames && format === "dash") report.addIssue(issue("i_frames", 'needs format "hls" or "hls_dash".'));
+  if (i_frames && format !== undefined && lacksHls(format))
+    report.addIssue(issue("i_frames", 'needs format "hls" or "hls_dash".'));
 }

@@ -143,8 +143,7 @@ export function metadataArgs(plan: MetadataPlan & { format: string; video: unkno
       "-metadata",
       `${nameInFormat(name, format)}=${value}`,
     ]),
-    // ADTS has no tags, so an ID3 tag precedes it, as in MP3.
-    ...(format === "aac" && Object.keys(tags).length > 0 ? ["-write_id3v2", "1"] : []),
+    ...(Object.keys(tags).length > 0 ? (containerOf({ format }).tag_args ?? []) : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { containerOf } from "../containers.ts";
 import { FORMATS } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import * as errors from "./errors.ts";
@@ -66,7 +67,7 @@ export function outputMime(plan: Plan): string {
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
   if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
-  const args = MUXERS[plan.format];
+  const args = containerOf(plan).muxer;
   if (!args) throw errors.muxerMissing(plan);
   return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
 }
@@ -88,23 +89,6 @@ function mayBeLargeWave({ format, audio, duration }: Plan): boolean {
   const rate = audio.mode === "encode" ? audio.channels * audio.sample_rate * 2 : MAX_BYTES_PER_SECOND;
   return (duration ?? Number.POSITIVE_INFINITY) * rate > MAX_WAVE_BYTES;
 }
-
-const MUXERS: Readonly<Record<string, readonly string[]>> = {
-  mp4: ["-movflags", "+faststart", "-f", "mp4"],
-  mov: ["-movflags", "+faststart", "-f", "mov"],
-  webm: ["-cues_to_front", "1", "-f", "webm"],
-  mp3: ["-f", "mp3"],
-  aac: ["-f", "adts"],
-  ogg: ["-f", "ogg"],
-  opus: ["-f", "opus"],
-  wav: ["-f", "wav"],
-  flac: ["-f", "flac"],
-  jpeg: ["-f", "image2", "-update", "1"],
-  png: ["-f", "image2", "-update", "1"],
-  webp: ["-f", "webp"],
-  gif: ["-f", "gif"],
-  avif: ["-f", "avif"],
-};
 
 function factsOf(plan: Plan): { extension: string; mime: string } {
   const facts = (FORMATS[plan.kind] as Record<string, { extension: string; mime: string }>)[plan.format];

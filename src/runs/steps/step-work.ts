@@ -5,6 +5,7 @@ import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
 import { drawsText } from "../../media/features/text.ts";
 import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
+import { lacksHls } from "../../media/formats.ts";
 import { listDropped } from "../../media/index.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan, pictureSize } from "../../media/plan.ts";
@@ -376,10 +377,9 @@ async function describeStream(
   const { body, mime } = requireEncoded(await storage.read(key));
   const text = await new Response(body).text();
   const name = key.slice(key.lastIndexOf("/") + 1);
-  const entries =
-    plan.format === "dash"
-      ? parseDash(text).map((entry) => ({ uri: name, ...entry }))
-      : parseMasterPlaylist(text);
+  const entries = lacksHls(plan.format)
+    ? parseDash(text).map((entry) => ({ uri: name, ...entry }))
+    : parseMasterPlaylist(text);
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const renditions = await Promise.all(
     entries.map(async ({ uri, ...facts }) => ({ ...facts, url: await url(folder + uri) })),
