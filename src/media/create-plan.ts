@@ -16,7 +16,7 @@ import { planEncryption } from "./features/encryption.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
 import { findTruncatedFile } from "./features/partial.ts";
-import { rangesOf, type Splice, type SpliceRefusal, splicedChunks } from "./features/splice-plan.ts";
+import { type Splice, type SpliceRefusal, splicedChunks, spliceRequest } from "./features/splice-plan.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
 import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./features/subtitles.ts";
@@ -179,22 +179,21 @@ export function planCopyWithin(
 }
 
 /**
- * Plans a video whose parts are copied, with encoded pieces around the cuts in the mode `smart`. A copy has no chunks before the packets
- * are read. Null for any other video, and for one of which nothing can be copied.
+ * Plans a video whose parts are copied, with encoded pieces around the cuts in the mode `smart`. Such a plan has no chunks before the
+ * packets are read. Null for any other video, and for a smart cut of which nothing can be copied.
  */
 function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints): Plan | null {
   const { mode } = options;
-  const ranges = mode === "copy" || mode === "smart" ? rangesOf(source, options) : null;
-  if (!ranges || (mode === "copy" && ranges.length === 1)) return null;
-  const isRefused = splice ? "fault" in splice : false;
-  if (mode === "copy" && splice && "fault" in splice) throw errors.copyPartsRefused(splice);
-  if (mode === "smart" && (!splice || isRefused)) return null;
-  const usable = splice && !("fault" in splice) ? splice : null;
+  const request = spliceRequest(source, { kind: "video", options });
+  const facts = splice ?? request;
+  if (!request || !facts || (mode === "smart" && "fault" in facts)) return null;
   const format = videoFormat(options, source);
   const picture = movingPicture(source);
-  const video = usable?.sets
-    ? continuePictures(source, picture, usable.sets)
-    : copyPictures(source, picture, format, { codec: options.codec });
+  const copy = () => copyPictures(source, picture, format, { codec: options.codec });
+  const copied = mode === "copy" ? copy() : null;
+  if ("fault" in facts) throw errors.copyPartsRefused(facts);
+  const ranges = "ranges" in request ? request.ranges : [];
+  const usable = "parts" in facts ? facts : null;
   const cuts = mode === "copy" ? (usable?.parts.filter((part) => part !== null) ?? ranges) : ranges;
   const placed = placeRanges(cuts, { speed: 1, fps: null });
   const span = ranges.length > 1 ? placed : createSpan(options, source.duration, source.duration_estimated);
@@ -203,6 +202,8 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
   if (sound.audio) sound.audio = copiedSound(source, format, sound, mode === "smart");
   const base = blank("video", format, span);
   const chunks = usable ? splicedChunks(placed.parts ?? [], usable) : [];
+  const isCopied = chunks.every((chunk) => chunk.copy);
+  const video = copied ?? (isCopied ? copy() : continuePictures(source, picture, usable?.sets));
   const heard = { index: chunks.length, track: "audio", start: span.start, end: span.end } as const;
   const plan = {
     ...base,

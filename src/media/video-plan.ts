@@ -191,25 +191,29 @@ export function holdsCopiedSound(source: Source, format: VideoFormat): boolean {
   );
 }
 
-// Twice as good as the best quality level needs to be: the pieces are short, and lie between pictures without loss.
+// The pieces are short and lie between pictures without loss, so they are encoded with little loss.
 const CONTINUED_CRF = 14;
 
-/** Plans pieces that are encoded as the source's own pictures are stored, for a decoder that has their parameter sets. */
+/**
+ * Plans pieces that are encoded as the source's own pictures are stored. Their decoder has the source's parameter sets and those of the
+ * pieces; a codec without such sets needs none.
+ */
 export function continuePictures(
   source: Source,
   stored: StoredPicture,
-  parameter_sets: ParameterSets,
+  parameter_sets: ParameterSets | undefined,
 ): VideoPlan {
   const rotate = toRightAngle(-stored.rotate);
   const geometry = createGeometry(stored, { rotate }, { even: true, alpha: false });
+  const codec = source.codecs?.video as VideoCodec;
   return {
     mode: "encode",
-    codec: "h264",
+    codec,
     geometry,
     rate: { crf: CONTINUED_CRF },
     fps: null,
-    ...pictureNeeds(source, "h264", {}, geometry),
-    parameter_sets,
+    ...pictureNeeds(source, codec, {}, geometry),
+    ...(parameter_sets && { parameter_sets }),
   };
 }
 

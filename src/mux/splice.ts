@@ -52,9 +52,10 @@ export async function readSplice(
   { mode, ranges }: SpliceRequest,
   signal: AbortSignal,
 ): Promise<Splice | SpliceRefusal> {
-  const input = listsTracks(source) ? await openPackets(reader, source, signal) : null;
-  if (!input) return { fault: "format" };
+  let input: Input | null = null;
   try {
+    input = listsTracks(source) ? await openPackets(reader, source, signal) : null;
+    if (!input) return { fault: "format" };
     const track = await openTrack(input, source);
     if (!track) return { fault: "codec" };
     return await (mode === "copy" ? readCopies : readGroups)(track, ranges);
@@ -62,7 +63,7 @@ export async function readSplice(
     signal.throwIfAborted();
     return { fault: "damaged" };
   } finally {
-    input.dispose();
+    input?.dispose();
   }
 }
 
@@ -88,12 +89,14 @@ async function readGroups(
   for (const range of ranges) {
     const key = await firstFresh(track, range);
     parts.push(key && (await copyWithin(track, key, range)));
-    if (key) sets ??= track.description ? readAvcSets(track.description) : readInBandSets(key.data);
+    if (key && track.isAvc)
+      sets ??= track.description ? readAvcSets(track.description) : readInBandSets(key.data);
   }
   if (parts.every((part) => part === null)) return { fault: "short" };
   const isExact = (range: SourceRange, part: CopiedRange | null | undefined) =>
     part && !isBefore(range.start, part.start) && !isBefore(part.end, range.end);
   if (ranges.every((range, index) => isExact(range, parts[index]))) return { parts };
+  if (!track.isAvc) return { parts };
   const facts = sets && planSets(sets);
   return facts ? { parts, sets: facts } : { fault: "sets" };
 }
@@ -119,6 +122,7 @@ const [MIN_LEVEL, MAX_LEVEL] = [10, 62];
 /** The pictures of a source, and the time of its start on their clock. */
 interface SourceTrack {
   track: InputVideoTrack;
+  isAvc: boolean;
   /** The decoder configuration record; null for packets that contain it. */
   description: Uint8Array | null;
   sink: EncodedPacketSink;
@@ -137,6 +141,7 @@ async function openTrack(input: Input, source: Source): Promise<SourceTrack | nu
   const description = config.description ? bytesOf(config.description) : null;
   return {
     track,
+    isAvc: codec === "avc",
     description,
     sink: new EncodedPacketSink(track),
     origin: Math.max(0, await input.getFirstTimestamp()),
@@ -323,11 +328,12 @@ async function openPieces(
   opener: Opener,
   delay: number,
 ): Promise<CopiedPictures> {
-  const { track, sink, origin, description } = source;
+  const { track, sink, origin, description, isAvc } = source;
   const codec = await track.getCodec();
   const config = await track.getDecoderConfig();
   if (!codec || !config) throw errors.noPictures();
-  const own = codec === "avc" ? await ownSets(source, pieces) : null;
+  const isPure = description !== null && !pieces.some(({ from }) => "read" in from);
+  const own = isAvc && !isPure ? await ownSets(source, pieces) : null;
   const sets = own && [own, ...(await encodedSets(pieces, opener))];
   const isBare = description === null && (codec === "avc" || codec === "hevc");
   const withUnit = (packet: EncodedPacket) =>

@@ -3,6 +3,7 @@ import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.t
 import { spliceRequest } from "../../src/media/features/splice-plan.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { forecast } from "../../src/media/forecast.ts";
 import { encodedPart } from "../../src/media/plan.ts";
 import { decide } from "../../src/media/route.ts";
 import { describeDecision } from "../../src/media/words.ts";
@@ -20,6 +21,26 @@ const splice = {
   sets: { id: 1, profile: "high", level: "3.1" },
 } as const;
 const options = { mode: "smart", parts } as const;
+
+test("before the packets are read, a smart cut counts as a copy", () => {
+  const plan = createPlan(film, "video", options);
+  expect(plan).toMatchObject({ video: { mode: "copy" }, audio: { mode: "copy" }, duration: 5, chunks: [] });
+  expect(forecast("video", options, film)).toMatchObject({ copied: true, duration: 5 });
+});
+
+test("VP9 needs no parameter sets", () => {
+  const source = videoSource({
+    pixel_format: "yuv420p",
+    codecs: { video: "vp9", audio: "opus" },
+    format: "webm",
+  });
+  expect(createPlan(source, "video", options, { splice: { parts: splice.parts } })).toMatchObject({
+    format: "webm",
+    video: { mode: "encode", codec: "vp9", rate: { crf: 14 } },
+    audio: { mode: "copy", codec: "opus" },
+    chunks: [{}, { copy: { pictures: 63 } }, {}, {}],
+  });
+});
 
 test("whole groups are copied, and pieces around them are encoded", () => {
   const plan = createPlan(film, "video", options, { splice });

@@ -55,7 +55,7 @@ export function spliceRequest(source: Source, request: EncodeRequest): SpliceReq
 }
 
 /** Returns the ranges of a source that options select; null when they select all of it, or its duration is unknown. */
-export function rangesOf(source: Source, options: VideoOptions): readonly SourceRange[] | null {
+function rangesOf(source: Source, options: VideoOptions): readonly SourceRange[] | null {
   const { parts, start = 0, end } = withRanges(options, source);
   if (parts) return parts;
   const span = createSpan({ start, end }, source.duration, source.duration_estimated);
@@ -72,15 +72,18 @@ function sourceFault(source: Source): SpliceFault | null {
   return hidesEnds(source) ? "hidden" : null;
 }
 
+/** The codecs whose streams an encoder can continue. */
+const CONTINUED_CODECS = ["h264", "vp9"] as const;
 const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 
 // Encoded pieces must be pictures of the same kind, as they are stored.
 function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFault | null {
   const { codecs, pixel_format = "", interlaced, mirrored, sample_aspect_ratio: aspect } = source;
   const stored = storedPicture(source);
-  if (codecs?.video !== "h264") return "other_codec";
-  if (codec !== undefined && codec !== "h264") return "new_codec";
-  if (format !== undefined && !FORMATS.video[format].codecs.some((each) => each === "h264")) return "output";
+  const own = CONTINUED_CODECS.find((each) => each === codecs?.video);
+  if (!own) return "other_codec";
+  if (codec !== undefined && codec !== own) return "new_codec";
+  if (format !== undefined && !FORMATS.video[format].codecs.some((each) => each === own)) return "output";
   if (interlaced || !PIXELS.has(pixel_format)) return "pixels";
   if (mirrored || parsePixelAspect(aspect) !== 1) return "shape";
   return stored && stored.width % 2 === 0 && stored.height % 2 === 0 ? null : "shape";
