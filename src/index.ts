@@ -52,6 +52,7 @@ export type {
   ConcatOption,
   CropOption,
   EncryptionOption,
+  FontOption,
   ImageOverlayOption,
   ImageTextOption,
   OverlayOption,

@@ -3,7 +3,7 @@ import { fixedQuality, isAutoQuality } from "./auto-quality.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
-import { extraInputs } from "./extra-inputs.ts";
+import { extraInputs, isEncoded } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
 import {
   type CopyJoin,
@@ -342,7 +342,7 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   return { ...plan, duration: null, frames: 1 };
 }
 
-function animationPlan(source: Source, requested: AnimationOptions): Plan {
+function animationPlan(source: Source, requested: AnimationOptions, hints: PlanHints): Plan {
   const { parts, ...options } = withRanges(requested, source);
   const picture = movingPicture(source, "animation");
   const format = options.format ?? DEFAULT_FORMAT.animation;
@@ -355,7 +355,7 @@ function animationPlan(source: Source, requested: AnimationOptions): Plan {
     ...blank("animation", format, span),
     frames: frameCount(source, span, motion.fps),
     image: { ...image, animated: true, motion },
-    ...extraFiles(options),
+    ...extraFiles(options, hints.extra),
   };
 }
 
@@ -428,12 +428,12 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
 }
 
 function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
-  const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles");
+  const inputs = extraInputs({ options }).filter(({ role }) => isEncoded(role));
   const files = inputs.map(({ role }, at): ExtraFile => {
     const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
     return { role, format, size: filesize, pixels: width * height };
   });
-  const all = [...files, ...burnFiles(options, sources), ...textFiles(options)];
+  const all = [...files, ...burnFiles(options, sources), ...textFiles(options, sources)];
   return all.length > 0 ? { further: all } : {};
 }
 

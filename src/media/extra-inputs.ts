@@ -1,5 +1,5 @@
 /** The options that name extra inputs, in the order in which a run numbers them; inputs that no encoder reads come last. */
-export const INPUT_ROLES = ["overlay", "concat", "subtitles"] as const;
+export const INPUT_ROLES = ["overlay", "concat", "subtitles", "fonts"] as const;
 /** The role of an extra input: the option that names its URL, or a list of URLs. */
 export type InputRole = (typeof INPUT_ROLES)[number];
 
@@ -48,6 +48,11 @@ export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown 
     if (!isTable(output)) return output;
     return mapExtraInputs(output, (url, role, param) => replace(url, role, `outputs.${index}.${param}`));
   }
+}
+
+/** Returns whether encoders read extra inputs of a role themselves; text is written into other files before. */
+export function isEncoded(role: InputRole): boolean {
+  return role !== "subtitles" && role !== "fonts";
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

@@ -208,6 +208,7 @@ export const BOUNDS = {
   label: { max: 100 },
   text: { min: 1, max: 500 },
   texts: { max: 20 },
+  fonts: { max: 8 },
   channels: { min: 1, max: 8 },
   sample_rate: { min: 8_000, max: 192_000 },
   volume: { min: 0, max: 10 },

@@ -82,10 +82,21 @@ export interface OverlayOption {
 /** A picture drawn over an image. */
 export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
 
+/** A font of drawn text. */
+export interface FontOption {
+  /** URL of a TrueType or OpenType font; all fonts together have at most 24 MiB: http://, https:// or s3://. The clients take a file in its place. */
+  url: string;
+}
+
 /** A text drawn over a video or an animation. */
 export interface TextOption {
   /** The text, of at most 500 characters. A line break starts a new line, and lines too long for the picture are broken. */
   text: string;
+  /**
+   * Family name of the font to take letters from first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and
+   * DejaVu Sans last.
+   */
+  font?: string | undefined;
   /**
    * Height of the letters in pixels, or as a percentage of the output's height.
    *

@@ -5,6 +5,7 @@ import type {
   ConcatOption,
   CropOption,
   EncryptionOption,
+  FontOption,
   ImageOverlayOption,
   ImageTextOption,
   OverlayOption,
@@ -212,6 +213,10 @@ export type VideoOptions = (
    */
   text?: TextOption[] | undefined;
   /**
+   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   */
+  fonts?: FontOption[] | undefined;
+  /**
    * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
    */
   parts?: PartOption[] | undefined;
@@ -414,6 +419,10 @@ export type ImageOptions = {
    */
   text?: ImageTextOption[] | undefined;
   /**
+   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   */
+  fonts?: FontOption[] | undefined;
+  /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false
@@ -509,6 +518,10 @@ export type AnimationOptions = {
    * Texts to draw over the pictures, each with its place, size, color and box.
    */
   text?: TextOption[] | undefined;
+  /**
+   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   */
+  fonts?: FontOption[] | undefined;
   /**
    * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
    */
@@ -777,6 +790,10 @@ export type AdaptiveVideoOptions = {
    * End of the output in the source, in seconds; by default the end of the source. 0 to 10,000,000.
    */
   end?: number | undefined;
+  /**
+   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   */
+  fonts?: FontOption[] | undefined;
   /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *

@@ -101,6 +101,8 @@ export interface AssStyle {
   font: string;
   /** Level of white, from 0 to 1. */
   white: number;
+  /** Splits a text of a size into stretches of its fonts; by default it has the font of the style. */
+  split?(text: string, size: number): readonly ScriptRun[];
 }
 
 // Fractions of the picture's shorter side.
@@ -116,7 +118,7 @@ const EVENT = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect
  * Writes cues as ASS: white text with a black outline at the bottom of the picture, or at the top if a cue's settings say so. Only
  * bold, italic, underline and line breaks become overrides.
  */
-export function writeAss(cues: readonly Cue[], { width, height, font, white }: AssStyle): string {
+export function writeAss(cues: readonly Cue[], { width, height, font, white, split }: AssStyle): string {
   const side = Math.min(width, height);
   const size = Math.max(8, Math.round(side * SIZE));
   const gray = Math.round(white * 255)
@@ -140,11 +142,16 @@ export function writeAss(cues: readonly Cue[], { width, height, font, white }: A
     0,
     2,
     ...margins,
-    1,
+    BY_FIRST_LETTER,
   ];
   const events = cues.map(({ start, end, text, settings }) => {
     const place = `{\\an${alignment(settings)}}`;
-    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${place}${writeText(text)}`;
+    const words = writeText(
+      text,
+      (letters) => split?.(letters, size) ?? [{ text: letters, font, size }],
+      font,
+    );
+    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${place}${words}`;
   });
   return writeScript({ width, height }, [style.join(",")], events);
 }
@@ -174,12 +181,19 @@ function writeScript(
   ].join("\n");
 }
 
-/** A text with its place, `size` as a script counts it, and colors `0xRRGGBB`. */
-export interface ScriptText {
+/** A stretch of text in a font, and its size as a script counts it. */
+export interface ScriptRun {
   text: string;
+  font: string;
   size: number;
-  color: string;
-  box: string | null;
+}
+
+/** A text with its place and the height of its letters. */
+export interface ScriptText {
+  runs: readonly ScriptRun[];
+  size: number;
+  /** Whether it has a box. */
+  boxed: boolean;
   /** Share of the free space to its left and above it. */
   anchor: readonly [x: number, y: number];
   margins: readonly [left: number, right: number, vertical: number];
@@ -188,46 +202,55 @@ export interface ScriptText {
 // Distance of a box from its letters, as a share of their size.
 const PADDING = 0.2;
 
-/** Writes texts as ASS: the box of each and its letters are shown alone for a second, one after the other. */
+/** Writes texts as ASS, in white: the box of each and its letters are shown alone for a second, one after the other. */
 export function writeTexts(
   texts: readonly ScriptText[],
-  { width, height, font }: Omit<AssStyle, "white">,
+  { width, height }: Pick<AssStyle, "width" | "height">,
 ): string {
-  const layers = texts.flatMap((text) => (text.box === null ? [text] : [text, { ...text, box: null }]));
-  const styles = layers.map(({ size, color, box, anchor: [x, y], margins }, at) => {
-    const letters = box === null ? assColor(color) : CLEAR;
+  const layers = texts.flatMap((text) => (text.boxed ? [text, { ...text, boxed: false }] : [text]));
+  const styles = layers.map(({ runs: [first], size, boxed, anchor: [x, y], margins }, at) => {
+    const letters = boxed ? CLEAR : OPAQUE;
     return [
       `T${at}`,
-      font,
-      size.toFixed(2),
-      ...[letters, letters, CLEAR, box === null ? CLEAR : assColor(box)],
+      first?.font,
+      first?.size.toFixed(2),
+      ...[letters, letters, CLEAR, boxed ? OPAQUE : CLEAR],
       ...[0, 0, 0, 0, 100, 100, 0, 0],
-      box === null ? OUTLINED : BOXED,
+      boxed ? BOXED : OUTLINED,
       0,
-      box === null ? 0 : (size * PADDING).toFixed(2),
+      boxed ? (size * PADDING).toFixed(2) : 0,
       7 - 6 * y + 2 * x,
       ...margins,
       BY_FIRST_LETTER,
     ].join(",");
   });
   const events = layers.map(
-    ({ text }, at) =>
-      `Dialogue: 0,${clock(at * 1000)},${clock((at + 1) * 1000)},T${at},,0,0,0,,${escapeText(text)}`,
+    ({ runs }, at) =>
+      `Dialogue: 0,${clock(at * 1000)},${clock((at + 1) * 1000)},T${at},,0,0,0,,${writeRuns(runs, runs[0])}`,
   );
   return writeScript({ width, height }, styles, events);
 }
 
-const CLEAR = "&HFF000000";
+/** Writes stretches of text, each with its font and size unless they are those of the style. */
+function writeRuns(runs: readonly ScriptRun[], style: Omit<ScriptRun, "text"> | undefined): string {
+  let now = style;
+  return runs
+    .map((run) => {
+      const text = escapeText(run.text);
+      if (run.font === now?.font) return text;
+      now = run;
+      return `{\\fn${run.font}\\fs${run.size.toFixed(2)}}${text}`;
+    })
+    .join("");
+}
+
+const OPAQUE = "&H00FFFFFF";
+const CLEAR = "&HFFFFFFFF";
 const OUTLINED = 1;
 // One box behind all lines of a text, in the color and at the distance of its shadow (libass).
 const BOXED = 4;
 // The direction of a line is that of its first letter that has one (libass).
 const BY_FIRST_LETTER = -1;
-
-function assColor(color: string): string {
-  const [red, green, blue] = color.slice(2).match(/../g) ?? [];
-  return `&H00${blue}${green}${red}`.toUpperCase();
-}
 
 // Numbered like a keypad: 1 is bottom left, 7 top left.
 function alignment(settings: string): number {
@@ -239,14 +262,22 @@ function alignment(settings: string): number {
 
 const SIDES: Readonly<Record<string, number>> = { left: 0, start: 0, right: 2, end: 2 };
 
-function writeText(marked: string): string {
-  return readMarkup(marked).map(writeRun).join("");
+function writeText(marked: string, split: (text: string) => readonly ScriptRun[], font: string): string {
+  let now = { font, size: 0 };
+  return readMarkup(marked)
+    .map((run) => {
+      const runs = split(run.text);
+      const text = writeRuns(runs, now);
+      now = runs.at(-1) ?? now;
+      return writeRun(run, text);
+    })
+    .join("");
 }
 
-function writeRun({ text, bold, italic, underline }: Run): string {
+function writeRun({ bold, italic, underline }: Run, text: string): string {
   const faces = [...(bold ? ["b"] : []), ...(italic ? ["i"] : []), ...(underline ? ["u"] : [])];
   const set = (on: 0 | 1) => (faces.length > 0 ? `{${faces.map((face) => `\\${face}${on}`).join("")}}` : "");
-  return `${set(1)}${escapeText(text)}${set(0)}`;
+  return `${set(1)}${text}${set(0)}`;
 }
 
 // An invisible character after a backslash prevents an escape.

@@ -18,3 +18,7 @@ export const largeBlock = () => new RangeError("The text is too long.");
 export const fontLettersUnlisted = () => new RangeError("The font has no table of all its letters.");
 export const fontTableMissing = ({ name }: { name: string }) =>
   new RangeError(`The font has no table ${name}.`);
+export const largeFont = ({ maxBytes }: { maxBytes: number }) =>
+  new MediaError("input_too_large", `Fonts can have at most ${maxBytes / MIB} MiB together.`);
+export const notFont = () =>
+  new MediaError("input_unsupported", "The file must be a TrueType or OpenType font that is not compressed.");

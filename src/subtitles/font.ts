@@ -1,4 +1,5 @@
-import { viewOf } from "../util/bytes.ts";
+import type { ByteReader } from "../runs/ports.ts";
+import { MIB, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 
 /** Returns whether a font has a glyph for a code point. */
@@ -23,8 +24,10 @@ export function readFontLetters(font: Uint8Array): HasLetter {
 }
 
 function readGroups(view: DataView, subtable: number): HasLetter {
+  const length = view.getUint32(subtable + 12);
+  if (length > view.byteLength / 12) throw errors.fontLettersUnlisted();
   return inRanges(
-    Array.from({ length: view.getUint32(subtable + 12) }, (_, index) => {
+    Array.from({ length }, (_, index) => {
       const at = subtable + 16 + index * 12;
       return [view.getUint32(at), view.getUint32(at + 4)] as const;
     }),
@@ -55,20 +58,155 @@ function inRanges(ranges: readonly (readonly [number, number])[]): HasLetter {
   };
 }
 
-/** Returns the height of a font's lines in ems, by which a script counts sizes (libass 0.17). */
-export function readLineHeight(font: Uint8Array): number {
-  const view = viewOf(font);
+// OpenType 1.9: the height of a Windows line, by which a script counts sizes (libass 0.17).
+function readLineHeight(view: DataView): number {
   const [metrics, head] = [findTable(view, "OS/2"), findTable(view, "head")];
   return (view.getUint16(metrics + 74) + view.getUint16(metrics + 76)) / view.getUint16(head + 18);
 }
 
+const WINDOWS = 3;
+const FAMILY = 1;
+const PLAIN_NAME = /^[^,{}\\@\p{Cc}][^,{}\\\p{Cc}]{0,99}$/u;
+
+// A script finds a font by its first family name for Windows.
+function readFamily(view: DataView): string {
+  const table = findTable(view, "name");
+  const strings = table + view.getUint16(table + 4);
+  for (let index = 0; index < view.getUint16(table + 2); index++) {
+    const at = table + 6 + index * 12;
+    if (view.getUint16(at) !== WINDOWS || view.getUint16(at + 6) !== FAMILY) continue;
+    const start = strings + view.getUint16(at + 10);
+    const codes = Array.from({ length: view.getUint16(at + 8) / 2 }, (_, letter) =>
+      view.getUint16(start + letter * 2),
+    );
+    const name = String.fromCharCode(...codes);
+    if (PLAIN_NAME.test(name)) return name;
+  }
+  throw errors.notFont();
+}
+
+/** A font that text is drawn with. */
+export interface Font {
+  bytes: Uint8Array;
+  family: string;
+  /** Height of its lines in ems. */
+  lineHeight: number;
+  hasLetter: HasLetter;
+}
+
+/** Reads a TrueType or OpenType font, of a collection the first. Throws `input_unsupported` for any other file. */
+export function readFont(bytes: Uint8Array): Font {
+  const view = viewOf(bytes);
+  try {
+    return {
+      bytes,
+      family: readFamily(view),
+      lineHeight: readLineHeight(view),
+      hasLetter: readFontLetters(bytes),
+    };
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw errors.notFont();
+    throw thrown;
+  }
+}
+
+const MAX_FONT_BYTES = 24 * MIB;
+const COLLECTION = "ttcf";
+const FORMATS: Readonly<Record<string, string>> = {
+  "\0\u0001\0\0": "ttf",
+  true: "ttf",
+  OTTO: "otf",
+  [COLLECTION]: "ttc",
+};
+
+/** Throws `input_too_large` for fonts of too many bytes, alone or together. */
+export function checkFontSize(bytes: number): void {
+  if (bytes > MAX_FONT_BYTES) throw errors.largeFont({ maxBytes: MAX_FONT_BYTES });
+}
+
+/** Returns the format of a font; rejects with `input_unsupported` for any other file. */
+export async function readFontFormat(reader: ByteReader): Promise<string> {
+  const head = await reader.read({ start: 0, end: Math.min(4, reader.size) });
+  const format = FORMATS[String.fromCharCode(...head)];
+  if (!format) throw errors.notFont();
+  return format;
+}
+
+/** Returns the position of a file's first table directory. */
+function firstDirectory(view: DataView): number {
+  return view.getUint32(0) === tagOf(COLLECTION) ? view.getUint32(12) : 0;
+}
+
 function findTable(view: DataView, name: string): number {
-  const tag = [...name].reduce((sum, letter) => sum * 256 + letter.charCodeAt(0), 0);
-  for (let index = 0; index < view.getUint16(4); index++) {
-    const at = 12 + index * 16;
-    if (view.getUint32(at) === tag) return view.getUint32(at + 8);
+  const directory = firstDirectory(view);
+  for (let index = 0; index < view.getUint16(directory + 4); index++) {
+    const at = directory + 12 + index * 16;
+    if (view.getUint32(at) === tagOf(name)) return view.getUint32(at + 8);
   }
   throw errors.fontTableMissing({ name });
+}
+
+function tagOf(name: string): number {
+  return [...name].reduce((sum, letter) => sum * 256 + letter.charCodeAt(0), 0);
+}
+
+/** Joins fonts into one file (OpenType 1.9, a collection), because encoders read a single one. */
+export function joinFonts(fonts: readonly Font[]): Uint8Array {
+  const [first, ...others] = fonts;
+  if (first && others.length === 0) return first.bytes;
+  const directories = fonts.map(({ bytes }) => {
+    const at = firstDirectory(viewOf(bytes));
+    return bytes.slice(at, at + 12 + viewOf(bytes).getUint16(at + 4) * 16);
+  });
+  const header = 12 + fonts.length * 4;
+  const sizes = directories.map(({ length }) => length);
+  let end = sizes.reduce((sum, size) => sum + size, header);
+  const starts = fonts.map(({ bytes }) => {
+    const start = Math.ceil(end / 4) * 4;
+    end = start + bytes.length;
+    return start;
+  });
+  const joined = new Uint8Array(end);
+  const view = viewOf(joined);
+  view.setUint32(0, tagOf(COLLECTION));
+  view.setUint32(4, 0x10000);
+  view.setUint32(8, fonts.length);
+  let at = header;
+  for (const [index, directory] of directories.entries()) {
+    const start = starts[index] ?? 0;
+    const tables = viewOf(directory);
+    for (let table = 12; table < directory.length; table += 16)
+      tables.setUint32(table + 8, tables.getUint32(table + 8) + start);
+    view.setUint32(12 + index * 4, at);
+    joined.set(directory, at);
+    joined.set(fonts[index]?.bytes ?? [], start);
+    at += directory.length;
+  }
+  return joined;
+}
+
+/** A stretch of text in one font. */
+export interface FontRun {
+  text: string;
+  font: Font;
+}
+
+// Marks, joiners, spaces, digits and punctuation stay with the letters before them.
+const COMMON = /[\p{M}\p{Cf}\p{P}\p{S}\p{N}\s]/u;
+
+/** Splits a text into stretches of the first font that has their letters; those that no font has get the first. */
+export function splitByFont(text: string, fonts: readonly Font[]): FontRun[] {
+  const runs: FontRun[] = [];
+  for (const letter of text) {
+    const code = letter.codePointAt(0) ?? 0;
+    const last = runs.at(-1);
+    const stays = last && (letter === "\n" || (COMMON.test(letter) && last.font.hasLetter(code)));
+    const font = stays ? last.font : (fonts.find(({ hasLetter }) => hasLetter(code)) ?? fonts[0]);
+    if (!font) return [];
+    if (last?.font === font) last.text += letter;
+    else runs.push({ text: letter, font });
+  }
+  return runs;
 }
 
 /** A text adapted to a font. */

@@ -8,6 +8,7 @@ import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { VideoOptions } from "../../src/media/options.ts";
 import { burnText } from "../../src/runs/steps/burn.ts";
+import { readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { createPlan } from "../plan/strict-plan.ts";
@@ -42,7 +43,13 @@ async function brightest(input: string, text: string, options: VideoOptions, chu
   const home = await mkdtemp(join(folder, "job-"));
   const [bytes, font] = [new TextEncoder().encode(text), new Uint8Array(await readFile(FONT))];
   const reader = { size: bytes.length, read: async () => bytes };
-  const ass = await burnText({ reader, plan, source, font, signal: AbortSignal.timeout(10_000) });
+  const ass = await burnText({
+    reader,
+    plan,
+    source,
+    fonts: [readFont(font)],
+    signal: AbortSignal.timeout(10_000),
+  });
   const paths = ["text", "font"].map((name) => join(home, name, "input"));
   for (const [at, path] of paths.entries()) {
     await mkdir(join(path, ".."));

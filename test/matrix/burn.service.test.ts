@@ -118,7 +118,7 @@ test.for([
     name: "letters that the font lacks",
     text: srt("日本 and 語"),
     kind: "input_unsupported",
-    message: "has no letters for 日 本 語",
+    message: "have no letters for 日 本 語",
   },
   {
     name: "a crowd",

@@ -1,11 +1,12 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TextOption } from "../../src/media/option-shapes.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { measureLikeness } from "../judge/likeness.ts";
-import { colorDistance, readPicture } from "../judge/picture.ts";
+import { colorDistance, type Picture, readPicture } from "../judge/picture.ts";
 import { readWords } from "../judge/read-words.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 
@@ -127,5 +128,153 @@ test("a letter without a glyph is refused by name", LIMIT, async () => {
   const options = { text: [{ text: "Hello" }, { text: "\u{1f9d1}" }] };
   const { status, error } = await rig.door.runTask({ input: rig.serve(photo), kind: "image", options });
   expect([status, error?.kind]).toEqual(["failed", "invalid_options"]);
-  expect(error?.message).toBe("options.text.1.text has letters that the font lacks: \u{1f9d1}.");
+  expect(error?.message).toBe(
+    "options.text.1.text has letters that the fonts lack: \u{1f9d1}; options.fonts takes fonts that have them.",
+  );
+});
+
+const PACKAGES = createRequire(import.meta.url);
+const SCRIPTS = {
+  Thai: { text: "ภาษาไทยที่นี่", file: "noto-sans-thai/400Regular/NotoSansThai_400Regular.ttf" },
+  Devanagari: {
+    text: "हिन्दी शक्ति",
+    file: "noto-sans-devanagari/400Regular/NotoSansDevanagari_400Regular.ttf",
+  },
+  Arabic: {
+    text: "مرحبا بالعالم",
+    file: "noto-naskh-arabic/400Regular/NotoNaskhArabic_400Regular.ttf",
+  },
+  Japanese: { text: "日本語の文字", file: "dotgothic16/400Regular/DotGothic16_400Regular.ttf" },
+} as const;
+type Script = keyof typeof SCRIPTS;
+const fontOf = (script: Script) => PACKAGES.resolve(`@expo-google-fonts/${SCRIPTS[script].file}`);
+
+/** Returns white letters as the browser's own shaper draws them in a font. */
+async function byBrowser(script: Script, text: string): Promise<Picture> {
+  const base64 = (await readFile(fontOf(script))).toString("base64");
+  const png = await page.lab.page.evaluate(
+    async ({ base64, text }) => {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      const face = await new FontFace("Judge", bytes).load();
+      document.fonts.add(face);
+      const canvas = new OffscreenCanvas(640, 200);
+      const drawing = canvas.getContext("2d");
+      if (!drawing) throw new Error("There is no canvas.");
+      drawing.fillRect(0, 0, 640, 200);
+      drawing.fillStyle = "#fff";
+      drawing.font = "60px Judge";
+      drawing.textAlign = "center";
+      drawing.fillText(text, 320, 120);
+      document.fonts.delete(face);
+      return kit.base64(await canvas.convertToBlob());
+    },
+    { base64, text },
+  );
+  const path = join(page.folder, `text-${outputs++}.png`);
+  await writeFile(path, Buffer.from(png, "base64"));
+  return readPicture(path);
+}
+
+const COLUMNS = 96;
+const ROWS = 32;
+
+/** Returns the size of the ink of white letters on black, and its brightness on a grid. */
+function inkOf({ width, height, at }: Picture) {
+  const points: [number, number][] = [];
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) if ((at(x, y)[1] ?? 0) > 110) points.push([x, y]);
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  const size = { width: Math.max(...xs) - left, height: Math.max(...ys) - top };
+  const grid = Array.from({ length: COLUMNS * ROWS }, (_, index) => {
+    const x = Math.round(left + ((index % COLUMNS) / (COLUMNS - 1)) * size.width);
+    const y = Math.round(top + (Math.floor(index / COLUMNS) / (ROWS - 1)) * size.height);
+    return at(x, y)[1] ?? 0;
+  });
+  return { ...size, grid };
+}
+
+/** Returns how alike the letters of two pictures are, from -1 to 1; 0 when their sizes differ by more than a twentieth. */
+function letterLikeness(one: Picture, other: Picture): number {
+  const [a, b] = [inkOf(one), inkOf(other)];
+  const near = (x: number, y: number) => Math.abs(x - y) <= 0.05 * Math.max(x, y) + 2;
+  return near(a.width, b.width) && near(a.height, b.height) ? correlate(a.grid, b.grid) : 0;
+}
+
+function correlate(one: readonly number[], other: readonly number[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
+  const [a, b] = [mean(one), mean(other)];
+  const product = (f: readonly number[], g: readonly number[], x: number, y: number) =>
+    f.reduce((sum, each, at) => sum + (each - x) * ((g[at] ?? 0) - y), 0);
+  return product(one, other, a, b) / Math.sqrt(product(one, one, a, a) * product(other, other, b, b));
+}
+
+test.for(Object.keys(SCRIPTS) as Script[])(
+  "%s letters are those of the browser's shaper, in text and in subtitles",
+  LIMIT,
+  async (script) => {
+    const { text } = SCRIPTS[script];
+    const [expected, reversed] = [
+      await byBrowser(script, text),
+      await byBrowser(script, [...text].reverse().join("")),
+    ];
+    const black = await makeClip("png", [
+      ...["-f", "lavfi", "-i", "color=black:size=640x200", "-frames:v", "1", "-pix_fmt", "rgb24"],
+    ]);
+    const dark = await makeClip("mp4", [
+      ...["-f", "lavfi", "-i", "color=black:size=1280x900:rate=5:duration=1", "-pix_fmt", "yuv420p"],
+    ]);
+    const fonts = [{ url: rig.origin.serve(`/${script}.ttf`, { file: fontOf(script) }) }];
+    const image = await rig.door.encode({
+      ...{ input: rig.serve(black), kind: "image" },
+      options: { format: "png", text: [{ text, size: 60 }], fonts },
+    });
+    const srt = new TextEncoder().encode(`1\n00:00:00,000 --> 00:00:01,000\n${text}\n`);
+    const subtitles = [{ url: rig.origin.serve(`/${script}.srt`, { file: srt }), burn: true }];
+    const video = await rig.door.encode({
+      ...{ input: rig.serve(dark), kind: "video" },
+      options: { codec: "h265", quality: "very_high", subtitles, fonts },
+    });
+    const drawn = await readPicture(image.path);
+    const [like, other] = [letterLikeness(drawn, expected), letterLikeness(drawn, reversed)];
+    expect([like > 0.85, other < 0.7], `${like}, ${other}`).toEqual([true, true]);
+    const burnt = await readPicture(video.path, { filter: "crop=iw:ih/4:0:ih*3/4" });
+    expect(correlate(inkOf(burnt).grid, inkOf(expected).grid)).toBeGreaterThan(0.75);
+  },
+);
+
+test("a page draws with the same font, from a file", LIMIT, async () => {
+  await page.serve(fontOf("Thai"), "thai.ttf");
+  const path = join(page.folder, "thai.png");
+  const base64 = await page.lab.page.evaluate(async (text) => {
+    const font = await kit.file("/files/thai.ttf", "thai.ttf");
+    const input = await kit.file("/files/photo.png", "photo.png");
+    const { blob } = await kit.client.run({
+      ...{ input, kind: "image" },
+      options: { format: "png", text: [{ text, size: 60 }], fonts: [{ url: font }] },
+    });
+    return kit.base64(blob);
+  }, SCRIPTS.Thai.text);
+  await writeFile(path, Buffer.from(base64, "base64"));
+  const url = rig.origin.serve("/thai.ttf", { file: fontOf("Thai") });
+  const text = [{ text: SCRIPTS.Thai.text, size: 60, font: "Noto Sans Thai" }];
+  const service = await byService("image", { format: "png", text, fonts: [{ url }] });
+  expect((await measureLikeness(path, service.path, { pixels: "gbrp" })).worst).toBeGreaterThan(0.999);
+});
+
+test("a file that is no font, and a font that is not there, are refused", LIMIT, async () => {
+  const run = (options: object) =>
+    rig.door.runTask({ input: rig.serve(photo), kind: "image", options } as Parameters<
+      Rig["door"]["runTask"]
+    >[0]);
+  const file = await run({ text: [{ text: "a" }], fonts: [{ url: rig.serve(photo) }] });
+  expect([file.error?.kind, file.error?.message]).toEqual([
+    "input_unsupported",
+    "options.fonts.0.url: The file must be a TrueType or OpenType font that is not compressed.",
+  ]);
+  const family = await run({ text: [{ text: "a", font: "Times" }] });
+  expect([family.error?.kind, family.error?.message]).toEqual([
+    "invalid_options",
+    "options.text.0.font must be one of DejaVu Sans.",
+  ]);
 });

@@ -79,6 +79,7 @@ test("every option is at the source's own value above, or has none", () => {
     "denoise",
     "overlay",
     "text",
+    "fonts",
     "concat",
     "subtitles",
   ];

@@ -42,8 +42,7 @@ test("sizes and places are shares of the output", () => {
   expect(placeText({ text: "a" }, size)).toEqual({
     text: "a",
     size: 43.2,
-    color: "0xffffff",
-    box: null,
+    boxed: false,
     anchor: [0.5, 0.5],
     margins: [64, 64, 36],
   });
@@ -51,8 +50,7 @@ test("sizes and places are shares of the output", () => {
   expect(placeText(placed, size)).toEqual({
     text: "a",
     size: 20,
-    color: "0xff0000",
-    box: "0x102030",
+    boxed: true,
     anchor: [0, 0],
     margins: [320, 64, 10],
   });

@@ -1,6 +1,7 @@
 import { containerOf } from "../../media/containers.ts";
 import { estimateWork, type Figures } from "../../media/costs.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
+import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { featureCost } from "../../media/features.ts";
 import type { Tool } from "../../media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../media/formats.ts";
@@ -13,6 +14,7 @@ import {
   sourceSeconds,
 } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
+import { MIB } from "../../util/bytes.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */
 export type CoreName = "stock" | "fast";
@@ -193,8 +195,15 @@ export function heapOf(
     ((pixels_held ?? 0) / MPX) * memory.palette_frames +
     features.fixed_memory +
     Math.max(0, outputs.length - 1) * memory.rendition +
-    (plan.further ?? []).reduce((sum, { pixels }) => sum + (pixels / MPX) * memory.extra_input, 0);
+    (plan.further ?? []).reduce((sum, { pixels }) => sum + (pixels / MPX) * memory.extra_input, 0) +
+    fontMemory(plan);
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
+}
+
+/** Returns the MiB of the fonts that a request names, of which the core copies each script's. */
+function fontMemory({ further = [] }: Plan): number {
+  const fonts = further.filter(({ role }) => role === "font");
+  return fonts.reduce((sum, { size }) => sum + (size - BURN_FONT.size) / MIB, 0);
 }
 
 /** Estimated seconds of one processor. */

@@ -115,7 +115,7 @@ export function firstSubtitles(options: object): number {
   return extraInputs({ options }).findIndex(({ role }) => role === "subtitles");
 }
 
-/** The font of burnt-in subtitles, the same on every host: `DejaVuSans.ttf` of DejaVu 2.37. A test checks it against the package. */
+/** The font of drawn text, the same on every host: `DejaVuSans.ttf` of DejaVu 2.37. A test checks it against the package. */
 export const BURN_FONT = {
   family: "DejaVu Sans",
   /** Bytes. */
@@ -132,10 +132,15 @@ export function burnFiles(options: SubtitleOptions, sources: readonly SourceFact
   const input = burntInput(options);
   if (input === null) return [];
   const size = ASS_HEAD + ASS_SHARE * (sources[input]?.filesize ?? 0);
-  return [
-    { role: "subtitles", format: "ass", size, pixels: 0 },
-    { role: "font", format: "ttf", size: BURN_FONT.size, pixels: 0 },
-  ];
+  return [{ role: "subtitles", format: "ass", size, pixels: 0 }, fontFile(options, sources)];
+}
+
+/** Returns the file with the fonts of drawn text; `sources` are the extra inputs probed so far. */
+export function fontFile(options: object, sources: readonly SourceFacts[]): ExtraFile {
+  const inputs = extraInputs({ options });
+  const own = sources.filter((_, at) => inputs[at]?.role === "fonts");
+  const size = own.reduce<number>((sum, { filesize = 0 }) => sum + filesize, BURN_FONT.size);
+  return { role: "font", format: "ttf", size, pixels: 0 };
 }
 
 /**

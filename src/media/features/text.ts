@@ -1,11 +1,23 @@
 import { z } from "zod";
 import type { ExtraFile } from "../extra-files.ts";
-import { extraInputs } from "../extra-inputs.ts";
+import { extraInputs, isEncoded } from "../extra-inputs.ts";
 import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { closed, hexColor, issue, parseColor, place, seconds, size, textUpTo, toPixels } from "../fields.ts";
+import {
+  closed,
+  fileUrl,
+  hexColor,
+  issue,
+  parseColor,
+  place,
+  seconds,
+  size,
+  textUpTo,
+  toPixels,
+} from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 import { layerColors, layFilter } from "./overlay.ts";
-import { BURN_FONT, burntInput, type SubtitleOptions } from "./subtitles.ts";
+import { burntInput, fontFile, type SubtitleOptions } from "./subtitles.ts";
 
 const LINES = `must be a text of 1 to ${BOUNDS.text.max} characters, without control characters other than line breaks.`;
 const TEXTS = `must be a list of at most ${BOUNDS.texts.max} texts.`;
@@ -18,6 +30,11 @@ const letters = {
       description: "The text. A line break starts a new line, and lines too long for the picture are broken.",
       example: "Lisbon, 2026",
     }),
+  font: textUpTo(BOUNDS.label.max).optional().meta({
+    description:
+      "Family name of the font to take letters from first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and DejaVu Sans last.",
+    example: "Noto Sans Thai",
+  }),
   size: size.optional().meta({
     description: 'Height of the letters: pixels, or a percentage of the output\'s height such as "8%".',
     default: "6%",
@@ -68,9 +85,27 @@ const stillTexts = z.array(stillText, TEXTS).max(BOUNDS.texts.max, TEXTS).option
   description: DESCRIPTION,
 });
 
-/** The option of texts, as parsed. */
+const FONTS = `must be a list of at most ${BOUNDS.fonts.max} fonts.`;
+const font = closed(
+  {
+    url: fileUrl("of the font").meta({
+      description:
+        "URL of a TrueType or OpenType font, which is read like the input: http://, https:// or s3://.",
+      example: "https://example.com/noto-sans-thai.ttf",
+    }),
+  },
+  "field",
+  " of a font",
+);
+const fonts = z.array(font, FONTS).max(BOUNDS.fonts.max, FONTS).optional().meta({
+  description:
+    "Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.",
+});
+
+/** The options of texts, as parsed. */
 export interface TextOptions {
   text?: z.infer<typeof movingTexts>;
+  fonts?: z.infer<typeof fonts>;
 }
 
 /** One text, as parsed. */
@@ -116,6 +151,14 @@ export const text = feature({
       encodes: (value) => (value ?? []).length > 0,
       words: { label: "Text" },
     }),
+    fonts: option({
+      kinds: ["video", "image", "animation", "adaptive_video"],
+      schema: fonts,
+      copyable: true,
+      placed: true,
+      encodes: () => false,
+      words: { label: "Fonts" },
+    }),
   },
   summary: ({ text: texts }) => (texts?.length ? "with text" : null),
   fields: { text: Texts.exactOptional() },
@@ -155,20 +198,20 @@ export function drawsText(options: object): boolean {
 
 // The files of burnt-in subtitles precede those of texts.
 function firstTextFile(options: TextOptions & SubtitleOptions): number {
-  const inputs = extraInputs({ options }).filter(({ role }) => role !== "subtitles").length;
+  const inputs = extraInputs({ options }).filter(({ role }) => isEncoded(role)).length;
   return inputs + (burntInput(options) === null ? 0 : 2);
 }
 
 const SCRIPT_HEAD = 4096;
 
-/** Returns the files for drawing the texts of a request: a script written by Framewright, and its font. */
-export function textFiles(options: TextOptions): ExtraFile[] {
+/**
+ * Returns the files for drawing the texts of a request: a script written by Framewright, and its fonts in one file. `sources` are the extra
+ * inputs probed so far.
+ */
+export function textFiles(options: TextOptions, sources: readonly SourceFacts[]): ExtraFile[] {
   if (!drawsText(options)) return [];
   const size = SCRIPT_HEAD + JSON.stringify(options.text).length;
-  return [
-    { role: "text", format: "ass", size, pixels: 0 },
-    { role: "font", format: "ttf", size: BURN_FONT.size, pixels: 0 },
-  ];
+  return [{ role: "text", format: "ass", size, pixels: 0 }, fontFile(options, sources)];
 }
 
 /** Scales texts along with their output. */
@@ -180,9 +223,8 @@ export function shrinkTexts(planned: Texts, { width, height }: PictureSize): Tex
 export interface PlacedText extends Pick<TextItem, "text"> {
   /** Height of the letters. */
   size: number;
-  /** Colors, `0xRRGGBB`. */
-  color: string;
-  box: string | null;
+  /** Whether it has a box. */
+  boxed: boolean;
   /** Share of the free space to its left and above it. */
   anchor: readonly [x: number, y: number];
   /** Distances from the left, the right, and the nearest edge above or below. */
@@ -192,17 +234,16 @@ export interface PlacedText extends Pick<TextItem, "text"> {
 const DEFAULT_SIZE = "6%";
 const MARGIN = 0.05;
 
-/** Returns a text with its sizes and colors in pictures of a size. */
+/** Returns a text with its sizes in pictures of a size. */
 export function placeText(option: TextItem, { width, height }: PictureSize): PlacedText {
-  const { text, size: tall = DEFAULT_SIZE, color = WHITE, position = "center", box } = option;
+  const { text, size: tall = DEFAULT_SIZE, position = "center", box } = option;
   const right = Math.round(width * MARGIN);
   const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
   const named = typeof position === "string";
   return {
     text,
     size: Math.max(1, toPixels(tall, height) ?? 0),
-    color: readColor(color).color,
-    box: box === undefined ? null : readColor(box).color,
+    boxed: box !== undefined,
     anchor: named ? ANCHORS[position] : [0, 0],
     margins: named
       ? [right, right, Math.round(height * MARGIN)]
@@ -211,21 +252,27 @@ export function placeText(option: TextItem, { width, height }: PictureSize): Pla
 }
 
 /**
- * Returns the filters that draw each layer and lay it over the pictures. It is of one color, also where it is clear, so that halved chroma
- * does not darken edges; its opacity comes last, because the filter that draws would count it twice (ffmpeg 5.1).
+ * Returns the filters that draw the layers one after the other and lay each over the pictures. The opacity comes after the drawing, which
+ * would count it twice (ffmpeg 5.1). A layer has its color also where it is clear, so that halved chroma does not darken edges.
  */
 function drawTexts({ file, width, height, layers }: Texts, context: OverContext) {
   const { [file]: script = "", [file + 1]: font = "" } = context.files;
   const folder = font.slice(0, font.lastIndexOf("/"));
+  const draw = [
+    `color=c=white@0:s=${width}x${height}:r=1:d=${layers.length}`,
+    "format=rgba",
+    `ass=filename=${script}:fontsdir=${folder}:alpha=1`,
+    `split=${layers.length}${layers.map((_, at) => `[text${at}]`).join("")};`,
+  ].join(",");
   return layers.map(({ color, opacity, start, end }, at) => {
+    const [red, green, blue] = [2, 4, 6].map((digit) => Number.parseInt(color.slice(digit, digit + 2), 16));
     const layer = [
-      `color=c=${color}@0:s=${width}x${height}:r=1:d=1`,
-      "format=rgba",
-      `setpts=PTS+${at}`,
-      `ass=filename=${script}:fontsdir=${folder}:alpha=1`,
-      `setpts=PTS-${at}`,
+      `[text${at}]trim=start_frame=${at}:end_frame=${at + 1}`,
+      "setpts=PTS-STARTPTS",
+      `lutrgb=r=${red}:g=${green}:b=${blue}`,
       ...layerColors(context, opacity),
-    ];
-    return { second: layer.join(","), filter: layFilter("x=0:y=0", { start, end }, context) };
+    ].join(",");
+    const second = at === 0 ? draw + layer : layer;
+    return { second, filter: layFilter("x=0:y=0", { start, end }, context) };
   });
 }

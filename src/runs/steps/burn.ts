@@ -1,3 +1,4 @@
+import { extraInputs } from "../../media/extra-inputs.ts";
 import type { PictureSize } from "../../media/feature.ts";
 import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
 import { placeText, type TextItem } from "../../media/features/text.ts";
@@ -5,9 +6,17 @@ import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
-import { writeAss, writeTexts } from "../../subtitles/ass.ts";
+import { type ScriptRun, writeAss, writeTexts } from "../../subtitles/ass.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
-import { fitText, readFontLetters, readLineHeight } from "../../subtitles/font.ts";
+import {
+  checkFontSize,
+  type Font,
+  fitText,
+  type HasLetter,
+  joinFonts,
+  readFont,
+  splitByFont,
+} from "../../subtitles/font.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
@@ -32,61 +41,104 @@ export async function extraFileKeys(
   } as const;
   const options = "subtitles" in request.options ? request.options : {};
   const index = burntInput(options);
+  const writeFiles = async (
+    key: string,
+    write: (fonts: readonly Font[]) => Promise<Uint8Array> | Uint8Array,
+  ) => {
+    const fonts = await loadFonts(tools, request, run_id);
+    await tools.storage.write(key, await write(fonts), "text/x-ssa");
+    await tools.storage.write(keys.font, joinFonts(fonts), "font/ttf");
+    return null;
+  };
   if (index !== null) {
     await context.durably("burn", async (signal) => {
-      const [reader, font] = await Promise.all([tools.open(extraInputKey(run_id, index)), loadFont(tools)]);
+      const reader = await tools.open(extraInputKey(run_id, index));
       const at = index - firstSubtitles(options);
-      const text = await burnText({ reader, plan, source, font, signal }).catch((thrown: unknown) => {
-        signal.throwIfAborted();
-        throw withParam(`options.subtitles.${at}.url`, thrown);
-      });
-      await tools.storage.write(keys.subtitles, text, SCRIPT);
-      await tools.storage.write(keys.font, font, "font/ttf");
-      return null;
+      return writeFiles(keys.subtitles, (fonts) =>
+        burnText({ reader, plan, source, fonts, signal }).catch((thrown: unknown) => {
+          signal.throwIfAborted();
+          throw withParam(`options.subtitles.${at}.url`, thrown);
+        }),
+      );
     });
   }
   const { image, video } = plan;
   const drawn = image?.text ?? (video?.mode === "encode" ? video.text : undefined);
   const { text: texts = [] } = "text" in request.options ? request.options : {};
-  if (drawn) {
-    await context.durably("text", async () => {
-      const font = await loadFont(tools);
-      await tools.storage.write(keys.text, drawnTexts(texts, drawn, font), SCRIPT);
-      await tools.storage.write(keys.font, font, "font/ttf");
-      return null;
-    });
-  }
+  if (drawn)
+    await context.durably("text", async () =>
+      writeFiles(keys.text, (fonts) => drawnTexts(texts, drawn, fonts)),
+    );
   return (plan.further ?? []).map(({ role }, at) =>
     role === "subtitles" || role === "text" || role === "font" ? keys[role] : extraInputKey(run_id, at),
   );
 }
 
-const SCRIPT = "text/x-ssa";
-
-/** Writes the script that shows each text for a second. Rejects with `invalid_options` when the font lacks a letter. */
-export function drawnTexts(texts: readonly TextItem[], size: PictureSize, font: Uint8Array): Uint8Array {
-  const hasLetter = readFontLetters(font);
-  const lineHeight = readLineHeight(font);
-  const placed = texts.map((option, at) => {
-    const { text, missing } = fitText(option.text, hasLetter);
-    if (missing.length > 0)
-      throw errors.lettersMissing({ param: `options.text.${at}.text`, letters: missing });
-    const words = placeText({ ...option, text }, size);
-    return { ...words, size: words.size * lineHeight };
-  });
-  return new TextEncoder().encode(writeTexts(placed, { ...size, font: BURN_FONT.family }));
+/** Loads the fonts of a request in the order in which letters are taken from them: those that it names, and the host's own. */
+async function loadFonts(
+  { font, open }: BurnTools,
+  request: EncodeRequest,
+  run_id: string,
+): Promise<readonly Font[]> {
+  if (!font) throw errors.fontMissing();
+  const fonts: Font[] = [];
+  let total = 0;
+  for (const [at, { role, param }] of extraInputs(request).entries()) {
+    if (role !== "fonts") continue;
+    const reader = await open(extraInputKey(run_id, at));
+    total += reader.size;
+    try {
+      checkFontSize(total);
+      fonts.push(readFont(await reader.read({ start: 0, end: reader.size })));
+    } catch (thrown) {
+      throw withParam(param, thrown);
+    }
+  }
+  return [...fonts, readFont(await font())];
 }
 
-async function loadFont({ font }: BurnTools): Promise<Uint8Array> {
-  if (font) return font();
-  throw errors.fontMissing();
+/**
+ * Writes the script that shows each text for a second. Rejects with `invalid_options` when a text names another font, or when all fonts lack
+ * a letter.
+ */
+export function drawnTexts(
+  texts: readonly TextItem[],
+  size: PictureSize,
+  fonts: readonly Font[],
+): Uint8Array {
+  const hasLetter = anyHas(fonts);
+  const placed = texts.map((option, at) => {
+    const param = `options.text.${at}`;
+    const own = fonts.filter(({ family }) => family === option.font);
+    if (option.font !== undefined && own.length === 0)
+      throw errors.fontUnknown({ param: `${param}.font`, families: fonts.map(({ family }) => family) });
+    const { text, missing } = fitText(option.text, hasLetter);
+    if (missing.length > 0) throw errors.lettersMissing({ param: `${param}.text`, letters: missing });
+    const place = placeText(option, size);
+    return { ...place, runs: scriptRuns(text, [...own, ...fonts], place.size) };
+  });
+  return new TextEncoder().encode(writeTexts(placed, size));
+}
+
+function anyHas(fonts: readonly Font[]): HasLetter {
+  return (code) => fonts.some(({ hasLetter }) => hasLetter(code));
+}
+
+/** Splits a text with letters of a height among fonts. */
+function scriptRuns(text: string, fonts: readonly Font[], height: number): ScriptRun[] {
+  return splitByFont(text, fonts).map(({ text, font }) => ({
+    text,
+    font: font.family,
+    size: height * font.lineHeight,
+  }));
 }
 
 export interface BurnedText {
   reader: ByteReader;
   plan: Plan;
   source: Source;
-  font: Uint8Array;
+  /** Fonts in the order in which letters are taken from them; the last is the host's own. */
+  fonts: readonly Font[];
   signal: AbortSignal;
 }
 
@@ -95,10 +147,10 @@ const MAX_VISIBLE = { cues: 32, letters: 4000 } as const;
 
 /**
  * Writes the ASS file from which a plan's subtitles are drawn. Only the text, times and styles of the input get into it. Rejects
- * as `readTextFile` does, with `input_too_large` when too much is shown at once, and with `input_unsupported` when the font lacks
- * a letter.
+ * as `readTextFile` does, with `input_too_large` when too much is shown at once, and with `input_unsupported` when all fonts
+ * lack a letter.
  */
-export async function burnText({ reader, plan, source, font, signal }: BurnedText): Promise<Uint8Array> {
+export async function burnText({ reader, plan, source, fonts, signal }: BurnedText): Promise<Uint8Array> {
   const { video } = plan;
   if (video?.mode !== "encode") throw errors.burnWithoutEncode();
   const { cues } = await readTextFile(reader, signal);
@@ -106,11 +158,12 @@ export async function burnText({ reader, plan, source, font, signal }: BurnedTex
   checkAmount(visibleCues);
   const { width, height } = video.geometry;
   const style = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };
-  return new TextEncoder().encode(writeAss(fitCues(visibleCues, font), style));
+  const { lineHeight = 1 } = fonts.at(-1) ?? {};
+  const split = (text: string, size: number) => scriptRuns(text, fonts, size / lineHeight);
+  return new TextEncoder().encode(writeAss(fitCues(visibleCues, anyHas(fonts)), { ...style, split }));
 }
 
-function fitCues(cues: readonly Cue[], font: Uint8Array): Cue[] {
-  const hasLetter = readFontLetters(font);
+function fitCues(cues: readonly Cue[], hasLetter: HasLetter): Cue[] {
   const missing = new Set<string>();
   const fittedCues = cues.map((cue) => {
     const fitted = fitText(cue.text, hasLetter);

@@ -56,10 +56,16 @@ export const tooMuchText = ({ cues, letters }: { cues: number; letters: number }
 export const burntLettersMissing = (letters: readonly string[]) =>
   new MediaError(
     "input_unsupported",
-    `The font of burnt-in subtitles has no letters for ${list(letters)}. Without burn they become a track, which players draw.`,
+    `The fonts of burnt-in subtitles have no letters for ${list(letters)}; options.fonts takes fonts that have. Without burn they become a track, which players draw.`,
   );
 export const lettersMissing = ({ param, letters }: { param: string; letters: readonly string[] }) =>
-  new MediaError("invalid_options", `${param} has letters that the font lacks: ${list(letters)}.`, { param });
+  new MediaError(
+    "invalid_options",
+    `${param} has letters that the fonts lack: ${list(letters)}; options.fonts takes fonts that have them.`,
+    { param },
+  );
+export const fontUnknown = ({ param, families }: { param: string; families: readonly string[] }) =>
+  new MediaError("invalid_options", `${param} must be one of ${families.join(", ")}.`, { param });
 export const burnWithoutEncode = () => new RangeError("Subtitles are drawn into encoded pictures.");
 
 export const noPreview = () =>

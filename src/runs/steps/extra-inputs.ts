@@ -3,6 +3,7 @@ import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-
 import { refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
+import { checkFontSize, readFontFormat } from "../../subtitles/font.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
@@ -28,7 +29,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
     const key = extraInputKey(context.run_id, at);
     const onWait = reportWaiting(context);
     const stored = await storage.head(key);
-    const checkSize = role === "subtitles" ? checkTextSize : () => {};
+    const checkSize = CHECK_SIZE[role] ?? (() => {});
     const info =
       stored ??
       (await runIngest({
@@ -52,8 +53,9 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
       }));
     checkSize(info.size);
     const reader = await tools.open(key);
-    if (role === "subtitles") {
-      const { format } = await readTextFile(reader, signal);
+    if (role === "subtitles" || role === "fonts") {
+      const format =
+        role === "fonts" ? await readFontFormat(reader) : (await readTextFile(reader, signal)).format;
       return {
         object: "source",
         url: await tools.url(key),
@@ -89,6 +91,11 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
     return pending;
   };
 }
+
+const CHECK_SIZE: Partial<Record<InputRole, (bytes: number) => void>> = {
+  subtitles: checkTextSize,
+  fonts: checkFontSize,
+};
 
 /** Probes an extra input; rejects when it is too long or unsuitable for its role. */
 export async function probeExtraInput(
