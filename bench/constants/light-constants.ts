@@ -36,7 +36,7 @@ const noisy = (size: string, seconds: number) =>
   `-f lavfi -i mandelbrot=s=${size}:rate=25:maxiter=300:end_scale=0.1 -t ${seconds} -vf noise=alls=4:allf=t`.split(
     " ",
   );
-const drawn = (size: string, seconds: number) =>
+const clip = (size: string, seconds: number) =>
   `-f lavfi -i testsrc2=s=${size}:r=25:d=${seconds} -f lavfi -i sine=d=${seconds}`.split(" ");
 const h264 = "-c:v libx264 -preset fast -crf 21 -pix_fmt yuv420p -c:a aac".split(" ");
 const photo = (size: string) =>
@@ -59,7 +59,7 @@ function rows(): Row[] {
   for (const size of ["640x360", "1280x720", "1920x1080"]) {
     for (const source of [
       makeClip("mp4", [...noisy(size, 2), ...h264]),
-      makeClip("mp4", [...drawn(size, 2), ...h264]),
+      makeClip("mp4", [...clip(size, 2), ...h264]),
     ]) {
       for (const height of [180, 360, 720, 1080]) {
         if (height > Number(size.split("x")[1])) continue;
@@ -90,12 +90,12 @@ function rows(): Row[] {
       options: { format: "jpeg", width: 1000, height: 1000, fit: "contain" },
     });
   }
-  const gif = makeClip("gif", [...drawn("320x180", 4).slice(0, 4), "-r", "10"]);
+  const gif = makeClip("gif", [...clip("320x180", 4).slice(0, 4), "-r", "10"]);
   list.push(
     { file: gif, kind: "image", options: {} },
     { file: gif, kind: "image", options: { format: "webp" } },
   );
-  const deep = makeClip("mp4", [...drawn("1280x720", 1).slice(0, 4), ...hdr]);
+  const deep = makeClip("mp4", [...clip("1280x720", 1).slice(0, 4), ...hdr]);
   list.push(
     { file: deep, kind: "video", options: { height: 360 } },
     { file: deep, kind: "image", options: { width: 640 } },

@@ -31,8 +31,7 @@ const noisy = (size: string, seconds: number) =>
   `-f lavfi -i mandelbrot=s=${size}:rate=25:maxiter=100:end_scale=0.1 -t ${seconds} -vf noise=alls=4:allf=t`.split(
     " ",
   );
-const drawn = (size: string, seconds: number) =>
-  `-f lavfi -i testsrc2=s=${size}:r=25:d=${seconds}`.split(" ");
+const clip = (size: string, seconds: number) => `-f lavfi -i testsrc2=s=${size}:r=25:d=${seconds}`.split(" ");
 const x265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none".split(" ");
 const h264 = "-c:v libx264 -preset fast -crf 21 -pix_fmt yuv420p".split(" ");
 const hdr =
@@ -64,7 +63,7 @@ function rows(): Row[] {
   for (const size of ["640x360", "1280x720", "1920x1080"]) {
     for (const source of [
       () => makeClip("mp4", [...noisy(size, 2), ...h264]),
-      () => makeClip("mp4", [...drawn(size, 2), ...h264]),
+      () => makeClip("mp4", [...clip(size, 2), ...h264]),
     ]) {
       // A width other than the source's makes ffmpeg scale and encode the pictures.
       const width = Number(size.split("x")[0]) - 16;
@@ -92,7 +91,7 @@ function rows(): Row[] {
       makeClip("mp4", [...noisy("1280x720", 2), ..."-c:v libsvtav1 -preset 10 -pix_fmt yuv420p".split(" ")]),
     () => makeClip("mov", [...noisy("1280x720", 2), "-c:v", "prores_ks"]),
     () => makeClip("ts", [...noisy("1280x720", 2), ..."-c:v mpeg2video -q:v 3".split(" ")]),
-    () => makeClip("mp4", [...drawn("1280x720", 2), ...hdr]),
+    () => makeClip("mp4", [...clip("1280x720", 2), ...hdr]),
   ];
   for (const source of decoders) list.push({ file: source, kind: "video", options: { width: 160 } });
   for (const source of decoders.slice(-1))

@@ -102,9 +102,9 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const drawings = new Set<number>();
   const draw = async ({ requestId, file, size }: MediaEvent & { type: "draw" }) => {
     drawings.add(requestId);
-    const drawn = await drawSvg(file, size, () => !drawings.has(requestId));
+    const picture = await drawSvg(file, size, () => !drawings.has(requestId));
     drawings.delete(requestId);
-    await api.drawn(requestId, drawn).catch(() => {});
+    await api.drawn(requestId, picture).catch(() => {});
   };
   const watch = createChangeWatch((id) => api.state(typeOf(id), id));
   if (fallback) follower = followTasks(fallback, api);

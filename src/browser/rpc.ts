@@ -120,13 +120,13 @@ function cloneFault(args: readonly unknown[], cause: unknown): MediaError {
 function findFault(
   value: unknown,
   path: string,
-  seen: Set<unknown>,
+  visited: Set<unknown>,
 ): { path: string; value: unknown } | null {
-  if (isClonable(value) || seen.has(value)) return null;
-  seen.add(value);
+  if (isClonable(value) || visited.has(value)) return null;
+  visited.add(value);
   if (typeof value === "object" && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
-      const fault = findFault(inner, path ? `${path}.${name}` : name, seen);
+      const fault = findFault(inner, path ? `${path}.${name}` : name, visited);
       if (fault) return fault;
     }
   }

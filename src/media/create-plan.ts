@@ -204,7 +204,7 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
   const chunks = usable ? splicedChunks(placed.parts ?? [], usable) : [];
   const isCopied = chunks.every((chunk) => chunk.copy);
   const video = copied ?? (isCopied ? copy() : continuePictures(source, picture, usable?.sets));
-  const heard = { index: chunks.length, track: "audio", start: span.start, end: span.end } as const;
+  const soundChunk = { index: chunks.length, track: "audio", start: span.start, end: span.end } as const;
   const plan = {
     ...base,
     ...planTags(source, format, options.metadata),
@@ -213,7 +213,7 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
     video,
     ...sound,
     ...languageFact(source, sound),
-    chunks: sound.audio?.mode === "encode" ? [...chunks, heard] : chunks,
+    chunks: sound.audio?.mode === "encode" ? [...chunks, soundChunk] : chunks,
   };
   return { ...plan, frames: frameCount(source, span, null) };
 }

@@ -162,7 +162,7 @@ export interface Feature<
   /** Plans its fields of the plan itself, once everything else is planned. It is called for each joined video, and the results are merged. */
   planWhole?(planned: Planned, source: SourceFacts, options: OptionValues<O>): FieldValues<F>;
   /** Whether a plan needs it; by default, if any of its fields is neither absent nor false. */
-  needed?(planned: Planned): boolean;
+  isNeeded?(planned: Planned): boolean;
   /** The engines that can do it: always, or for some sources. */
   doneBy: Partial<Record<Engine, true | ((context: FilterContext) => boolean)>>;
   refusal: { code: C; clause(engine: string): string };

@@ -87,7 +87,7 @@ export function engineFeatures(engine: Engine, lacks: readonly FeatureName[] = [
 }
 
 function isNeeded(feature: Feature, planned: Planned): boolean {
-  if (feature.needed) return feature.needed(planned);
+  if (feature.isNeeded) return feature.isNeeded(planned);
   const values = (feature.part === "plan" ? planned : planned.pictures) ?? {};
   return Object.keys(feature.fields).some((name) => values[name] !== undefined && values[name] !== false);
 }

@@ -25,7 +25,7 @@ export function readAvcSets(record: Uint8Array): AvcSets | null {
   let at = 5;
   const take = (mask: number) => {
     const units: Uint8Array[] = [];
-    for (let left = (record[at++] ?? 0) & mask; left > 0 && at + 2 <= record.length; left--) {
+    for (let remaining = (record[at++] ?? 0) & mask; remaining > 0 && at + 2 <= record.length; remaining--) {
       const end = at + 2 + view.getUint16(at);
       units.push(record.slice(at + 2, end));
       at = end;
@@ -73,10 +73,10 @@ export function idsOf({ sps, pps }: AvcSets): { sps: number[]; pps: number[] } {
 
 /** Returns an access unit with sizes in place of start codes, without the parameter sets that `sets` already has. */
 export function toSizedUnit(unit: Uint8Array, sets: AvcSets): Uint8Array {
-  const listed = [...sets.sps, ...sets.pps];
+  const all = [...sets.sps, ...sets.pps];
   const units = [...nalUnits(unit, null)].filter((nal) => {
     const type = typeOf(nal);
-    return nal.length > 0 && type !== TYPE.delimiter && !listed.some((each) => isEqual(each, nal));
+    return nal.length > 0 && type !== TYPE.delimiter && !all.some((each) => isEqual(each, nal));
   });
   return concatBytes(
     units.flatMap((nal) => {

@@ -162,7 +162,7 @@ async function lastFresh(
   time: number,
 ): Promise<EncodedPacket | null> {
   let key = (await sink.getKeyPacket(origin + time + EPSILON_SECONDS)) ?? (await firstKey(sink));
-  for (let left = MAX_TRIES; key && left > 0; left--) {
+  for (let tries = MAX_TRIES; key && tries > 0; tries--) {
     if (await isFresh(key)) return key.timestamp >= origin - EPSILON_SECONDS ? key : null;
     key = await sink.getKeyPacket(key.timestamp - EPSILON_SECONDS);
   }
@@ -344,12 +344,12 @@ async function openPieces(
     const before = await sink.getKeyPacket(origin + start + EPSILON_SECONDS, options);
     const key = before ?? (await firstKey(sink, options));
     if (!key) throw errors.partsDamaged();
-    let left = pictures;
+    let remaining = pictures;
     for await (const packet of packetsFrom(sink, key, options)) {
       const time = packet.timestamp - origin - start;
       const duration = Math.min(packet.duration, Math.max(0, end - start - time));
       yield copyPacket(withUnit(packet), time + at, empty, duration);
-      if (--left === 0) return;
+      if (--remaining === 0) return;
     }
     throw errors.partsDamaged();
   }

@@ -202,8 +202,8 @@ export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsO
       queue.end();
       const all = Promise.all(active().map(({ over }) => over));
       await within(all, graceMs, () => {});
-      const lost = errors.shuttingDown();
-      for (const { abort } of active()) abort.abort(lost);
+      const shutdown = errors.shuttingDown();
+      for (const { abort } of active()) abort.abort(shutdown);
       await Promise.all([...entries.values()].map(({ over }) => over));
       const hasUndelivered = () => [...entries.values()].some(({ delivered }) => !delivered);
       for (const until = Date.now() + LINGER_MS; hasUndelivered() && Date.now() < until; ) {

@@ -92,18 +92,18 @@ export async function downloadStream(
   format: string,
 ): Promise<{ files: number; bytes: number }> {
   const base = new URL(".", url);
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   let bytes = 0;
   const queue = manifestsOf(url, format);
   for (let next = queue.shift(); next; next = queue.shift()) {
     const name = decodeURIComponent(new URL(next).pathname.slice(base.pathname.length));
     const path = resolve(folder, name);
-    if (seen.has(next) || !next.startsWith(base.href) || relative(folder, path).startsWith("..")) continue;
-    seen.add(next);
+    if (visited.has(next) || !next.startsWith(base.href) || relative(folder, path).startsWith("..")) continue;
+    visited.add(next);
     bytes += await download(next, path);
     if (!/\.(m3u8|mpd)$/.test(name)) continue;
     const entries = manifestEntries(await readFile(path, "utf8"));
     queue.push(...entries.map((uri) => new URL(uri, next).href));
   }
-  return { files: seen.size, bytes };
+  return { files: visited.size, bytes };
 }

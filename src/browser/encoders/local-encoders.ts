@@ -194,10 +194,10 @@ function isAnimatedAvif({ kind, format, animated, color }: Source): boolean {
 function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {
   const turned = decodedPlan(plan, source);
   const upright = decodesToSrgb(source) ? inSrgb(turned) : turned;
-  const drawn = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
-  const decoded = decodedSource({ ...source, ...drawn.size }, decodedFormat(source));
+  const vector = isVector(source) ? drawnPlan(upright, source, LIMITS) : { plan: upright, size: {} };
+  const decoded = decodedSource({ ...source, ...vector.size }, decodedFormat(source));
   const { premultiplied: _, ...straight } = decoded;
-  return { plan: drawn.plan, source: { ...straight, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
+  return { plan: vector.plan, source: { ...straight, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
 }
 
 // The frames of an animated WebP are decoded as stills without its profile.

@@ -62,7 +62,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image } = plan;
       if (!image) throw errors.noPictureToEncode();
-      const [codec, drawn] = await Promise.all([
+      const [codec, context] = await Promise.all([
         load(),
         drawImage({ plan, image, source }, input, signal),
       ]).catch(async (thrown: unknown) => {
@@ -72,8 +72,8 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
       });
       signal.throwIfAborted();
       onProgress?.(0.1);
-      const { width, height } = drawn.canvas;
-      const pixels = drawn.getImageData(0, 0, width, height);
+      const { width, height } = context.canvas;
+      const pixels = context.getImageData(0, 0, width, height);
       const quality = qualityOf(image.quality ?? 0);
       const bytes = await codec(pixels, { quality, qualityAlpha: quality, speed: SPEED });
       signal.throwIfAborted();

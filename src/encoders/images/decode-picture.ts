@@ -41,7 +41,7 @@ export async function decodePicture(blob: Blob, source: Source): Promise<Encoded
 async function decodeWebp(blob: Blob): Promise<EncodedFile> {
   const animation = readAnimation(new Uint8Array(await blob.arrayBuffer()));
   const { width, height, frames } = animation;
-  const drawn = composeFrames(animation, async ({ still, ...frame }) => {
+  const pictures = composeFrames(animation, async ({ still, ...frame }) => {
     const bitmap = await createImageBitmap(new Blob([still])).catch(() => null);
     if (bitmap?.width !== frame.width || bitmap.height !== frame.height) return null;
     const context = openCanvas(bitmap.width, bitmap.height);
@@ -49,7 +49,7 @@ async function decodeWebp(blob: Blob): Promise<EncodedFile> {
     bitmap.close();
     return context.getImageData(0, 0, context.canvas.width, context.canvas.height).data;
   });
-  return toApng({ width, height, count: frames.length }, drawn);
+  return toApng({ width, height, count: frames.length }, pictures);
 }
 
 async function decodeFrames(blob: Blob): Promise<EncodedFile> {
@@ -126,15 +126,18 @@ function sizeOf({ width, height }: Size): Size {
 async function drawLayers(layers: HeifLayers, source: Source): Promise<Drawn | null> {
   const { colors, alpha } = layers.split ?? {};
   if (!colors || !alpha) return null;
-  const [drawn, mask] = [await drawVisible(colors, source, layers), await drawVisible(alpha, source, layers)];
-  if (!drawn || !mask) return null;
-  const { width, height } = drawn.canvas;
-  const picture = drawn.getImageData(0, 0, width, height);
+  const [pixels, mask] = [
+    await drawVisible(colors, source, layers),
+    await drawVisible(alpha, source, layers),
+  ];
+  if (!pixels || !mask) return null;
+  const { width, height } = pixels.canvas;
+  const picture = pixels.getImageData(0, 0, width, height);
   const gray = mask.getImageData(0, 0, width, height).data;
   for (let at = 0; at < gray.length; at += 4) picture.data[at + 3] = gray[at] as number;
   if (layers.premultiplied) unpremultiply(picture.data);
-  drawn.putImageData(picture, 0, 0);
-  return drawn;
+  pixels.putImageData(picture, 0, 0);
+  return pixels;
 }
 
 async function drawByLibheif(blob: Blob, source: Source): Promise<Drawn | null> {
@@ -218,9 +221,9 @@ async function decodeHeif(file: Uint8Array): Promise<ImageData | null> {
   const images = new HeifDecoder().decode(file);
   const image = images.find((each) => each.is_primary()) ?? images[0];
   if (!image) return null;
-  const drawn = new ImageData(image.get_width(), image.get_height());
+  const pixels = new ImageData(image.get_width(), image.get_height());
   const done = Promise.withResolvers<ImageData | null>();
-  image.display(drawn, done.resolve);
+  image.display(pixels, done.resolve);
   return done.promise;
 }
 

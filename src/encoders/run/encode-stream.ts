@@ -353,10 +353,10 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
 }
 
 function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const { name } of [...streams.values()].flat().flatMap((run) => run.segments)) {
-    if (seen.has(name)) throw errors.segmentRepeated({ name });
-    seen.add(name);
+    if (names.has(name)) throw errors.segmentRepeated({ name });
+    names.add(name);
   }
 }
 

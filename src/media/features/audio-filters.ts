@@ -169,7 +169,7 @@ function planFadeOut(seconds: number, source: SourceFacts, range: Range, speed: 
   const { start, duration, parts = [{ start, end: Number.POSITIVE_INFINITY, at: 0 }] } = range;
   if (duration === null) throw errors.fadeEndUnknown();
   const last = mainStream(source, "audio")?.end ?? Number.POSITIVE_INFINITY;
-  const heard = parts.findLast((part) => part.start < last) ?? { start, end: start, at: 0 };
-  const end = Math.min(duration, heard.at + (Math.min(heard.end, last) - heard.start) / speed);
+  const lastPart = parts.findLast((part) => part.start < last) ?? { start, end: start, at: 0 };
+  const end = Math.min(duration, lastPart.at + (Math.min(lastPart.end, last) - lastPart.start) / speed);
   return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
 }

@@ -110,7 +110,7 @@ const HALD = btoa("P6\n64 64\n65535\n");
 function tableFilters(table: string, white: number): string[] {
   const stretch = ROWS.map((name) => `${name}='val*${MAX}/${white}'`);
   const { from, span } = TABLE_RANGE;
-  const shown = [
+  const toSrgb = [
     ...ROWS.map((name) => `${name}='st(0,max(0,val*${span / MAX}+${from}));${WHITE}*(${SRGB})'`),
     ALPHA,
   ];
@@ -118,7 +118,7 @@ function tableFilters(table: string, white: number): string[] {
   return [
     // For planar RGB, haldclut (5.1) swaps the components.
     `format=rgba64,lutrgb=${stretch.join(":")}[picture];movie=filename='${file}'[table];[picture][table]haldclut=interp=tetrahedral`,
-    `lutrgb=${shown.join(":")}`,
+    `lutrgb=${toSrgb.join(":")}`,
   ];
 }
 

@@ -116,11 +116,11 @@ function pictureFilters(
 ): string {
   const { source, video } = part;
   const cut = createTrim(plan, WHOLE, source);
-  const listed = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
+  const listFilters = lists === undefined ? [] : [listPictures(lists + listPrefix(part))];
   const entry = rangeEntry(plan, part);
   const filters = entry
-    ? [...untrimmedFilters(plan, WHOLE, source, part.input), ...listed, ...rangePictures(part, entry)]
-    : [...cut.video, ...listed, ...unshiftFilters(part)];
+    ? [...untrimmedFilters(plan, WHOLE, source, part.input), ...listFilters, ...rangePictures(part, entry)]
+    : [...cut.video, ...listFilters, ...unshiftFilters(part)];
   const own = { ...cut, length: part.seconds, video: filters };
   return [
     ...videoCleanup(source, video, own, toolset),

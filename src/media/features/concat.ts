@@ -58,7 +58,7 @@ export const concat = feature({
   },
   summary: ({ concat: list }) => (list ? `${list.length} more after it` : null),
   fields: {},
-  needed: (plan) => plan.concat !== undefined,
+  isNeeded: (plan) => plan.concat !== undefined,
   doneBy: { native: true, stock: true },
   refusal: { code: "concat", clause: () => "it cannot join videos" },
 });
@@ -67,7 +67,7 @@ export const concat = feature({
 export const concat_ranges = feature({
   options: {},
   fields: {},
-  needed: ({ concat: list }) =>
+  isNeeded: ({ concat: list }) =>
     Array.isArray(list) && list.some((part) => part.start !== undefined || part.end !== undefined),
   doneBy: { native: true, stock: true },
   refusal: { code: "concat_ranges", clause: () => "it cannot join ranges of videos" },

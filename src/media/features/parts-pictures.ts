@@ -30,8 +30,8 @@ export function partPictures(
   { clean, fps, lists }: PartPictures,
 ): string {
   const heads = runs.map(({ input }) => {
-    const listed = lists === undefined ? [] : [listPictures(lists + listPrefix({ input }))];
-    const filters = [...untrimmedFilters(plan, chunk, source, input), ...listed, ...clean];
+    const listFilters = lists === undefined ? [] : [listPictures(lists + listPrefix({ input }))];
+    const filters = [...untrimmedFilters(plan, chunk, source, input), ...listFilters, ...clean];
     return `[${videoStream(source, input)}]${filters.join(",")}`;
   });
   const [graphs, join] = fps === null ? timedPictures(runs, heads) : evenPictures(plan, runs, heads, { fps });

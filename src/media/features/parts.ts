@@ -73,7 +73,7 @@ export const parts = feature({
 export const picture_parts = feature({
   options: {},
   fields: {},
-  needed: ({ parts, kind }) => parts !== undefined && kind !== "video" && kind !== "audio",
+  isNeeded: ({ parts, kind }) => parts !== undefined && kind !== "video" && kind !== "audio",
   doneBy: { native: true, stock: true },
   refusal: { code: "picture_parts", clause: () => "it cannot join several parts of a file in one animation" },
 });

@@ -27,7 +27,7 @@ export const speed = feature({
   summary: ({ speed: factor = 1 }) => (factor === 1 ? null : `${factor} times as fast`),
   fields: { speed: z.number().min(0.01).max(100).exactOptional() },
   part: "plan",
-  needed: ({ speed: factor, audio }) => factor !== undefined && audio !== null,
+  isNeeded: ({ speed: factor, audio }) => factor !== undefined && audio !== null,
   doneBy: { native: true, stock: true, webcodecs: true },
   refusal: { code: "tempo", clause: () => "it cannot change the speed of sound" },
   stage: "retime",

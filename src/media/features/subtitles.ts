@@ -189,11 +189,11 @@ export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { 
   const isReadable = ({ kind, codec }: SourceStream) => kind === "subtitle" && texts.includes(codec ?? "");
   // The index of a fragmented file does not list its samples.
   const streams = source.fragmented ? [] : (source.streams ?? []).filter(isReadable);
-  const ofSource = streams.map(({ index, language, title, default: shown, forced }) => ({
+  const ofSource = streams.map(({ index, language, title, default: isDefault, forced }) => ({
     stream: index,
     ...(language && { language }),
     ...(title && { title }),
-    ...(shown && !hasDefault && { default: shown }),
+    ...(isDefault && !hasDefault && { default: isDefault }),
     ...(forced && { forced }),
   }));
   const subtitles = [...ofSource, ...ofFiles];
@@ -203,11 +203,11 @@ export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { 
 function planFiles(options: SubtitleOptions): SubtitlePlan[] {
   const { subtitles = [] } = options;
   const first = firstSubtitles(options);
-  return subtitles.flatMap(({ language, label, default: shown, burn: isBurnt }, at) => {
+  return subtitles.flatMap(({ language, label, default: isDefault, burn: isBurnt }, at) => {
     const facts = {
       ...(language && { language }),
       ...(label && { title: label }),
-      ...(shown && { default: shown }),
+      ...(isDefault && { default: isDefault }),
     };
     return isBurnt ? [] : [{ file: first + at, ...facts }];
   });

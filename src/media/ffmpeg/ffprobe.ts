@@ -163,8 +163,8 @@ const SINGLE_PICTURES: ReadonlySet<string> = new Set([
 ]);
 
 function countFrames(stream: Report): number {
-  const listed = asNumber(stream.nb_frames) ?? asNumber(trackTag(stream, "NUMBER_OF_FRAMES"));
-  return listed ?? Math.round((secondsOf(stream) ?? 0) * (asRatio(stream.avg_frame_rate) ?? 0));
+  const frames = asNumber(stream.nb_frames) ?? asNumber(trackTag(stream, "NUMBER_OF_FRAMES"));
+  return frames ?? Math.round((secondsOf(stream) ?? 0) * (asRatio(stream.avg_frame_rate) ?? 0));
 }
 
 function secondsOf(stream: Report): number | undefined {
@@ -258,11 +258,11 @@ function originOf(name: string, format: Report): number {
 }
 
 function chaptersOf(
-  listed: readonly unknown[],
+  reports: readonly unknown[],
   duration: number | undefined,
   origin: number,
 ): Chapter[] | undefined {
-  const chapters = listed.map(asRecord).map(({ start_time, end_time, tags }) => ({
+  const chapters = reports.map(asRecord).map(({ start_time, end_time, tags }) => ({
     start: asNumber(start_time) ?? Number.NaN,
     end: asNumber(end_time),
     title: asText(asRecord(tags).title) ?? "",

@@ -175,8 +175,8 @@ function keyframes(length: number | null): string {
 function soundSegmentSeconds({ duration }: Plan): number {
   const until = (duration ?? 0) + MAX_PRIMING;
   const count = Math.floor(until / SEGMENT_SECONDS);
-  const left = until - count * SEGMENT_SECONDS;
-  if (count === 0 || left > MIN_SECONDS + MAX_PRIMING) return SEGMENT_SECONDS;
+  const rest = until - count * SEGMENT_SECONDS;
+  if (count === 0 || rest > MIN_SECONDS + MAX_PRIMING) return SEGMENT_SECONDS;
   return Number(((until + MIN_SECONDS) / count).toFixed(6));
 }
 

@@ -584,13 +584,13 @@ export interface StreamText {
 
 /** Writes the text tracks of a master playlist (RFC 8216, 4.3.4.1). */
 export function writeTextGroup(texts: readonly StreamText[]): string[] {
-  return texts.map(({ folder, name, language, default: shown, forced }) => {
+  return texts.map(({ folder, name, language, default: isDefault, forced }) => {
     const facts = [
       "TYPE=SUBTITLES",
       'GROUP-ID="subtitles"',
       `NAME="${name}"`,
       ...(language ? [`LANGUAGE="${language}"`] : []),
-      `DEFAULT=${shown ? "YES" : "NO"}`,
+      `DEFAULT=${isDefault ? "YES" : "NO"}`,
       "AUTOSELECT=YES",
       `FORCED=${forced ? "YES" : "NO"}`,
       `URI="${folder}/${PLAYLIST}"`,
@@ -608,8 +608,8 @@ const BANDWIDTH = 256;
 
 /** Writes the text tracks of a Period, each as a single file: players disagree on segmented plain WebVTT. */
 export function writeTextSets(texts: readonly StreamText[], period: number): string[] {
-  return texts.flatMap(({ folder, name, language, default: shown, forced }) => {
-    const roles = [forced ? "forced-subtitle" : "subtitle", ...(shown ? ["main"] : [])];
+  return texts.flatMap(({ folder, name, language, default: isDefault, forced }) => {
+    const roles = [forced ? "forced-subtitle" : "subtitle", ...(isDefault ? ["main"] : [])];
     return [
       `    <AdaptationSet contentType="text" mimeType="text/vtt"${language ? ` lang="${language}"` : ""}>`,
       `      <Label>${escapeXml(name)}</Label>`,

@@ -77,11 +77,11 @@ const PAIRED = 1.5;
 
 /** Compares the packets of a span with the pictures decoded from them. */
 export function countPictures(
-  listed: ListedPackets,
+  list: ListedPackets,
   decodedTimes: readonly number[],
   rules: CountRules,
 ): PictureCounts {
-  const packets = inSpan(listed.times, rules);
+  const packets = inSpan(list.times, rules);
   const listedTimes = distinct(packets);
   const decoded = distinct(inSpan(decodedTimes, rules));
   const none = { decoded: decoded.length, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
@@ -89,20 +89,21 @@ export function countPictures(
   const paired = rules.fields && packets.length > PAIRED * listedTimes.length;
   const pictures = paired ? Math.floor(packets.length / 2) : listedTimes.length;
   const cut = rules.truncated ? 1 : 0;
-  const short = pictures - decoded.length - cut - (listed.timed ? 0 : rules.slack);
+  const short = pictures - decoded.length - cut - (list.timed ? 0 : rules.slack);
   if (short <= 0) return none;
-  if (!listed.timed) return { ...none, missing: short, late_start: true };
+  if (!list.timed) return { ...none, missing: short, late_start: true };
 
   const reach = rules.fields ? FIELD * medianGap(decoded) : 0;
   const missing = unmatched(listedTimes, decoded, reach);
   const first = decoded[0] ?? Number.POSITIVE_INFINITY;
-  const lost = rules.from_start && decoded.length > 0 ? missing.filter((time) => time > first) : missing;
-  const unreadable = missing.length - lost.length;
-  const [missing_at = null] = lost;
+  const missingTimes =
+    rules.from_start && decoded.length > 0 ? missing.filter((time) => time > first) : missing;
+  const unreadable = missing.length - missingTimes.length;
+  const [missing_at = null] = missingTimes;
   return {
     decoded: decoded.length,
     // A picture whose time the decoder gets wrong looks unmatched but is not missing.
-    missing: Math.min(lost.length, short),
+    missing: Math.min(missingTimes.length, short),
     missing_at,
     unreadable,
     late_start: missing_at !== null && missing_at < first,
@@ -132,9 +133,9 @@ function distinct(sorted: readonly number[]): number[] {
   return sorted.filter((time, index) => index === 0 || time - (sorted[index - 1] ?? 0) > 1e-5);
 }
 
-function unmatched(listed: readonly number[], decoded: readonly number[], reach: number): number[] {
+function unmatched(times: readonly number[], decoded: readonly number[], reach: number): number[] {
   let next = 0;
-  return listed.filter((time) => {
+  return times.filter((time) => {
     while (next < decoded.length && (decoded[next] ?? 0) < time - SAME - reach) next++;
     return !((decoded[next] ?? Number.POSITIVE_INFINITY) <= time + SAME);
   });
@@ -251,23 +252,23 @@ export function readLists(
   const counts: PacketCounts = {};
   const { lead } = createTrim(plan, chunk, source);
   if (packets !== null && hasPictures(plan)) {
-    const listed = parsePackets(packets, lead, source);
+    const list = parsePackets(packets, lead, source);
     const copied = plan.video?.mode === "copy";
-    const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
-    counts.pictures = countPictures(listed, decoded, countRules(chunk, source));
+    const decoded = copied ? list.times : parseDecoded(read(LISTS.decoded) ?? "");
+    counts.pictures = countPictures(list, decoded, countRules(chunk, source));
   }
   if (sound !== null) {
-    const listed = soundOf(packetsOf(sound), lead, playable(chunk, source), isMisnumbered(source));
-    Object.assign(counts, withRates(listed, chunk, source));
+    const soundSpan = soundOf(packetsOf(sound), lead, playable(chunk, source), isMisnumbered(source));
+    Object.assign(counts, withRates(soundSpan, chunk, source));
   }
   return counts;
 }
 
-function withRates(listed: ListedSound, { start, end }: Chunk, source: Source): ListedSound {
+function withRates(soundSpan: ListedSound, { start, end }: Chunk, source: Source): ListedSound {
   const { duration } = source;
   const isWhole = start === 0 && end === null;
-  if (!isTimedByFirst(source) || duration === undefined || !isWhole || !listed.heard) return listed;
-  return { sound: duration, heard: { ...listed.heard, until: listed.heard.from + duration } };
+  if (!isTimedByFirst(source) || duration === undefined || !isWhole || !soundSpan.heard) return soundSpan;
+  return { sound: duration, heard: { ...soundSpan.heard, until: soundSpan.heard.from + duration } };
 }
 
 function playable(chunk: Chunk, source: Source): Chunk {
@@ -285,16 +286,16 @@ function readParts(plan: Plan, read: (name: string) => string | null): PacketCou
     const text = (name: string) => read(listPrefix(part) + name) ?? "";
     const entry = rangeEntry(plan, part);
     const at = entry ? start + entry.origin : part.at;
-    const listed = parsePackets(text(LISTS.packets), at, source);
+    const list = parsePackets(text(LISTS.packets), at, source);
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - at);
-    const own = countRange({ ...WHOLE, start, end }, source, listed, decoded);
+    const own = countRange({ ...WHOLE, start, end }, source, list, decoded);
     addCounts(whole, { ...own, late_start: false }, part.at);
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
     const { sound: listed_seconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);
-    const lost = listed_seconds - soundOf(packetsOf(text(LISTS.decodedSound)), at, span).sound;
+    const loss = listed_seconds - soundOf(packetsOf(text(LISTS.decodedSound)), at, span).sound;
     soundSeconds = (soundSeconds ?? 0) + listed_seconds;
-    if (lost > SOUND_TOLERANCE + PRIMING) silenced += lost;
+    if (loss > SOUND_TOLERANCE + PRIMING) silenced += loss;
   }
   return {
     ...(pictured && { pictures: whole }),
@@ -312,11 +313,11 @@ function readPartPictures(
   const whole = { ...NO_PICTURES };
   for (const { input, origin, parts } of runInputs(plan, chunk, source)) {
     const text = (name: string) => read(listPrefix({ input }) + name) ?? "";
-    const listed = parsePackets(text(LISTS.packets), origin, source);
+    const list = parsePackets(text(LISTS.packets), origin, source);
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - origin);
     for (const { start, end } of parts) {
       const since = (times: readonly number[]) => times.map((time) => time - start);
-      const packets = { ...listed, times: since(listed.times) };
+      const packets = { ...list, times: since(list.times) };
       const own = countRange({ ...chunk, start, end }, source, packets, since(decoded));
       addCounts(whole, own, start - chunk.start);
     }
@@ -357,19 +358,19 @@ function readPartSounds(
   let [sound, silenced] = [0, 0];
   for (const { input, origin, parts } of runInputs(plan, chunk, source)) {
     const packets = (name: string) => [...packetsOf(read(listPrefix({ input }) + name) ?? "")];
-    const [listed, decoded] = [packets(LISTS.sound), packets(LISTS.decodedSound)];
+    const [packetList, decoded] = [packets(LISTS.sound), packets(LISTS.decodedSound)];
     const timeless = isMisnumbered(source);
-    const last = lastSound(listed, timeless) - origin;
+    const last = lastSound(packetList, timeless) - origin;
     for (const part of parts) {
       checkPartEnd(part, last, plan, source);
       const lead = part.start + (timeless ? 0 : origin);
-      const [own, heard] = [listed, decoded].map((all) => soundOf(all, lead, part, timeless).sound);
+      const [own, heard] = [packetList, decoded].map((all) => soundOf(all, lead, part, timeless).sound);
       sound += own ?? 0;
-      const lost = (own ?? 0) - (heard ?? 0);
+      const loss = (own ?? 0) - (heard ?? 0);
       // Decoders drop packets only at the start of the source, so a short part elsewhere may lose at most half of its sound.
       const edge = SOUND_TOLERANCE + PRIMING;
-      if (lost > (part.start < PRIMING ? edge : Math.min(edge, (part.end - part.start) / 2)))
-        silenced += lost;
+      if (loss > (part.start < PRIMING ? edge : Math.min(edge, (part.end - part.start) / 2)))
+        silenced += loss;
     }
   }
   return { sound: roundTime(sound), ...(silenced > 0 && { silenced: roundTime(silenced) }) };

@@ -150,9 +150,9 @@ async function encodeSized(
 }
 
 function shareOf({ number }: SizeTrial, progress: WorkContext["progress"]): WorkContext["progress"] {
-  const left = LATER_SHARE ** (number - 1);
+  const share = LATER_SHARE ** (number - 1);
   return async (percent) =>
-    progress(percent === null ? null : Math.floor(100 * (1 - left) + percent * left * (1 - LATER_SHARE)));
+    progress(percent === null ? null : Math.floor(100 * (1 - share) + percent * share * (1 - LATER_SHARE)));
 }
 
 // Progress must not fall when a trial repeats the work.

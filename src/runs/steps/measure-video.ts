@@ -48,7 +48,7 @@ export async function measureVideo(
   await inParallel(spans.entries(), isCut ? tools.inFlight(encoder) : 1, async ([index, span]) => {
     const first = isCut ? undefined : samples.at(-1)?.rate;
     const own = { ...range, least: first ?? range.least };
-    const chosen = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
+    const sample = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
       const trials = createTrials(measuring, { ...context, name: `measure-${index}` }, signal);
       try {
         const scoreAt = await openSpan(trials, measuring, job, span);
@@ -60,7 +60,7 @@ export async function measureVideo(
         await trials.clear();
       }
     });
-    if (chosen) samples.push({ ...chosen, at: span.start });
+    if (sample) samples.push({ ...sample, at: span.start });
   });
   return summarize(range, samples, isCut);
 }

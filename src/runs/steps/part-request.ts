@@ -58,6 +58,6 @@ function shifted<T extends { start?: number | undefined; end?: number | undefine
 ): T {
   const { start = 0, end } = drawing;
   if (end !== undefined && end <= offset) return { ...drawing, start: NEVER, end: undefined };
-  const shown = { ...drawing, start: Math.max(0, start - offset) };
-  return end === undefined ? shown : { ...shown, end: end - offset };
+  const own = { ...drawing, start: Math.max(0, start - offset) };
+  return end === undefined ? own : { ...own, end: end - offset };
 }

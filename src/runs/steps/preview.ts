@@ -439,9 +439,9 @@ function spanAround(sample: Sample, moment: number): { start: number; end: numbe
     return { start, end: Math.min(end, start + GROUP_SECONDS, until) };
   }
   const fps = frameRate(plan, source) / speed;
-  const shown = Math.floor((moment - from) * fps + EPSILON);
-  const start = roundTime(from + Math.max(0, shown - AROUND.before) / fps);
-  const end = roundTime(from + (shown + 1 + AROUND.after) / fps);
+  const frame = Math.floor((moment - from) * fps + EPSILON);
+  const start = roundTime(from + Math.max(0, frame - AROUND.before) / fps);
+  const end = roundTime(from + (frame + 1 + AROUND.after) / fps);
   return { start, end: Math.min(end, until) };
 }
 

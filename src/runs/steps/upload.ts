@@ -151,10 +151,10 @@ export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   const folder = main_key.slice(0, main_key.lastIndexOf("/") + 1);
   const keyOf = (name: string) => (name === main.name ? main_key : folder + name);
   const total = files.reduce((sum, { size }) => sum + size, 0);
-  const sent = new Map<string, number>();
+  const bytesByFile = new Map<string, number>();
   const report = (name: string, bytes: number) => {
-    sent.set(name, bytes);
-    if (total > 0) onProgress?.([...sent.values()].reduce((sum, each) => sum + each, 0) / total);
+    bytesByFile.set(name, bytes);
+    if (total > 0) onProgress?.([...bytesByFile.values()].reduce((sum, each) => sum + each, 0) / total);
   };
 
   async function put(file: OutputFile): Promise<StoredInfo> {

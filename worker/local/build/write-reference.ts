@@ -98,10 +98,10 @@ interface Entry {
 }
 
 function writeLibraryPage(entries: readonly Entry[], schemas: Schemas): string {
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   const sections = entries.map(({ name, path, about }) => {
-    const fresh = listExports(path).filter((entry) => !seen.has(entry.name));
-    for (const entry of fresh) seen.add(entry.name);
+    const fresh = listExports(path).filter((entry) => !visited.has(entry.name));
+    for (const entry of fresh) visited.add(entry.name);
     const sorted = fresh.toSorted((a, b) => rankOf(a) - rankOf(b));
     return `## ${name}\n\n${about}\n\n${sorted.map((entry) => writeExport(entry, schemas)).join("\n")}`;
   });
