@@ -47,6 +47,7 @@ export const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
     ],
   },
   "Lay a logo over a picture": { leaves: "blob", streams: [["png", 320, 180]] },
+  "Write text over a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]] },
   "Make a GIF of a scene": { leaves: "blob", streams: [["gif", 160, 90]], seconds: 1 },
   "Make an animated WebP of a scene": {
     leaves: `await (async () => {
