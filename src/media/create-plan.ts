@@ -140,7 +140,18 @@ export function createPlan<K extends EncodeKind>(
   const cut = findTruncatedFile(source, options, concatSources(options, hints.extra));
   if (cut) throw errors.cutOff(cut);
   const plan = PLANS[kind](source, adjustOptions(options, source), hints);
-  return { ...plan, ...planWhole(plannedOf(plan), source, options) };
+  const features = planWhole(plannedOf(plan), source, options);
+  checkPictureFades(features, plan);
+  return { ...plan, ...features };
+}
+
+function checkPictureFades({ picture_fades: fades }: Pick<Plan, "picture_fades">, { duration }: Plan): void {
+  if (!fades) return;
+  const { in: rise = 0, out } = fades;
+  if (duration === null && out) throw errors.fadeEndUnknown({ name: "picture_fade_out" });
+  if (duration === null || rise + (out?.seconds ?? 0) <= duration) return;
+  const name = rise > duration || !out ? "picture_fade_in" : "picture_fade_out";
+  throw errors.fadeTooLong({ name, duration });
 }
 
 const PLANS: {
@@ -252,7 +263,7 @@ function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): P
     ? placeRanges(parts, { speed, fps: main.mode === "encode" ? main.fps : null })
     : createSpan(options, source.duration, source.duration_estimated);
   const join = joinVideos(source, main, options, hints);
-  const { video = main, span = own, concat } = join ?? {};
+  const { video = main, span = own, concat, transition } = join ?? {};
   const soundOptions = {
     ...options,
     quality: fixedQuality(options.quality),
@@ -279,6 +290,7 @@ function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): P
     ...(join && sound.audio && join.sound_track > 0 && { sound_track: join.sound_track }),
     ...languageFact(join?.soundSource ?? source, sound),
     ...(concat && { concat }),
+    ...(transition && { transition }),
     ...extraFiles(options, hints.extra),
   };
   const sounds =

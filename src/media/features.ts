@@ -24,6 +24,7 @@ import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
 import { parts, picture_parts } from "./features/parts.ts";
+import { picture_fades } from "./features/picture-fades.ts";
 import { smart } from "./features/smart.ts";
 import {
   ignored_profile,
@@ -37,6 +38,7 @@ import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
 import { text } from "./features/text.ts";
 import { tone_map } from "./features/tone-map.ts";
+import { transition } from "./features/transition.ts";
 import { transparency } from "./features/transparency.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
@@ -51,8 +53,10 @@ export const FEATURES = {
   overlay,
   text,
   burn,
+  picture_fades,
   concat,
   concat_ranges,
+  transition,
   parts,
   picture_parts,
   smart,

@@ -217,6 +217,7 @@ export const BOUNDS = {
   // loudnorm accepts more, but above -5 the limiter flattens speech and music.
   target_lufs: { min: -40, max: -5 },
   fade: { min: 0, max: 600 },
+  transition: { min: 0.1, max: 60 },
   target_size: { min: 1_000, max: 1_000_000_000_000 },
   image_bytes: { min: 200, max: 1_000_000_000 },
   pixels: { min: 1, max: 16_384 },

@@ -22,7 +22,7 @@ import * as errors from "./plan-errors.ts";
 import type { SourceFacts } from "./source-facts.ts";
 
 // Documents list joined videos before subtitles; FEATURES has the order of refusals.
-const { concat, burn, ...features } = FEATURES;
+const { concat, transition, burn, ...features } = FEATURES;
 
 /** All options, in the order in which requests and documents list them. */
 const OPTION_GROUPS = [
@@ -44,6 +44,7 @@ const OPTION_GROUPS = [
   byteLimit,
   ...Object.values(features),
   concat,
+  transition,
   burn,
   stills,
   metadata,

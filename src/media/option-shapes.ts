@@ -51,6 +51,14 @@ export interface ConcatOption {
   end?: number | undefined;
 }
 
+/** How a joined video turns into the next. */
+export interface TransitionOption {
+  /** A cross-fade of pictures and sound. */
+  kind: "fade";
+  /** Length in seconds. */
+  seconds: number;
+}
+
 /** A picture drawn over a video. */
 export interface OverlayOption {
   /** URL of the picture: http://, https:// or s3://. The clients take a file in its place. */

@@ -13,6 +13,7 @@ import type {
   SizeOption,
   SubtitleOption,
   TextOption,
+  TransitionOption,
 } from "./option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 
@@ -217,6 +218,18 @@ export type VideoOptions = (
    */
   fonts?: FontOption[] | undefined;
   /**
+   * Seconds in which the pictures appear from black at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  picture_fade_in?: number | undefined;
+  /**
+   * Seconds in which the pictures turn black at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  picture_fade_out?: number | undefined;
+  /**
    * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
    */
   parts?: PartOption[] | undefined;
@@ -230,6 +243,10 @@ export type VideoOptions = (
    * Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, its frame rate and one channel layout.
    */
   concat?: ConcatOption[] | undefined;
+  /**
+   * Cross-fades pictures and sound between joined videos. They overlap, so each transition shortens the output by its seconds, rounded to whole pictures.
+   */
+  transition?: TransitionOption | undefined;
   /**
    * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
    */
@@ -523,6 +540,18 @@ export type AnimationOptions = {
    */
   fonts?: FontOption[] | undefined;
   /**
+   * Seconds in which the pictures appear from black at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  picture_fade_in?: number | undefined;
+  /**
+   * Seconds in which the pictures turn black at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  picture_fade_out?: number | undefined;
+  /**
    * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
    */
   parts?: PartOption[] | undefined;
@@ -794,6 +823,18 @@ export type AdaptiveVideoOptions = {
    * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
    */
   fonts?: FontOption[] | undefined;
+  /**
+   * Seconds in which the pictures appear from black at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  picture_fade_in?: number | undefined;
+  /**
+   * Seconds in which the pictures turn black at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  picture_fade_out?: number | undefined;
   /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *

@@ -10,6 +10,7 @@ import { checkAutoQuality, checkRate } from "./features/rate.ts";
 import { checkSpan } from "./features/span.ts";
 import { checkStills } from "./features/stills.ts";
 import { checkSubtitles } from "./features/subtitles.ts";
+import { checkTransition } from "./features/transition.ts";
 import { checkWaveform } from "./features/waveform.ts";
 import { brokenS3, closed, issue, listCodecs, oneOf, type Report, ruled } from "./fields.ts";
 import {
@@ -117,6 +118,7 @@ export const VideoOptions = optionsOf("video", {
   .superRefine(checkSpan)
   .superRefine(checkParts)
   .superRefine(checkConcat)
+  .superRefine(checkTransition)
   .meta({ id: "VideoOptions" });
 
 /** Schema of the options of the kind `audio`. */

@@ -118,9 +118,20 @@ export const noTimeline = ({ name }: { name: string }) =>
 export const trackOfSilence = () => option("track", "names a sound track of a source that has no sound.");
 export const trackAbsent = ({ tracks }: { tracks: readonly string[] }) =>
   option("track", `is none of the source's sound tracks, which are ${tracks.join(", ") || "0"}.`);
-export const fadeTooLong = ({ name, duration }: { name: "fade_in" | "fade_out"; duration: number }) =>
-  option(name, `is longer than the output, which has ${duration} seconds for its fades.`);
-export const fadeEndUnknown = () => option("fade_out", "needs a source whose duration is known.");
+export const fadeTooLong = ({
+  name,
+  duration,
+}: {
+  name: `${"" | "picture_"}${"fade_in" | "fade_out"}`;
+  duration: number;
+}) => option(name, `is longer than the output, which has ${duration} seconds for its fades.`);
+export const fadeEndUnknown = ({ name }: { name: `${"" | "picture_"}fade_out` }) =>
+  option(name, "needs a source whose duration is known.");
+export const transitionTooLong = ({ input, seconds }: { input: number; seconds: number }) =>
+  option(
+    "transition.seconds",
+    `is too long: ${input === 0 ? "the input" : `concat.${input - 1}`} plays for ${Number(seconds.toFixed(3))} s, which its transitions must not fill.`,
+  );
 export const sizeOutOfBounds = ({
   side,
   width,

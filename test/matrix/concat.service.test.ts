@@ -140,6 +140,73 @@ test.for([
   expect(Math.abs(samples.length / sample_rate - frames / 25)).toBeLessThan(0.06);
 });
 
+test.for([
+  { encoder: "light", options: {} },
+  { encoder: "native", options: { codec: "h265" } },
+] as const)(
+  "cross-fades joined videos, and fades in and out, by $encoder",
+  LIMIT,
+  async ({ encoder, ...row }) => {
+    const concat = [tall, first].map((path) => ({ url: rig.serve(path) }));
+    const fades = { picture_fade_in: 0.2, picture_fade_out: 0.4 };
+    const transition = { kind: "fade", seconds: 0.2 };
+    const options = { quality: "very_high", ...row.options, ...fades, concat, transition };
+    const { path, task } = await rig.door.encode({ input: rig.serve(first), kind: "video", options });
+    const frames = 25 + 16 + 25 - 2 * 5;
+    expect(task.steps[2]?.output).toMatchObject({
+      encoder,
+      counts: { pictures: { source: 25 + 8 + 25, output: frames } },
+    });
+    const middle = await lightness(path, 80, 45);
+    expect(middle).toHaveLength(frames);
+    const own = (at: number) => 40 + 7 * at;
+    const other = (at: number) => 40 + 20 * Math.floor(at / 2);
+    const mixed = (before: number, after: number, at: number) => before + ((after - before) * at) / 5;
+    const expected = [
+      ...Array.from({ length: 20 }, (_, at) => own(at)),
+      ...Array.from({ length: 5 }, (_, at) => mixed(own(20 + at), other(at), at)),
+      ...Array.from({ length: 6 }, (_, at) => other(5 + at)),
+      ...Array.from({ length: 5 }, (_, at) => mixed(other(11 + at), own(at), at)),
+      ...Array.from({ length: 20 }, (_, at) => own(5 + at)),
+    ];
+    const shares = expected.map((_, at) => Math.min(1, at / 5, (frames - at) / 10));
+    for (const [at, level] of expected.entries())
+      expect(Math.abs((middle[at] ?? 0) - 16 - (level - 16) * (shares[at] ?? 1)), `frame ${at}`).toBeLessThan(
+        5,
+      );
+    const { channels, sample_rate } = await readSound(path, { channels: 1 });
+    const [samples = new Float32Array()] = channels;
+    const between = (from: number, to: number) => samples.subarray(from * sample_rate, to * sample_rate);
+    expect(pitch(between(0.1, 0.75))).toBeCloseTo(440, -1);
+    expect(pitch(between(1.02, 1.22))).toBeCloseTo(1500, -1);
+    expect(pitch(between(1.5, 2.1))).toBeCloseTo(440, -1);
+    // The mix of two tones is softer by up to 6 dB.
+    const loudness = levelOf(between(0.3, 0.7));
+    expect(Math.abs(levelOf(between(0.85, 0.95)) - loudness + 3)).toBeLessThan(3.5);
+    expect(Math.abs(samples.length / sample_rate - frames / 25)).toBeLessThan(0.06);
+  },
+);
+
+test.for([
+  { format: "gif", encoder: "light" },
+  { format: "avif", encoder: "native" },
+] as const)(
+  "the pictures of an animation fade and stay opaque ($format)",
+  LIMIT,
+  async ({ format, encoder }) => {
+    const options = { format, fps: 12.5, picture_fade_in: 0.4, picture_fade_out: 0.4, quality: "very_high" };
+    const { path, task } = await rig.door.encode({ input: rig.serve(first), kind: "animation", options });
+    expect(task.steps[2]?.output).toMatchObject({ encoder });
+    const levels = await lightness(path, 80, 45);
+    const expected = levels.map((_, at) => {
+      const share = Math.min(1, (at * 0.08) / 0.4, Math.max(0, 1.04 - at * 0.08) / 0.4);
+      return 16 + (40 + 14 * at - 16) * share;
+    });
+    for (const [at, level] of levels.entries())
+      expect(Math.abs(level - (expected[at] ?? 0)), `frame ${at}: ${levels}`).toBeLessThan(12);
+  },
+);
+
 test("a first video without sound is silent until the sound of the next", LIMIT, async () => {
   const options = { fps: 12.5, audio_codec: "opus", concat: [{ url: rig.serve(first) }] } as const;
   const { path } = await rig.door.encode({ input: rig.serve(silent), kind: "video", options });

@@ -47,6 +47,7 @@ const OWN: readonly VideoOptions[] = [
   { volume: 1 },
   { normalize: false },
   { fade_in: 0, fade_out: 0 },
+  { picture_fade_in: 0, picture_fade_out: 0 },
   { start: 0 },
   { end: 10 },
   { start: 0, end: 12 },
@@ -81,6 +82,7 @@ test("every option is at the source's own value above, or has none", () => {
     "text",
     "fonts",
     "concat",
+    "transition",
     "subtitles",
   ];
   const own = new Set(OWN.flatMap((options) => Object.keys(options)));

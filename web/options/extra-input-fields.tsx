@@ -5,6 +5,7 @@ import { POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
 import { MAX_PARTS, PART_LABELS } from "../../src/media/features/parts.ts";
 import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
+import { TRANSITION_LABEL } from "../../src/media/features/transition.ts";
 import { Field, NumberField } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
@@ -79,20 +80,36 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
   ));
 }
 
-/** Fields for the addresses of videos that play after this one. */
+/** Fields for the addresses of videos that play after this one, and for the cross-fades between them. */
 export function ConcatFields({ form: { options, change, faultAt } }: { form: Form }) {
   const videos = options.concat ?? [];
-  return withBlank(videos, MAX_CONCAT).map((video, index) => (
+  const addresses = withBlank(videos, MAX_CONCAT).map((video, index) => (
     <Address
       key={index}
       label={numberedLabel(CONCAT_LABELS.url, index)}
       hint={video && index === 0 ? strings.concatHint : undefined}
       placeholder="https://…/next.mp4"
       value={video?.url}
-      onChange={(url) => change({ concat: replaceRow(videos, index, { ...video, url }) })}
+      onChange={(url) => {
+        const all = replaceRow(videos, index, { ...video, url });
+        change({ concat: all, ...(!all && { transition: undefined }) });
+      }}
       fault={faultAt(`concat.${index}.url`)}
     />
   ));
+  if (videos.length === 0) return addresses;
+  return [
+    ...addresses,
+    <NumberField
+      key="transition"
+      label={TRANSITION_LABEL}
+      value={options.transition?.seconds}
+      onChange={(seconds) =>
+        change({ transition: seconds === undefined ? undefined : { kind: "fade", seconds } })
+      }
+      fault={faultAt("transition.seconds")}
+    />,
+  ];
 }
 
 /** Fields for the ranges of the input to play, in their order; they replace the trim. */

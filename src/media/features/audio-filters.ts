@@ -167,7 +167,7 @@ export function planAudioFilters(
 
 function planFadeOut(seconds: number, source: SourceFacts, range: Range, speed: number) {
   const { start, duration, parts = [{ start, end: Number.POSITIVE_INFINITY, at: 0 }] } = range;
-  if (duration === null) throw errors.fadeEndUnknown();
+  if (duration === null) throw errors.fadeEndUnknown({ name: "fade_out" });
   const last = mainStream(source, "audio")?.end ?? Number.POSITIVE_INFINITY;
   const lastPart = parts.findLast((part) => part.start < last) ?? { start, end: start, at: 0 };
   const end = Math.min(duration, lastPart.at + (Math.min(lastPart.end, last) - lastPart.start) / speed);

@@ -54,7 +54,7 @@ export function concatArgs(
   { lists, over }: { lists?: string | undefined; over: readonly Filter[] },
   toolset: Toolset,
 ) {
-  const { audio } = plan;
+  const { audio, transition } = plan;
   const parts = placedParts(plan);
   const [first] = parts;
   if (audio?.mode === "copy" || !first) throw errors.joinedSoundCopied();
@@ -73,7 +73,7 @@ export function concatArgs(
       // Silence in place of a whole range has no times, and the joining filter fails.
       ...(range ? ["asetpts=N/SR/TB"] : []),
       end,
-      ...(range ? edgeFades(part, parts) : []),
+      ...(range && !transition ? edgeFades(part, parts) : []),
     ];
     const sound = part.sound !== null ? `[${part.input}:a:${part.sound}]${filters.join(",")}` : silence;
     return `${sound}[a${part.input}]`;
@@ -85,9 +85,15 @@ export function concatArgs(
   const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
   // A part of a single picture may have no duration, so times follow from the count.
   const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...over];
-  pictures.push(`${pads("v")}concat=n=${parts.length}:v=1:a=0,${chain(timed)}[video]`);
+  if (transition) pictures.push(...mixPictures(parts, transition.frames));
+  const segments = transition ? mixedPads(parts) : pads("v");
+  const count = transition ? 2 * parts.length - 1 : parts.length;
+  pictures.push(`${segments}concat=n=${count}:v=1:a=0,${chain(timed)}[video]`);
   const shape = audio ? ["asetpts=N/SR/TB", ...audioFilterChain(audio, source, null)] : [];
-  sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
+  if (transition && audio) {
+    const overlap = Math.round((transition.frames / (first.video?.fps ?? 1)) * audio.sample_rate);
+    sounds.push(...mixSounds(parts, overlap), `[mixed]${shape.join(",")}[sound]`);
+  } else sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
   return {
     tracks: [
       // A graph starts once all its inputs have data: in a single graph, decoded pictures would queue until late audio begins.
@@ -100,6 +106,48 @@ export function concatArgs(
     ],
     lists: lists === undefined ? [] : parts.flatMap((part) => listPart(plan, part, lists)),
   };
+}
+
+// Only the pictures of a transition are mixed; the others stay as they are. (The filter xfade converts all to 4:4:4.)
+function mixPictures(parts: readonly PlacedPart[], overlap: number): string[] {
+  const last = parts.length - 1;
+  const cut = (name: string, from: number, to: number) =>
+    `trim=start_frame=${from}:end_frame=${to},setpts=PTS-STARTPTS[${name}]`;
+  return parts.flatMap(({ input, frames, video }, index) => {
+    const [from, to] = [index === 0 ? 0 : overlap, index === last ? frames : frames - overlap];
+    const names = [index > 0 && `head${index}`, `body${index}`, index < last && `tail${index}`].filter(
+      (name) => name !== false,
+    );
+    const cuts = names.map((name) => {
+      const [start, end] = name.startsWith("head")
+        ? [0, from]
+        : name.startsWith("body")
+          ? [from, to]
+          : [to, frames];
+      return `[cut-${name}]${cut(name, start, end)}`;
+    });
+    const pads = names.map((name) => `[cut-${name}]`).join("");
+    const pixels = video?.depth === 10 ? "yuv420p10" : "yuv420";
+    const clear = video?.depth === 10 ? "yuva420p10le" : "yuva420p";
+    const mix = [
+      `[head${index}]format=${clear},fade=t=in:s=0:n=${overlap}:alpha=1[over${index}]`,
+      `[tail${index - 1}][over${index}]overlay=format=${pixels}[mix${index}]`,
+    ];
+    return [`[v${input}]split=${names.length}${pads}`, ...cuts, ...(index > 0 ? mix : [])];
+  });
+}
+
+function mixedPads(parts: readonly PlacedPart[]): string {
+  return parts.map((_, index) => (index === 0 ? "[body0]" : `[mix${index}][body${index}]`)).join("");
+}
+
+// Straight curves cannot clip, whatever the two sounds are.
+function mixSounds(parts: readonly PlacedPart[], overlap: number): string[] {
+  return parts.slice(1).map(({ input }, index) => {
+    const before = index === 0 ? `[a${parts[0]?.input}]` : `[mixed${index}]`;
+    const after = index === parts.length - 2 ? "[mixed]" : `[mixed${index + 1}]`;
+    return `${before}[a${input}]acrossfade=ns=${overlap}:c1=tri:c2=tri${after}`;
+  });
 }
 
 // Mixed as sound that is not joined, which `rematrix_maxval` keeps below clipping.

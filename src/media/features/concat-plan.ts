@@ -116,11 +116,27 @@ export function joinVideos(
     if (!copyJoin || !("parts" in copyJoin)) return null;
     const concat = copyParts(all, copyJoin.parts, options);
     const seconds = concat.reduce((sum, { joined }) => sum + (joined?.seconds ?? 0), 0);
-    return joinedVideo(source, concat, video, seconds);
+    return { ...joinedVideo(source, concat, video, seconds), transition: undefined };
   }
   if (video.fps === null) return null;
-  const concat = encodeParts(all, { ...video, fps: video.fps }, options);
-  return joinedVideo(source, concat, concat[0]?.video ?? video, framesOf(concat) / video.fps);
+  const { fps } = video;
+  const concat = encodeParts(all, { ...video, fps }, options);
+  const overlap = options.transition ? Math.max(1, Math.round(options.transition.seconds * fps)) : 0;
+  checkOverlaps(concat, overlap, fps);
+  const frames = framesOf(concat) - overlap * (concat.length - 1);
+  const joined = joinedVideo(source, concat, concat[0]?.video ?? video, frames / fps);
+  return {
+    ...joined,
+    frames,
+    transition: overlap > 0 ? ({ kind: "fade", frames: overlap } as const) : undefined,
+  };
+}
+
+function checkOverlaps(concat: readonly ConcatPart[], overlap: number, fps: number): void {
+  for (const [index, { input, frames }] of concat.entries()) {
+    const overlaps = index === 0 || index === concat.length - 1 ? overlap : 2 * overlap;
+    if (frames <= overlaps && overlap > 0) throw errors.transitionTooLong({ input, seconds: frames / fps });
+  }
 }
 
 function joinedVideo(source: Source, concat: readonly ConcatPart[], video: VideoPlan, duration: number) {
@@ -211,14 +227,18 @@ export function joinsByCopy({ concat, video }: Pick<Plan, "concat" | "video">): 
 }
 
 /** Returns the parts of a joined video in order, each with its place; empty for other plans. */
-export function placedParts({ concat = [], audio }: Pick<Plan, "concat" | "audio">): PlacedPart[] {
+export function placedParts({
+  concat = [],
+  audio,
+  transition,
+}: Pick<Plan, "concat" | "audio" | "transition">): PlacedPart[] {
   let frames = 0;
   let copied = 0;
   return concat.map((part) => {
     const { video, joined } = part;
     const fps = video?.fps ?? 1;
     const at = joined ? copied : frames / fps;
-    frames += part.frames;
+    frames += part.frames - (transition?.frames ?? 0);
     copied += joined?.seconds ?? 0;
     const seconds = joined?.seconds ?? part.frames / fps;
     return { ...part, at, seconds, sound: audio && audibleTrack(part.source) };

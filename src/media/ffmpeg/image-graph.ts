@@ -96,7 +96,10 @@ export function imageScaling(
     ...pixelsOf(plan.format as ImageFormat, image),
   };
   const { canvas, flags } = scaling;
-  const over = overFilters(image, { at: 0, fps: null, yuv: null, flags, files });
+  const over = overFilters(
+    { ...image, picture_fades: plan.picture_fades },
+    { at: 0, fps: null, yuv: null, flags, files },
+  );
   const tags = TAGS[plan.format] ?? [];
   if (over.length === 0) return [...scalingFilters(source, scaling), ...tags];
   const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });

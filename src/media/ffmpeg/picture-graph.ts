@@ -218,13 +218,16 @@ export function videoOver(
   if (video?.mode !== "encode" || chunk.track === "audio") return [];
   const { geometry, depth, fps } = video;
   const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
-  return overFilters(video, {
-    at: outputStart(plan, chunk),
-    fps: fps === null ? null : fpsText(fps),
-    yuv: { matrix: scaleMatrix(matrix), depth, white: graphicsWhite(source, video) },
-    flags: scaler,
-    files,
-  });
+  return overFilters(
+    { ...video, picture_fades: plan.picture_fades },
+    {
+      at: outputStart(plan, chunk),
+      fps: fps === null ? null : fpsText(fps),
+      yuv: { matrix: scaleMatrix(matrix), depth, white: graphicsWhite(source, video) },
+      flags: scaler,
+      files,
+    },
+  );
 }
 
 /** Returns the filters of a video that precede its scaling: trim, cleanup, timing and rotation. */

@@ -40,9 +40,15 @@ export function requestOfPart(
     delete part.target_size;
     part.bitrate = video.rate.bitrate;
   }
-  if (offset > 0) delete part.fade_in;
   const isLast = plan.parts === undefined || range === plan.parts.at(-1);
-  if (!isLast || end < (range.end ?? Number.POSITIVE_INFINITY)) delete part.fade_out;
+  const hasEnd = isLast && end >= (range.end ?? Number.POSITIVE_INFINITY);
+  const length = (end - start) / speed;
+  for (const name of ["fade_in", "picture_fade_in", "fade_out", "picture_fade_out"]) {
+    const fades = name.endsWith("_in") ? offset === 0 : hasEnd;
+    const seconds = part[name];
+    if (!fades) delete part[name];
+    else if (typeof seconds === "number") part[name] = Math.min(seconds, length);
+  }
   if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
   if ((kind === "video" || kind === "animation") && options.text)
     part.text = options.text.map((text) => shifted(text, offset));

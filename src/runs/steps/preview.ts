@@ -146,7 +146,7 @@ function shownRange({ plan, source: { duration } }: Sample, moment: number) {
 
 // Joined files cannot be trimmed, so the first is encoded alone, with the rates of the whole. A search in the whole would take too long.
 function sampleOfPart({ sample, open }: OpenPreview, part: EncodeRequest): Promise<Sample> {
-  const { concat: _, ...options }: Record<string, unknown> = { ...part.options };
+  const { concat: _, transition: __, ...options }: Record<string, unknown> = { ...part.options };
   return sample.plan.concat || isAutoQuality(part.options)
     ? open({ kind: part.kind, options } as EncodeRequest)
     : Promise.resolve(sample);

@@ -24,7 +24,7 @@ interface OptionsSchema {
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
 import type { AutoQuality, Fit, Flip, Position, Quality, StepKind, Turn } from "./formats.ts";
-import type { CodecOf, ConcatOption, CropOption, EncryptionOption, FontOption, ImageOverlayOption, ImageTextOption, OverlayOption, PartOption, SizeOption, SubtitleOption, TextOption } from "./option-shapes.ts";
+import type { CodecOf, ConcatOption, CropOption, EncryptionOption, FontOption, ImageOverlayOption, ImageTextOption, OverlayOption, PartOption, SizeOption, SubtitleOption, TextOption, TransitionOption } from "./option-shapes.ts";
 import type { MetadataMode } from "./tags.ts";
 `;
 
@@ -64,6 +64,7 @@ const TYPES: Readonly<Record<string, string>> = {
   "image.text": "ImageTextOption[]",
   concat: "ConcatOption[]",
   parts: "PartOption[]",
+  transition: "TransitionOption",
   subtitles: "SubtitleOption[]",
   metadata: "MetadataMode",
   track: "number | string",

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { CLOCK } from "../clock.ts";
+import { feature, option } from "../feature.ts";
+import { within } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
+
+const KINDS = ["video", "animation", "adaptive_video"] as const;
+const seconds = z.number().min(0).max(1e7);
+
+const secondsOf = (description: string) =>
+  within(BOUNDS.fade, "a number of seconds").optional().meta({ description, default: 0 });
+
+/** Lets the pictures appear from black and disappear into it; `fade_in` and `fade_out` do so for sound. */
+export const picture_fades = feature({
+  options: {
+    picture_fade_in: option({
+      kinds: KINDS,
+      schema: secondsOf("Seconds in which the pictures appear from black at the start."),
+      default: 0,
+      control: "number",
+      words: { label: "Pictures fade in", unit: "seconds", empty: "none" },
+    }),
+    picture_fade_out: option({
+      kinds: KINDS,
+      schema: secondsOf("Seconds in which the pictures turn black at the end."),
+      default: 0,
+      control: "number",
+      words: { label: "Pictures fade out", unit: "seconds", empty: "none" },
+    }),
+  },
+  summary: ({ picture_fade_in = 0, picture_fade_out = 0 }) =>
+    picture_fade_in > 0 || picture_fade_out > 0 ? "pictures fade" : null,
+  fields: {
+    /** Seconds of the output. */
+    picture_fades: z
+      .strictObject({
+        in: seconds.exactOptional(),
+        out: z.strictObject({ at: seconds, seconds }).exactOptional(),
+      })
+      .exactOptional(),
+  },
+  part: "plan",
+  planWhole: ({ pictures, duration }, _, options) =>
+    pictures ? planPictureFades(options, typeof duration === "number" ? duration : null) : {},
+  doneBy: { native: true, stock: true },
+  refusal: { code: "picture_fades", clause: () => "it cannot fade pictures" },
+  over: ({ picture_fades: fades }, { at, yuv }) => {
+    if (!fades) return [];
+    // To pure black, ffmpeg (5.1) also fades the transparency of RGB.
+    const color = yuv ? "" : ":color=0x000001";
+    const filters = [
+      ...(fades.in !== undefined && at < fades.in ? [`fade=t=in:st=0:d=${fades.in}${color}`] : []),
+      ...(fades.out ? [`fade=t=out:st=${fades.out.at}:d=${fades.out.seconds}${color}`] : []),
+    ];
+    // A chunk's own times begin with 0.
+    const ticks = Math.round(at * CLOCK);
+    if (filters.length === 0 || ticks === 0) return filters;
+    return [`settb=1/${CLOCK}`, `setpts=PTS+${ticks}`, ...filters, `setpts=PTS-${ticks}`];
+  },
+});
+
+interface FadeOptions {
+  picture_fade_in?: number | undefined;
+  picture_fade_out?: number | undefined;
+}
+
+function planPictureFades(options: FadeOptions, duration: number | null) {
+  const { picture_fade_in: rise = 0, picture_fade_out: fall = 0 } = options;
+  if (rise === 0 && fall === 0) return {};
+  const at = Number(Math.max(0, (duration ?? 0) - fall).toFixed(6));
+  return {
+    picture_fades: { ...(rise > 0 && { in: rise }), ...(fall > 0 && { out: { at, seconds: fall } }) },
+  };
+}

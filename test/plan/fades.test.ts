@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import { faultOf } from "../core/fault.ts";
+import { parseOptions } from "../core/parse-options.ts";
+import { argsOf } from "../ffmpeg/args-of.ts";
+import { videoSource } from "./source.ts";
+import { createPlan } from "./strict-plan.ts";
+
+const film = videoSource({ duration: 100 });
+
+describe("pictures fade", () => {
+  test("in the chunks that have their start and end, by the times of the output", () => {
+    const options = { picture_fade_in: 1, picture_fade_out: 2.5, mute: true };
+    const args = (chunk: number) => argsOf(film, "video", options, { chunk_seconds: 40, chunk });
+    expect(args(0)).toContain("fade=t=in:st=0:d=1,fade=t=out:st=97.5:d=2.5[video]");
+    expect(args(2)).toMatch(
+      /settb=1\/120000,setpts=PTS\+(\d+),fade=t=out:st=97.5:d=2.5,setpts=PTS-\1\[video\]/,
+    );
+    expect(args(2)).not.toContain("t=in");
+  });
+
+  test("in animations and streams", () => {
+    for (const kind of ["animation", "adaptive_video"] as const)
+      expect(argsOf(film, kind, { picture_fade_in: 1 })).toContain("fade=t=in:st=0:d=1");
+  });
+
+  test("by native ffmpeg and the stock core", () => {
+    const plan = createPlan(film, "video", { picture_fade_in: 1 });
+    expect(plan.video?.mode).toBe("encode");
+    expect(refuseTools(plan, film, FAST_TOOLS)).toEqual({ code: "picture_fades" });
+    for (const tools of [WASM_TOOLS, NATIVE_TOOLS]) expect(refuseTools(plan, film, tools)).toBeNull();
+  });
+
+  test("no longer than the output", () => {
+    const options = { end: 3, picture_fade_in: 2, picture_fade_out: 2 };
+    expect(() => createPlan(film, "video", options)).toThrow(
+      "options.picture_fade_out is longer than the output, which has 3 seconds for its fades.",
+    );
+  });
+});
+
+describe("a transition", () => {
+  const concat = [{ url: "b.mp4", end: 3 }, { url: "c.mp4" }];
+  const join = (seconds: number) =>
+    createPlan(film, "video", { concat, transition: { kind: "fade", seconds } }, { extra: [film, film] });
+
+  test("overlaps joined videos by whole pictures", () => {
+    expect(join(1.01)).toMatchObject({
+      transition: { kind: "fade", frames: 25 },
+      frames: (100 + 3 + 100 - 2) * 25,
+      duration: 100 + 3 + 100 - 2,
+    });
+    expect(refuseTools(join(1), film, { ...NATIVE_TOOLS, lacks: ["transition"] })).toEqual({
+      code: "transition",
+    });
+  });
+
+  test("leaves a picture of each video that is not mixed", () => {
+    expect(() => join(1.5)).toThrow(
+      "options.transition.seconds is too long: concat.0 plays for 3 s, which its transitions must not fill.",
+    );
+  });
+
+  test.for([
+    { options: { transition: { kind: "fade", seconds: 1 } }, kind: "invalid_options", name: "transition" },
+    {
+      options: { concat: [{ url: "https://example.com/b.mp4" }], transition: { kind: "wipe", seconds: 1 } },
+      kind: "invalid_options",
+      name: "transition.kind",
+    },
+    {
+      options: { concat: [{ url: "https://example.com/b.mp4" }], transition: { kind: "fade", seconds: 0 } },
+      kind: "invalid_options",
+      name: "transition.seconds",
+    },
+  ] as const)("$options is refused", ({ options, kind, name }) => {
+    expect(faultOf(() => parseOptions("video", options))).toEqual([kind, `options.${name}`]);
+  });
+});
