@@ -328,6 +328,61 @@ test.each([
   },
 );
 
+test("a video that only the browser decodes has previews, and pictures for a timeline", async () => {
+  const path = await rig.serve(await clip("mp4_av1"), "av1.mp4");
+  const seen = await rig.lab.page.evaluate(async (path) => {
+    const { client, base64 } = kit;
+    const input = await kit.file(path);
+    const { original, output } = await client.preview({
+      input,
+      kind: "video",
+      options: { width: 80 },
+      at: 1,
+    });
+    const pictures = await Array.fromAsync(client.filmstrip(input, { count: 2 }));
+    const still = await client.preview({ input, kind: "image", at: 1 }).catch(({ kind }) => kind);
+    return {
+      still,
+      frames: await Promise.all([original, output, ...pictures.map(({ blob }) => blob)].map(base64)),
+    };
+  }, path);
+  expect(seen.still).toBe("encoder_unavailable");
+  const [original = "", output = "", ...pictures] = await writeFrames("av1", seen.frames);
+  expect((await measureLikeness(output, original)).worst).toBeGreaterThan(0.8);
+  expect(pictures).toHaveLength(2);
+});
+
+test("a preview and a filmstrip of a stream whose clock restarts show its later pictures", async () => {
+  const part = await readFile(
+    await makeClip("ts", [...pictures("testsrc2=size=160x90:rate=25:duration=2"), ...H264]),
+  );
+  const joined = join(rig.folder, "joined.ts");
+  await writeFile(joined, Buffer.concat([part, part]));
+  const path = await rig.serve(joined, "joined.ts");
+  const frames = await rig.lab.page.evaluate(async (path) => {
+    const { client, base64 } = kit;
+    const input = await kit.file(path);
+    const request = { input, kind: "video", options: { width: 80 } } as const;
+    const previews = [
+      await client.preview({ ...request, at: 0.6 }),
+      await client.preview({ ...request, at: 2.6 }),
+    ];
+    const strip = await Array.fromAsync(client.filmstrip(input, { count: 4 }));
+    const blobs = [...previews.map(({ original }) => original), ...strip.map(({ blob }) => blob)];
+    return Promise.all(blobs.map(base64));
+  }, path);
+  const [early = "", late = "", one = "", two = "", three = "", four = ""] = await writeFrames(
+    "joined-clock",
+    frames,
+  );
+  for (const [before, after] of [
+    [early, late],
+    [one, three],
+    [two, four],
+  ] as const)
+    expect((await measureLikeness(before, after)).worst).toBeGreaterThan(0.9);
+});
+
 test("a sound preview has a few seconds of output and original", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;

@@ -54,7 +54,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
       });
     },
     async *drawEach({ image, source }, times, reader, signal) {
-      if (!hasPlainColors(source) || image.alpha) return;
+      if (!isReadable(source) || image.alpha) return;
       const input = openInput(reader, signal);
       const stop = () => input.dispose();
       signal.addEventListener("abort", stop, { once: true });
@@ -104,14 +104,19 @@ async function orNull<T>(signal: AbortSignal, work: () => Promise<T | null>): Pr
   }
 }
 
-/** Returns whether a browser shows a source's pictures as they are: eight bits in limited range, upright and progressive. */
+/** Returns whether a browser shows a source's pictures as they are: upright, and otherwise {@link isReadable}. */
 function isPlain(source: Source): boolean {
   const { rotation = 0, mirrored } = source;
-  return rotation === 0 && !mirrored && hasPlainColors(source);
+  return rotation === 0 && !mirrored && isReadable(source);
 }
 
-function hasPlainColors({ kind, pixel_format, color, interlaced, has_alpha }: Source): boolean {
-  if (kind !== "video" || interlaced || has_alpha) return false;
+/**
+ * Returns whether a browser decodes a source's pictures right: progressive, with eight bits in limited range, and at the times of their
+ * packets.
+ */
+function isReadable(source: Source): boolean {
+  const { kind, pixel_format, color, interlaced, has_alpha, restarted, edited } = source;
+  if (kind !== "video" || interlaced || has_alpha || restarted || edited) return false;
   return pixel_format === "yuv420p" && !color?.hdr && color?.range !== "full";
 }
 

@@ -186,7 +186,7 @@ function isCopy({ video, audio }: Plan): boolean {
 
 /** Plans a part of an encode, which keeps the encoder of the whole and is too short to cut. */
 export function decidePart(
-  { decision }: EncodeJob,
+  { decision }: Pick<EncodeJob, "decision">,
   source: Source,
   request: EncodeRequest,
   hints: PlanHints,

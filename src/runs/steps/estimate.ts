@@ -86,7 +86,8 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
 }
 
 function estimate(low: number, high: number, seconds: number | null): OutputEstimate {
-  return { bytes: { low: Math.floor(low), high: Math.ceil(high) }, seconds, score: null };
+  const rounded = seconds === null ? null : roundTime(seconds);
+  return { bytes: { low: Math.floor(low), high: Math.ceil(high) }, seconds: rounded, score: null };
 }
 
 // Positions of the excerpts as shares of the trimmed source: the middle and both ends, then the gaps.

@@ -27,7 +27,11 @@ export async function* drawFilmstrip(
   signal: AbortSignal,
 ): AsyncGenerator<FilmstripPicture, void> {
   const stepTools = tools.createTools();
-  const sample = await openSample(stepTools, { url, request }, signal);
+  const sample = await openSample(
+    stepTools,
+    { url, request, drawable: tools.pictures !== undefined },
+    signal,
+  );
   const { plan, source, reader, decision } = sample;
   const { image } = plan;
   if (!image?.sheet) throw errors.notSeries();

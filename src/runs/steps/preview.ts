@@ -106,8 +106,9 @@ export async function* previewOutput(
   const first = { url, request: request.kind === "image" ? atMoment(request, at) : request };
   const sample = await openSample(own, first, signal);
   const { reader, source } = sample;
+  const drawable = tools.pictures !== undefined;
   const open = (other: EncodeRequest) =>
-    openSample(tools.createTools(), { url, request: other, input: { reader, source } }, signal);
+    openSample(tools.createTools(), { url, request: other, input: { reader, source }, drawable }, signal);
   const opened: OpenPreview = { ...tools, sample, open };
   if (request.kind === "image") return yield* previewPicture(opened, view);
   const moment = placeMoment(sample, at);
@@ -303,7 +304,7 @@ async function previewSound(opened: OpenPreview, moment: number): Promise<Previe
   const until = range.end ?? Number.POSITIVE_INFINITY;
   const start = Math.max(range.start, Math.min(moment, until - SOUND_SECONDS));
   const end = Math.min(start + SOUND_SECONDS, until);
-  const partRequest = requestOfPart(request, plan, { start, end });
+  const partRequest = requestOfPart(soundOf(request), plan, { start, end });
   const { track, partial } = Object(request.options);
   const wav = {
     format: "wav",
@@ -374,7 +375,12 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
     const options = { ...OPAQUE, ...(time > 0 && { start: roundTime(time) }) };
     return openSample(
       { ...createTools(), ...inputsOf(partReader, part.mime) },
-      { url: PART_URL, request: { kind: "image", options } as EncodeRequest, ...(input && { input }) },
+      {
+        url: PART_URL,
+        request: { kind: "image", options } as EncodeRequest,
+        ...(input && { input }),
+        drawable: pictures !== undefined,
+      },
       signal,
     );
   }
@@ -419,6 +425,12 @@ function inputsOf(reader: ByteReader, mime: string): Pick<StepTools, "inputs"> {
   return {
     inputs: { open: async () => ({ reader, mime, file: { ...file, stream, close: async () => {} } }) },
   };
+}
+
+// A cover may be larger than the sound.
+function soundOf({ kind, options }: EncodeRequest): EncodeRequest {
+  const bare = kind === "audio" ? { ...options, metadata: "strip" } : options;
+  return { kind, options: bare } as EncodeRequest;
 }
 
 function sizeOf({ plan: { renditions, video }, source }: Sample): { width: number; height: number } {

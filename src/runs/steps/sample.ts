@@ -1,6 +1,7 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
 import { type ChosenRate, isAutoQuality } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
+import { MediaError } from "../../media/errors.ts";
 import { cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
@@ -79,6 +80,8 @@ export interface SampleRequest {
   request: EncodeRequest;
   /** The input, if another sample has already opened and probed it. */
   input?: OpenedInput;
+  /** Whether the host may draw the pictures without an encoder: if none can encode them, `encode` rejects in place of the opening. */
+  drawable?: boolean;
 }
 
 /** An open input and its probe. */
@@ -94,7 +97,7 @@ export const SAMPLE = "sample";
  */
 export async function openSample(
   tools: StepTools,
-  { url, request, input }: SampleRequest,
+  { url, request, input, drawable = false }: SampleRequest,
   signal: AbortSignal,
 ): Promise<Sample> {
   const { storage } = tools;
@@ -115,7 +118,13 @@ export async function openSample(
   checkSeconds(source, tools.max_seconds);
   const extra = await createExtraIngest(sampleTools)(request, context);
   const copyJoin = await matchParts(open, { key, source, request, extra }, context);
-  const job = await decideEncode(tools, source, request, { extra, copyJoin });
+  const hints = { extra, copyJoin };
+  let refusal: MediaError | null = null;
+  const job = await decideEncode(tools, source, request, hints).catch((thrown): EncodeJob => {
+    if (!drawable || !(thrown instanceof MediaError) || thrown.kind !== "encoder_unavailable") throw thrown;
+    refusal = thrown;
+    return decidePart({ decision: UNDECIDED }, source, request, hints);
+  });
   const encoder = tools.encoders.find(({ name }) => name === job.decision.encoder);
   const exact = encoder !== undefined || job.plan.chunks.length === 0;
 
@@ -150,6 +159,7 @@ export async function openSample(
 
   async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
     signal.throwIfAborted();
+    if (refusal) throw refusal;
     await storage.clear(SAMPLE_FOLDER);
     const decide = async (_: Source, own: EncodeRequest, hints: PlanHints) => {
       if (part === request && exact && !changes.plan) return job;
@@ -205,6 +215,14 @@ function countChunks({ plan, decision: { chunk_seconds } }: EncodeJob): number {
   const { chunks } = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
   return Math.max(1, chunks.filter(({ track }) => track !== "audio").length);
 }
+
+const UNDECIDED: Decision = {
+  encoder: "",
+  chunk_seconds: null,
+  seconds: null,
+  reason: { code: "copied" },
+  refusals: [],
+};
 
 /** Key prefix of a sample's files. */
 export const SAMPLE_FOLDER = `out/${SAMPLE}/`;
