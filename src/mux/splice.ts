@@ -474,7 +474,8 @@ async function openParts(
         const length: number = packet.duration || (next ? next.timestamp - packet.timestamp : 0);
         const begin: number = packet.timestamp + move;
         if (begin + (index === last ? 0 : length / 2) >= until - TINY) break;
-        if (begin < (clock ?? 0) - TINY) continue;
+        // The times of Matroska are rounded, so a packet may begin a little before the last one ends.
+        if (begin < (clock === null ? -TINY : clock - length / 2)) continue;
         yield copyPacket(packet, begin, empty, length);
         clock = begin + length;
         heard[index] = (heard[index] ?? 0) + Math.max(0, Math.min(clock, until) - Math.max(begin, at));
