@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { repairableOf } from "../../src/encoders/images/picture-repair.ts";
+import { repairableOf } from "../../src/encoders/file-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { joinPeaks, readPeaksHeader } from "../../src/encoders/waveform.ts";
 import { containerOf } from "../../src/media/containers.ts";

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { repairableOf } from "../../src/encoders/images/picture-repair.ts";
+import { repairableOf } from "../../src/encoders/file-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform.ts";
 import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { type Repair, type Repairable, startRepair } from "../../src/encoders/images/picture-repair.ts";
+import { type Repair, type Repairable, startRepair } from "../../src/encoders/file-repair.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import * as httpErrors from "../../src/storage/errors.ts";

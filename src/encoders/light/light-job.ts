@@ -13,7 +13,7 @@ import type { ByteRange } from "../../runs/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import * as errors from "../errors.ts";
-import { repairableOf, repairFile } from "../images/picture-repair.ts";
+import { repairableOf, repairFile } from "../file-repair.ts";
 import {
   createPagedFile,
   type Page,

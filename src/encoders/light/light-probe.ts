@@ -3,8 +3,8 @@ import { holdsSequence, readSequence } from "../../probe/heif.ts";
 import type { HeaderFacts } from "../../probe/picture-header.ts";
 import { uint24, viewOf } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
+import { repairFile } from "../file-repair.ts";
 import { shownFor } from "../images/animation.ts";
-import { repairFile } from "../images/picture-repair.ts";
 import type { SyncFile } from "../wasm/core-files.ts";
 import type { WasmCore } from "../wasm/stock-core.ts";
 

@@ -1,10 +1,10 @@
-import { losesProfile } from "../../media/features/color-profile.ts";
-import type { Plan } from "../../media/plan.ts";
-import type { Source } from "../../media/source.ts";
-import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../../probe/gif.ts";
-import type { ByteRange } from "../../runs/ports.ts";
-import { latinText, viewOf } from "../../util/bytes.ts";
-import type { SyncFile } from "../wasm/core-files.ts";
+import { losesProfile } from "../media/features/color-profile.ts";
+import type { Plan } from "../media/plan.ts";
+import type { Source } from "../media/source.ts";
+import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../probe/gif.ts";
+import type { ByteRange } from "../runs/ports.ts";
+import { latinText, MIB, viewOf } from "../util/bytes.ts";
+import type { SyncFile } from "./wasm/core-files.ts";
 
 /** Replaces single bytes of a file that is read from start to end. */
 export interface Repair {
@@ -23,19 +23,21 @@ export interface Repairable {
 export function repairableOf(source: Source, plan: Plan): Repairable {
   const { kind, color_profile: profile } = source;
   const passesProfile = profile !== undefined && !profile.to_srgb && !losesProfile(plan.format, source);
-  return { format: kind === "image" ? source.format : "", passesProfile };
+  return { format: kind === "image" || ID3_FORMATS.has(source.format) ? source.format : "", passesProfile };
 }
 
 /**
- * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do; null if the file needs none. ffmpeg fails on a damaged
- * color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers with the background color. The
- * generator yields the ranges of the file that it needs.
+ * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do, and no huge frame of an ID3 tag; null if the file needs
+ * none. ffmpeg fails on a damaged color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers
+ * with the background color. The generator yields the ranges of the file that it needs.
  */
 export function* startRepair(
   { format, passesProfile }: Repairable,
   size: number,
 ): Generator<ByteRange, Repair | null, Uint8Array> {
   if (format === "png") return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES);
+  if (ID3_FORMATS.has(format) && size > ID3_HEAD)
+    return hideFrames(viewOf(yield { start: 0, end: Math.min(size, ID3_READ) }));
   if (format !== "gif" || size < GIF_HEAD) return null;
   const head = viewOf(yield { start: 0, end: GIF_HEAD });
   const flags = head.getUint8(GIF_FLAGS);
@@ -128,4 +130,29 @@ function clearBackground(view: DataView): Replacement[] {
     if (thrown instanceof RangeError) return replacements;
     throw thrown;
   }
+}
+
+const ID3_FORMATS: ReadonlySet<string> = new Set(["mp3", "aac"]);
+const ID3_HEAD = 10;
+const ID3_READ = 65_536;
+const ID3_COMPRESSED = 0x08;
+// ffmpeg reads the seven-bit bytes of a length as eight-bit ones, so this is a frame of about 2 MiB.
+const MAX_FRAME = 16 * MIB;
+
+// id3.org, ID3v2.4, 4: ffmpeg allocates the length that a compressed frame states, and skips frames with unknown names.
+function hideFrames(view: DataView): Repair | null {
+  const version = view.getUint8(3);
+  if (latinText(view, 0, 3) !== "ID3" || version < 3) return null;
+  const replacements: Replacement[] = [];
+  for (let at = ID3_HEAD; at + 14 <= view.byteLength && view.getUint8(at) !== 0; ) {
+    const bytes = version === 4 ? sevenBits(view, at + 4) : view.getUint32(at + 4);
+    const isCompressed = (view.getUint8(at + 9) & ID3_COMPRESSED) !== 0;
+    if (isCompressed && view.getUint32(at + ID3_HEAD) > MAX_FRAME) replacements.push([at, "X".charCodeAt(0)]);
+    at += ID3_HEAD + bytes;
+  }
+  return replacements.length > 0 ? replaceBytes(replacements) : null;
+}
+
+function sevenBits(view: DataView, at: number): number {
+  return [0, 1, 2, 3].reduce((value, index) => value * 128 + (view.getUint8(at + index) & 127), 0);
 }
