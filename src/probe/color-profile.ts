@@ -9,6 +9,7 @@ import {
 import type { ColorProfile, ToneCurve } from "../media/source-facts.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, latinText, MIB, viewOf } from "../util/bytes.ts";
+import { inflate } from "../util/inflate.ts";
 import { readGifProfile } from "./gif.ts";
 import { readHeifProfile } from "./heif.ts";
 import { isSrgb, readIcc } from "./icc.ts";
@@ -171,7 +172,7 @@ async function readPng(file: HeaderBytes): Promise<HeaderColors> {
     else if (name === "iCCP") {
       const text = bytes.subarray(body, body + Math.min(80, length));
       const data = bytes.subarray(body + text.indexOf(0) + 2, body + length);
-      colors.icc = () => inflate(data);
+      colors.icc = () => inflate(data, MAX_BYTES);
     }
     at = end;
   }
@@ -224,26 +225,6 @@ function fromCodePoints(primaries: number, transfer: number): ColorProfile | nul
 
 const HDR: Readonly<Record<number, string>> = { 16: "PQ", 18: "HLG" };
 const PRIMARY_NAMES: Readonly<Record<number, string>> = { 9: "BT.2020", 11: "DCI-P3", 12: "Display P3" };
-
-// A small file may expand to any size.
-async function inflate(data: Uint8Array): Promise<Uint8Array | null> {
-  const stream = new Blob([new Uint8Array(data)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const reader = stream.getReader();
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      size += value?.length ?? 0;
-      if (!value || size > MAX_BYTES) return null;
-      parts.push(value);
-    }
-    return concatBytes(parts);
-  } catch {
-    return null;
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}
 
 // RFC 9649, 2.7.1.4: in an extended file, the profile is the first chunk after the header.
 async function readWebp(file: HeaderBytes): Promise<HeaderColors> {

@@ -2,6 +2,7 @@ import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import { COVER_CODECS, MAX_TAG_TEXT, readTags } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, viewOf } from "../util/bytes.ts";
+import { inflate } from "../util/inflate.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 
 export interface Id3 {
@@ -25,7 +26,7 @@ const MAX_TEXT = 4 * MAX_TAG_TEXT;
 const PICTURE_HEAD = 64;
 const MAX_TAG = 4_194_304;
 const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40 } as const;
-const FRAME_FLAGS = { unsynchronised: 0x02, length: 0x01 } as const;
+const FRAME_FLAGS = { compressed: 0x08, unsynchronised: 0x02, length: 0x01 } as const;
 
 /** Reads the ID3 tags (id3.org) of a file: version 2.2 to 2.4 at its start, otherwise version 1 at its end. */
 export async function readId3(reader: ByteReader): Promise<Id3> {
@@ -134,7 +135,9 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
     if (!/^[A-Z0-9]{3,4}$/.test(name)) return;
     const size = version === 4 ? sevenBits(head, 4) : number(head.subarray(letters, version === 2 ? 6 : 8));
     const own = version === 2 ? 0 : (head[9] ?? 0);
-    const supported = version === 4 ? FRAME_FLAGS.unsynchronised | FRAME_FLAGS.length : 0;
+    const isText = (isMisplaced ? /^T/ : /^(T|COM|ULT|USLT)/).test(name);
+    const compressed = version === 4 && isText ? own & FRAME_FLAGS.compressed : 0;
+    const supported = version === 4 ? FRAME_FLAGS.unsynchronised | FRAME_FLAGS.length | compressed : 0;
     const start = at + header + (own & supported & FRAME_FLAGS.length ? 4 : 0);
     const body = { start, end: Math.min(end, at + header + size) };
     at += header + size;
@@ -155,8 +158,10 @@ async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
     } else if (name === "CHAP") {
       const chapter = readChapter(await read(MAX_CHAPTER), version);
       if (chapter) id3.chapters.push(chapter);
-    } else if ((isMisplaced ? /^T/ : /^(T|COM|ULT|USLT)/).test(name) && size > 1) {
-      id3.tags.push(readText(name, await read(MAX_TEXT)));
+    } else if (isText && size > 1) {
+      const stored = await read(MAX_TEXT);
+      const text = compressed ? await inflate(stored, MAX_TEXT) : stored;
+      if (text) id3.tags.push(readText(name, text));
     }
   }
 }

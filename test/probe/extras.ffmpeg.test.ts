@@ -1,4 +1,5 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
+import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { readChapters } from "../../src/media/chapters.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
@@ -153,6 +154,25 @@ test("reads chapters of an MP3 with pictures and other texts, and the frames aft
     ["TALB", "Album"],
     ["TIT2", "All"],
   ]);
+});
+
+test("compressed texts of an ID3 tag are read, unless they expand to megabytes", async () => {
+  const sevenBits = (value: number) => [21, 14, 7, 0].map((by) => (value >> by) & 0x7f);
+  const frame = (name: string, text: Buffer) => {
+    const data = deflateSync(text);
+    return Buffer.concat([
+      Buffer.from(name),
+      Buffer.from([...sevenBits(data.length + 4), 0, 9, ...sevenBits(text.length)]),
+      data,
+    ]);
+  };
+  const frames = Buffer.concat([
+    frame("TIT2", Buffer.from("\u0003Title")),
+    frame("TALB", Buffer.alloc(2 ** 24)),
+  ]);
+  const head = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, ...sevenBits(frames.length)]);
+  const { tags } = await readId3(bytesReader(Buffer.concat([head, frames, Buffer.alloc(64)])));
+  expect(tags).toEqual([["TIT2", "Title"]]);
 });
 
 test("chapters have times that JSON can hold", () => {
