@@ -36,6 +36,22 @@ test.concurrent.for([
   },
 );
 
+test.concurrent("a video of quality auto has a score and a rate", LIMIT, async ({ task, expect }) => {
+  const film = await makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1"],
+    ...["-c:v", "libx264", "-crf", "12", "-pix_fmt", "yuv420p", "-c:a", "aac"],
+  ]);
+  const run = (options: object) =>
+    rig.door.encode({ input: rig.serve(film), kind: "video", options: { format: "webm", ...options } });
+  const auto = await run({ codec: "av1", quality: "auto" });
+  const output = auto.task.steps.find(({ kind }) => kind === "video")?.output;
+  note(task, { score: output?.score ?? null, rate: output?.rate ?? null });
+  expect(output).toMatchObject({ encoder: "native", counts: { pictures: { source: 25, output: 25 } } });
+  expect(output?.score).toBeGreaterThan(0.96);
+  expect(output?.rate).toBeGreaterThanOrEqual(30);
+  expect(output?.rate).toBeLessThanOrEqual(43);
+});
+
 test.concurrent("auto is refused for a format without adjustable quality", LIMIT, async ({ expect }) => {
   const input = rig.serve(await picture(SLIDE));
   const { status, error } = await rig.door.runTask({ input, kind: "image", options: { quality: "auto" } });

@@ -8,6 +8,7 @@ import {
 import { roundTime } from "../../media/clock.ts";
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
+import type { CropOption } from "../../media/option-shapes.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { constantFps, PLAN_VERSION, sourceSeconds, type VideoPlan } from "../../media/plan.ts";
 import { CRF } from "../../media/rates.ts";
@@ -98,7 +99,8 @@ async function openSpan(trials: Trials, { encode }: Measuring, job: EncodeJob, s
     const key = await trials.encode({ request, decide, measured: { rate, score: null } });
     const source = await trials.probe(key);
     const start = roundTime(PICTURE_SHARE * (source.duration ?? 0));
-    const png = { kind: "image", options: { format: "png", start } } as EncodeRequest;
+    const options = { format: "png", start, ...middleOf(source) };
+    const png = { kind: "image", options } as EncodeRequest;
     return trials.draw({ key, source }, png, null);
   }
 
@@ -107,6 +109,18 @@ async function openSpan(trials: Trials, { encode }: Measuring, job: EncodeJob, s
     const score = await comparePictures(original, await drawAt(rate));
     return score === null ? null : Number(score.toFixed(5));
   };
+}
+
+// Two decoded pictures and their PNGs must fit into the memory of a Worker.
+const MAX_PIXELS = 3840 * 2160;
+
+/** Returns the crop to the middle of a picture that is too large to measure whole. */
+function middleOf({ width = 0, height = 0 }: Source): { crop?: CropOption } {
+  if (width * height <= MAX_PIXELS) return {};
+  const shrink = Math.sqrt(MAX_PIXELS / (width * height));
+  const size = { width: Math.floor(width * shrink), height: Math.floor(height * shrink) };
+  const x = Math.floor((width - size.width) / 2);
+  return { crop: { x, y: Math.floor((height - size.height) / 2), ...size } };
 }
 
 const SAMPLE_PICTURES = 20;
