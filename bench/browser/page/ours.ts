@@ -78,14 +78,26 @@ async function runAll(request: Request): Promise<Omit<OwnRun, "output">> {
   return { seconds, size: outputs.reduce((sum, { blob }) => sum + blob.size, 0) };
 }
 
-/** Estimates an output of each selected file until the estimate ends; returns the bounds and the time. */
-async function estimate(request: Request): Promise<{ low: number; high: number; seconds: number }[]> {
-  const estimates: { low: number; high: number; seconds: number }[] = [];
+/** The last estimate of an output, and the time that it took. */
+interface TimedEstimate {
+  low: number;
+  high: number;
+  /** Seconds that the encode is estimated to take. */
+  encode_seconds: number | null;
+  /** Seconds that the estimate took. */
+  seconds: number;
+}
+
+/** Estimates an output of each selected file until the estimate ends. */
+async function estimate(request: Request): Promise<TimedEstimate[]> {
+  const estimates: TimedEstimate[] = [];
   for (const input of chosenFiles()) {
     const started = performance.now();
     const all = await Array.fromAsync(opened().estimate({ ...request, input } as NewTask<EncodeKind>));
-    const { low = 0, high = 0 } = all.at(-1)?.bytes ?? {};
-    estimates.push({ low, high, seconds: (performance.now() - started) / 1000 });
+    const final = all.at(-1);
+    const { low = 0, high = 0 } = final?.bytes ?? {};
+    const seconds = (performance.now() - started) / 1000;
+    estimates.push({ low, high, encode_seconds: final?.seconds ?? null, seconds });
   }
   return estimates;
 }
