@@ -66,8 +66,8 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
     if (again) excerpts.push(again);
     else {
       const excerpt = await method.encode(span);
-      const weight = method.length === 0 ? 1 : measure.weight(span);
-      excerpts.push({ ...excerpt, lead: measure.lead(span), weight });
+      const density = method.length === 0 ? 1 : measure.density(span);
+      excerpts.push({ ...excerpt, lead: measure.lead(span), density });
     }
     spans.push(span);
     const { bytes, error } = sumUp(excerpts);
@@ -180,13 +180,13 @@ interface Excerpt {
   /** Bytes of a keyframe, and keyframes in the whole. */
   first: number;
   groups: number;
-  /** All other bytes of the whole, extrapolated from this excerpt. */
+  /** All other bytes of the whole, if all of it were like this excerpt. */
   rest: number;
-  /** The excerpt's share of the source's duration, divided by its share of the source's work. */
-  weight: number;
+  /** The source's bytes per second in the excerpt, divided by those in the whole. */
+  density: number;
 }
 
-type EncodedExcerpt = Omit<Excerpt, "weight" | "lead">;
+type EncodedExcerpt = Omit<Excerpt, "density" | "lead">;
 
 /** How to sample a kind of output. */
 interface Method {
@@ -211,43 +211,46 @@ function methodOf(sample: Sample): Method {
   return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span) };
 }
 
-// The last pictures do not count: with nothing left to look ahead to, encoders spend fewer bits on them.
-const EXCERPT_SECONDS = 1;
-const TAIL_PICTURES = 10;
-const MIN_PICTURES = 5;
+// In one second alone, what an encoder spends after a keyframe and saves before the end would weigh too much.
+const EXCERPT_SECONDS = 2;
 
 // Student's t at 80 to 90 % confidence, by the number of excerpts.
 const DOUBT = [1, 0.6, 1.8, 1.4, 1.3, 1.2] as const;
 
-/** Extrapolates from the excerpts by weight: a dense excerpt of the source represents less of its duration. */
+/**
+ * Extrapolates from the excerpts: the output's bytes in all of them are to the source's as those of the whole are. Thus a change of
+ * slides in an excerpt does not count as one every two seconds.
+ */
 function sumUp(excerpts: readonly Excerpt[]): { bytes: number; error: number } {
   const count = excerpts.length;
   const average = (value: (excerpt: Excerpt) => number) =>
     excerpts.reduce((sum, each) => sum + value(each), 0) / count;
-  const weights = average(({ weight }) => weight);
-  const first = average(({ first, weight }) => first * weight) / weights;
-  const rest = average(({ rest, weight }) => rest * weight);
+  // Zero where the excerpts contain only keyframes.
+  const density = average((each) => each.density) || 1;
+  const first = average((each) => each.first);
+  const rest = average((each) => each.rest) / density;
   const bytes = average(({ fixed, groups }) => fixed + groups * first) + rest;
   const doubt = DOUBT[count] ?? 1.1;
   if (count < 2 || bytes === 0) return { bytes, error: doubt };
-  const parts = excerpts.map(({ groups, first, rest, weight }) => (groups * first) / weights + rest * weight);
-  const middle = parts.reduce((sum, part) => sum + part, 0) / count;
-  const squares = parts.reduce((sum, part) => sum + (part - middle) ** 2, 0);
-  return { bytes, error: (doubt * Math.sqrt(squares / (count - 1) / count)) / bytes };
+  const deviation = (each: Excerpt) =>
+    each.groups * (each.first - first) + (each.rest - rest * each.density) / density;
+  const squares = average((each) => deviation(each) ** 2);
+  return { bytes, error: (doubt * Math.sqrt(squares / (count - 1))) / bytes };
 }
 
 /** Where the bytes of a source lie. */
 interface SourceMeasure {
   /** Returns a span of `length` seconds around a share of the source's work. */
   span(place: number, length: number): Span;
-  weight(span: Span): number;
+  /** Returns the bytes per second of a span, divided by those of the whole. */
+  density(span: Span): number;
   /** Returns the seconds between a span and the keyframe before it; null when unknown. */
   lead(span: Span): number | null;
 }
 
 /**
- * Measures the trimmed source, half by time and half by the bytes of its pictures, so that more excerpts fall where there is more to
- * encode; by time alone without an index of its pictures.
+ * Measures the trimmed source by the bytes of its pictures, or by time without an index of them. Excerpts lie half by time and half by
+ * bytes, so that more of them fall where there is more to encode.
  */
 async function measureSource(
   { plan, source, reader, signal }: Sample,
@@ -261,19 +264,17 @@ async function measureSource(
     ),
   );
   const bytes = deltas.reduce((sum, picture) => sum + picture.bytes, 0);
-  const shareUpTo = (time: number) => {
-    const even = time / total;
-    if (bytes === 0) return even;
-    const before = deltas.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0);
-    return (even + before / bytes) / 2;
-  };
+  const shareUpTo = (time: number) =>
+    bytes === 0
+      ? time / total
+      : deltas.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0) / bytes;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   return {
     span(place, length) {
       let [low, high] = [0, total];
       for (let step = 0; step < SEARCH_STEPS; step++) {
         const middle = (low + high) / 2;
-        if (shareUpTo(middle) < place) low = middle;
+        if ((middle / total + shareUpTo(middle)) / 2 < place) low = middle;
         else high = middle;
       }
       const range = ranges.findLast(({ from }) => from <= low) ?? ranges[0];
@@ -283,11 +284,10 @@ async function measureSource(
       const start = range.start + Math.round(even * fps) / fps;
       return { start: roundTime(start), end: roundTime(Math.min(start + length, range.end)) };
     },
-    weight({ start, end }) {
+    density({ start, end }) {
       const range = ranges.find((each) => start >= each.start - MICRO && end <= each.end + MICRO);
       const before = (range?.from ?? 0) - (range?.start ?? 0);
-      const share = shareUpTo(end + before) - shareUpTo(start + before);
-      return share > 0 ? (end - start) / total / share : 1;
+      return ((shareUpTo(end + before) - shareUpTo(start + before)) * total) / (end - start);
     },
     lead({ start }) {
       const key = pictures.reduce(
@@ -309,8 +309,7 @@ async function encodeVideo(sample: Sample, span: Span): Promise<EncodedExcerpt> 
   const duration = plan.duration ?? 0;
   const fps = pictures.length / Math.max(0.001, part.plan.duration ?? 0);
   const frames = plan.frames ?? Math.round(duration * fps);
-  const [first = 0, ...following] = pictures;
-  const others = following.slice(0, Math.max(MIN_PICTURES, following.length - TAIL_PICTURES));
+  const [first = 0, ...others] = pictures;
   const other = others.length > 0 ? others.reduce((sum, bytes) => sum + bytes, 0) / others.length : first;
   const groups = groupsOf(sample, frames, fps);
   const packets = sound_seconds > 0 ? (sound_packets / sound_seconds) * duration : 0;
