@@ -70,7 +70,8 @@ const CLIPS = {
   triangle: `sierpinski=size=${SIZE}:type=triangle`,
   // Drawings with flat colors.
   life: "life=s=160x90:mold=10:r=25:ratio=0.1:death_color=#C83232:life_color=#00ff00,scale=640:360:flags=neighbor",
-  "slow life": "life=s=160x90:mold=30:r=5:ratio=0.2:death_color=#3232C8:life_color=#ffff00,scale=640:360:flags=neighbor,fps=25",
+  "slow life":
+    "life=s=160x90:mold=30:r=5:ratio=0.2:death_color=#3232C8:life_color=#ffff00,scale=640:360:flags=neighbor,fps=25",
   lines: `cellauto=size=${SIZE},scroll=v=0.002`,
   "other lines": `cellauto=size=${SIZE}:rule=110,scroll=v=0.005`,
   balls: `color=skyblue:size=${SIZE},drawbox=x='300+250*sin(t)':y='160+120*cos(1.3*t)':w=60:h=60:c=red:t=fill,drawbox=x='300+200*cos(0.7*t)':y='100+80*sin(2*t)':w=90:h=40:c=green:t=fill`,
@@ -133,7 +134,10 @@ async function openEstimates(ends: AsyncDisposableStack): Promise<Contest> {
       lines = [];
       for (const [at, { low, high, encode_seconds }] of estimates.entries()) {
         await tab.choose(paths[at] ?? "");
-        const { size, seconds } = await tab.page.evaluate((request) => bench.ours.run(request, false), REQUEST);
+        const { size, seconds } = await tab.page.evaluate(
+          (request) => bench.ours.run(request, false),
+          REQUEST,
+        );
         const error = (low + high) / 2 / size - 1;
         const delay = (encode_seconds ?? Number.NaN) / seconds - 1;
         errors.push(Math.abs(error));
