@@ -5,10 +5,10 @@ import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import { forecast } from "../../media/forecast.ts";
 import type { EncodeRequest, OptionsOf } from "../../media/options.ts";
-import { constantFps, type Plan, soundsOf, sourceSeconds } from "../../media/plan.ts";
+import { constantFps, encodedChunks, type Plan, soundsOf, sourceSeconds } from "../../media/plan.ts";
 import { bitsFor, CONTAINER_BYTES, sourceBits, streamBits } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
-import { GROUP_SECONDS, KEYFRAME_SECONDS } from "../../media/timeline.ts";
+import { cutPlan, GROUP_SECONDS, KEYFRAME_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";
 import { listPictures, weighFile } from "../../mux/weigh.ts";
 import { MIB } from "../../util/bytes.ts";
@@ -53,10 +53,10 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
   const { plan, exact } = sample;
   const total = sourceSeconds(plan);
   if (total === null || plan.concat) return;
-  const method = methodOf(sample);
   const search = await sample.search();
   const score = search?.rate.score ?? null;
   const measure = await measureSource(sample, total);
+  const method = methodOf(sample, measure);
   const excerpts: Excerpt[] = [];
   const spans: Span[] = [];
   for (const place of PLACES) {
@@ -199,7 +199,7 @@ interface Method {
   encode(span: Span): Promise<EncodedExcerpt>;
 }
 
-function methodOf(sample: Sample): Method {
+function methodOf(sample: Sample, { keyframes }: SourceMeasure): Method {
   const { plan } = sample;
   if (plan.image?.sheet)
     return { length: 0, least: 5, error: 0.1, encode: (span) => encodeTile(sample, span) };
@@ -208,7 +208,7 @@ function methodOf(sample: Sample): Method {
     return { length: GROUP_SECONDS, least: 3, error: 0.08, encode: (span) => encodeGroup(sample, span) };
   if (!plan.video) return { length: 3, least: 3, error: 0.05, encode: (span) => encodeSound(sample, span) };
   const length = EXCERPT_SECONDS * (plan.speed ?? 1);
-  return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span) };
+  return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span, keyframes) };
 }
 
 // In one second alone, what an encoder spends after a keyframe and saves before the end would weigh too much.
@@ -240,6 +240,8 @@ function sumUp(excerpts: readonly Excerpt[]): { bytes: number; error: number } {
 
 /** Where the bytes of a source lie. */
 interface SourceMeasure {
+  /** Times of the keyframes in seconds, ascending; empty when unknown. */
+  keyframes: readonly number[];
   /** Returns a span of `length` seconds around a share of the source's work. */
   span(place: number, length: number): Span;
   /** Returns the bytes per second of a span, divided by those of the whole. */
@@ -270,6 +272,7 @@ async function measureSource(
       : deltas.reduce((sum, picture) => sum + (picture.at < time ? picture.bytes : 0), 0) / bytes;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   return {
+    keyframes: pictures.flatMap(({ at, key }) => (key ? [at] : [])).toSorted((one, other) => one - other),
     span(place, length) {
       let [low, high] = [0, total];
       for (let step = 0; step < SEARCH_STEPS; step++) {
@@ -302,7 +305,11 @@ async function measureSource(
 const SEARCH_STEPS = 20;
 const MICRO = 1e-6;
 
-async function encodeVideo(sample: Sample, span: Span): Promise<EncodedExcerpt> {
+async function encodeVideo(
+  sample: Sample,
+  span: Span,
+  keyframes: readonly number[],
+): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { pictures, sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -311,7 +318,7 @@ async function encodeVideo(sample: Sample, span: Span): Promise<EncodedExcerpt> 
   const frames = plan.frames ?? Math.round(duration * fps);
   const [first = 0, ...others] = pictures;
   const other = others.length > 0 ? others.reduce((sum, bytes) => sum + bytes, 0) / others.length : first;
-  const groups = groupsOf(sample, frames, fps);
+  const groups = groupsOf(sample, keyframes, fps);
   const packets = sound_seconds > 0 ? (sound_packets / sound_seconds) * duration : 0;
   const header = rest - pictures.length * CONTAINER_BYTES.picture - sound_packets * CONTAINER_BYTES.packet;
   return {
@@ -329,9 +336,18 @@ async function encodeVideo(sample: Sample, span: Span): Promise<EncodedExcerpt> 
 }
 
 /** Returns the number of groups of pictures in the whole: one per five seconds of each chunk. */
-function groupsOf({ chunks }: Sample, frames: number, fps: number): number {
+function groupsOf(
+  { plan, decision: { chunk_seconds } }: Sample,
+  keyframes: readonly number[],
+  fps: number,
+): number {
+  const { chunks } = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds, keyframes });
+  const last = plan.start + (sourceSeconds(plan) ?? 0);
   const group = Math.max(1, Math.round(fps * KEYFRAME_SECONDS));
-  return chunks * Math.ceil(frames / chunks / group);
+  const frames = encodedChunks({ chunks })
+    .filter(({ track }) => track !== "audio")
+    .map(({ start, end }) => Math.round((((end ?? last) - start) / (plan.speed ?? 1)) * fps));
+  return frames.reduce((sum, count) => sum + Math.max(1, Math.ceil(count / group)), 0);
 }
 
 const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
