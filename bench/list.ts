@@ -1,6 +1,7 @@
 import type { Benchmark } from "./benchmark.ts";
 import { gifBenchmarks } from "./cases/animation/gifski.ts";
 import { apiBenchmarks } from "./cases/api.ts";
+import { autoQualityBenchmarks } from "./cases/auto-quality.ts";
 import { chunkedBenchmarks } from "./cases/chunked.ts";
 import { coreBenchmarks } from "./cases/core.ts";
 import { imageUrlBenchmarks } from "./cases/image-urls.ts";
@@ -47,6 +48,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...waveformBenchmarks,
   ...integrityBenchmarks,
   ...ladderBenchmarks,
+  ...autoQualityBenchmarks,
   ...chunkedBenchmarks,
   ...smartCutBenchmarks,
   ...scaleBenchmarks,
