@@ -51,14 +51,14 @@ async function openAuto(ends: AsyncDisposableStack): Promise<Contest> {
   const results = new Map<string, Record<string, { bytes: number; worst: number }>>();
 
   async function encodeAll(quality: "auto" | "high"): Promise<Measurement> {
-    let [total, taken] = [0, 0];
+    let [total, duration] = [0, 0];
     for (const { name, path, source } of clips) {
       const { output, created_at, finished_at } = await lab.runStep(
         { kind: "video", input: source, options: { format: "mp4", quality } },
         ASK_MS,
       );
       if (!output || !finished_at) throw new Error("The step returned nothing.");
-      taken += (finished_at - created_at) / 1000;
+      duration += (finished_at - created_at) / 1000;
       const file = join(lab.dir, `${name}-${quality}.mp4`);
       await writeFile(file, new Uint8Array(await (await fetch(output.url)).arrayBuffer()));
       const { size: bytes } = await stat(file);
@@ -69,7 +69,7 @@ async function openAuto(ends: AsyncDisposableStack): Promise<Contest> {
       );
       results.set(name, { ...results.get(name), [quality]: { bytes, worst: Math.min(...chunks) } });
     }
-    return { value: total / 1e6, seconds: taken };
+    return { value: total / 1e6, seconds: duration };
   }
 
   return {
