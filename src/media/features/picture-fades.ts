@@ -18,14 +18,14 @@ export const picture_fades = feature({
       schema: secondsOf("Seconds in which the pictures appear from black at the start."),
       default: 0,
       control: "number",
-      words: { label: "Pictures fade in", unit: "seconds", empty: "none" },
+      words: { label: "Fade from black", unit: "seconds", empty: "none" },
     }),
     picture_fade_out: option({
       kinds: KINDS,
       schema: secondsOf("Seconds in which the pictures turn black at the end."),
       default: 0,
       control: "number",
-      words: { label: "Pictures fade out", unit: "seconds", empty: "none" },
+      words: { label: "Fade to black", unit: "seconds", empty: "none" },
     }),
   },
   summary: ({ picture_fade_in = 0, picture_fade_out = 0 }) =>
@@ -65,10 +65,10 @@ interface FadeOptions {
 }
 
 function planPictureFades(options: FadeOptions, duration: number | null) {
-  const { picture_fade_in: rise = 0, picture_fade_out: fall = 0 } = options;
-  if (rise === 0 && fall === 0) return {};
-  const at = Number(Math.max(0, (duration ?? 0) - fall).toFixed(6));
+  const { picture_fade_in: fadeIn = 0, picture_fade_out: fadeOut = 0 } = options;
+  if (fadeIn === 0 && fadeOut === 0) return {};
+  const at = Number(Math.max(0, (duration ?? 0) - fadeOut).toFixed(6));
   return {
-    picture_fades: { ...(rise > 0 && { in: rise }), ...(fall > 0 && { out: { at, seconds: fall } }) },
+    picture_fades: { ...(fadeIn > 0 && { in: fadeIn }), ...(fadeOut > 0 && { out: { at, seconds: fadeOut } }) },
   };
 }
