@@ -21,6 +21,9 @@ const LEVELED = { normalize: true, target_lufs: -23 };
 const PARTS = [{ start: 61, end: 75.5 }, { end: 14 }, { start: 300 }];
 const SPAN = { start: 1.5, end: 3 };
 const LOGO = { url: "https://example.com/it's a logo.png", position: "top", width: "20%", opacity: 0.5 };
+const TEXT = [{ text: 'It\'s "Lisbon"', position: "bottom-left", size: 40, start: 1, end: 2 }];
+const FONTS = { fonts: [{ url: "https://example.com/it's thai.ttf" }] };
+const CROSS_FADE = { transition: { kind: "fade", seconds: 0.5 } };
 const SUBTITLES = [
   { url: "https://example.com/en.srt", language: "en", label: 'It\'s "English"', default: true },
 ];
@@ -33,9 +36,9 @@ const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
       ...{ bitrate: 2_000_000, audio_codec: "mp3", audio_bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
       ...{ overlay: { ...LOGO, start: 1, end: 2 }, subtitles: SUBTITLES, metadata: "strip" },
     },
-    { target_size: 4_000_000, volume: 0.5, concat: [{ url: "https://example.com/next.mp4" }] },
+    { target_size: 4_000_000, volume: 0.5, concat: [{ url: "https://example.com/next.mp4" }], ...CROSS_FADE },
     { mute: true, crop: RECTANGLE, subtitles: [{ url: "https://example.com/en.srt", burn: true }] },
-    { parts: PARTS },
+    { parts: PARTS, text: TEXT, ...FONTS },
   ],
   audio: [
     { format: "mp3", mode: "auto", quality: "low", bitrate: 96_000, ...SOUND, ...LEVELED, ...SPAN },
@@ -53,9 +56,12 @@ const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
       overlay: LOGO,
     },
     { interval: 5 },
-    { count: 7 },
+    { count: 7, text: [{ text: "Lisbon", size: "8%", color: "#ffd400" }], ...FONTS },
   ],
-  animation: [{ format: "gif", quality: "low", ...BOXED, crop: "1:1", fps: 10, loop: 2, ...SPAN }],
+  animation: [
+    { format: "gif", quality: "low", ...BOXED, crop: "1:1", fps: 10, loop: 2, ...SPAN },
+    { parts: PARTS, text: TEXT, ...FONTS },
+  ],
   storyboard: [{ format: "webp", quality: "low", width: 120, interval: 5, columns: 4, rows: 3, ...SPAN }],
   waveform: [
     { format: "json", samples_per_pixel: 512, bits: 8, split_channels: true, track: "en", ...SPAN },
@@ -66,7 +72,7 @@ const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
   adaptive_video: [
     {
       ...{ format: "hls", i_frames: true, quality: "low", ...BOXED, crop: "9:16" },
-      ...{ ...SOUND, ...LEVELED, ...SPAN, subtitles: SUBTITLES },
+      ...{ ...SOUND, ...LEVELED, ...SPAN, subtitles: SUBTITLES, ...FONTS },
     },
     { format: "dash", volume: 0.5 },
     { mute: true },
@@ -80,7 +86,8 @@ const outputsOf = (kind: EncodeKind): readonly object[] => [...PLACED[kind], cho
 function choicesOf(kind: EncodeKind): object {
   const values = unplacedNames(kind).map((name) => {
     const { choices } = optionControl(kind, name, undefined);
-    return [name, choices?.at(-1)?.value];
+    // Other fields of the form take a number.
+    return [name, choices ? choices.at(-1)?.value : 2];
   });
   return Object.fromEntries(values);
 }

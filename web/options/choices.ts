@@ -70,8 +70,12 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 /** Converts options to another kind, keeping those that both have. */
 export function withKind(kind: EncodeKind, { options, kind: from, ...settings }: Settings): Settings {
   const names = offeredNames(kind);
-  const { overlay }: AnyOptions = options;
-  const all = { ...options, ...(overlay && kind !== "video" && { overlay: withoutTimes(overlay) }) };
+  const { overlay, text }: AnyOptions = options;
+  const all = {
+    ...options,
+    ...(overlay && kind !== "video" && { overlay: withoutTimes(overlay) }),
+    ...(text && kind === "image" && { text: text.map(withoutTimes) }),
+  };
   const entries = Object.entries(all).filter(
     ([name, value]) =>
       names.includes(name) &&
@@ -88,8 +92,12 @@ export function withKind(kind: EncodeKind, { options, kind: from, ...settings }:
   };
 }
 
-function withoutTimes({ start: _start, end: _end, ...overlay }: NonNullable<AnyOptions["overlay"]>) {
-  return overlay;
+function withoutTimes<T extends { start?: unknown; end?: unknown }>({
+  start: _start,
+  end: _end,
+  ...rest
+}: T) {
+  return rest;
 }
 
 // A waveform has no pixels by default, and those of a storyboard are a tile's.

@@ -19,7 +19,14 @@ import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
-import { ConcatFields, OverlayFields, PartFields, SubtitleFields } from "./extra-input-fields.tsx";
+import {
+  ConcatFields,
+  FontFields,
+  OverlayFields,
+  PartFields,
+  SubtitleFields,
+  TextFields,
+} from "./extra-input-fields.tsx";
 import { type Form, OptionField, OptionFields, useForm } from "./form.tsx";
 import { FitFields, SizeFields, TurnFields } from "./geometry-fields.tsx";
 import { FormatFields, StillsFields, StoryboardFields, WaveformFields } from "./kind-fields.tsx";
@@ -62,7 +69,9 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {settings.kind === "animation" && <OptionField form={form} name="loop" />}
           <OptionFields form={form} />
           {(settings.kind === "video" || settings.kind === "image") && <OverlayFields form={form} />}
+          {optionNames(settings.kind).includes("text") && <TextFields form={form} />}
           {source.kind === "video" && HAS_TEXT.has(settings.kind) && <SubtitleFields form={form} />}
+          {optionNames(settings.kind).includes("fonts") && <FontFields form={form} />}
           {source.kind === "video" && settings.kind === "video" && <ConcatFields form={form} />}
           {optionNames(settings.kind).includes("parts") && <PartFields form={form} />}
           {HAS_SOUND.has(settings.kind) && <SoundFields form={form} />}

@@ -5,6 +5,7 @@ import { POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
 import { MAX_PARTS, PART_LABELS } from "../../src/media/features/parts.ts";
 import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
+import { FONT_LABEL, TEXT_LABELS } from "../../src/media/features/text.ts";
 import { TRANSITION_LABEL } from "../../src/media/features/transition.ts";
 import { Field, NumberField } from "../ui/field.tsx";
 import type { AnyOptions } from "./choices.ts";
@@ -12,6 +13,7 @@ import type { Form } from "./form.tsx";
 import * as strings from "./strings.ts";
 
 type Part = NonNullable<AnyOptions["parts"]>[number];
+type TextItem = NonNullable<AnyOptions["text"]>[number];
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
 /** How subtitles are shown; burnt-in ones have neither a name nor a default. */
@@ -135,6 +137,123 @@ export function PartFields({ form: { options, change, faultAt } }: { form: Form 
         fault={faultAt(`parts.${index}.end`)}
       />
     </div>
+  ));
+}
+
+const TEXT_SIZES = ["4%", "6%", "8%", "12%", "20%"] as const;
+const DEFAULT_TEXT_SIZE = "6%";
+const DEFAULT_TEXT_COLOR = "#ffffff";
+const RGB = /^#[\da-f]{6}$/i;
+
+/** Fields for the texts to draw over the pictures: the words, where and when they are shown, their height and their color. */
+export function TextFields({ form: { settings, options, change, faultAt } }: { form: Form }) {
+  const texts = options.text ?? [];
+  const set = (index: number, changes: Partial<TextItem>) => {
+    const item = withoutUndefined({ position: "bottom", text: "", ...texts[index], ...changes } as TextItem);
+    const all = [...texts.slice(0, index), ...(item.text === "" ? [] : [item]), ...texts.slice(index + 1)];
+    change({ text: all.length > 0 ? all : undefined });
+  };
+  return withBlank(texts, BOUNDS.texts.max).map((item, index) => {
+    const { size = DEFAULT_TEXT_SIZE, color = DEFAULT_TEXT_COLOR, position = "center" } = item ?? {};
+    const sizes = [...new Set<string | number>([...TEXT_SIZES, size])];
+    const at = (field: keyof TextItem) => faultAt(`text.${index}.${field}`);
+    return (
+      <Fragment key={index}>
+        <Short
+          label={numberedLabel(TEXT_LABELS.text, index)}
+          placeholder={strings.textExample}
+          value={item?.text}
+          onChange={(text = "") => set(index, { text })}
+          fault={at("text")}
+        />
+        {item && (
+          <div class="columns">
+            <Field label={numberedLabel(TEXT_LABELS.position, index)} fault={at("position")}>
+              {(control) => (
+                <select
+                  {...control}
+                  value={typeof position === "string" ? position : OWN}
+                  onChange={({ currentTarget: { value } }) =>
+                    set(index, { position: POSITIONS.find((each) => each === value) })
+                  }
+                >
+                  {typeof position !== "string" && <option value={OWN}>{strings.custom}</option>}
+                  {POSITIONS.map((each) => (
+                    <option key={each} value={each}>
+                      {POSITION_NAMES[each]}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <Field label={numberedLabel(TEXT_LABELS.size, index)} fault={at("size")}>
+              {(control) => (
+                <select
+                  {...control}
+                  value={String(size)}
+                  onChange={({ currentTarget: { value } }) =>
+                    set(index, { size: sizes.find((each) => String(each) === value) })
+                  }
+                >
+                  {sizes.map((each) => (
+                    <option key={each} value={String(each)}>
+                      {typeof each === "number"
+                        ? strings.pixelsHigh({ height: each })
+                        : strings.shareOfHeight({ share: each.replace("%", " %") })}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <Field label={numberedLabel(TEXT_LABELS.color, index)} fault={at("color")}>
+              {(control) => (
+                <input
+                  {...control}
+                  type="color"
+                  value={RGB.test(color) ? color : DEFAULT_TEXT_COLOR}
+                  onInput={({ currentTarget }) => set(index, { color: currentTarget.value })}
+                />
+              )}
+            </Field>
+          </div>
+        )}
+        {item && settings.kind !== "image" && (
+          <div class="columns">
+            <NumberField
+              label={numberedLabel(TEXT_LABELS.start, index)}
+              value={item.start}
+              onChange={(start) => set(index, { start })}
+              placeholder={strings.atStart}
+              fault={at("start")}
+            />
+            <NumberField
+              label={numberedLabel(TEXT_LABELS.end, index)}
+              value={item.end}
+              onChange={(end) => set(index, { end })}
+              placeholder={strings.never}
+              fault={at("end")}
+            />
+          </div>
+        )}
+      </Fragment>
+    );
+  });
+}
+
+/** Fields for the addresses of fonts, where something is written into the pictures. */
+export function FontFields({ form: { options, change, faultAt } }: { form: Form }) {
+  const { fonts = [], text = [], subtitles = [] } = options;
+  if (text.length === 0 && !subtitles.some(({ burn }) => burn)) return null;
+  return withBlank(fonts, BOUNDS.fonts.max).map((font, index) => (
+    <Address
+      key={index}
+      label={numberedLabel(FONT_LABEL, index)}
+      hint={index === 0 ? strings.fontHint : undefined}
+      placeholder="https://…/NotoSansThai.ttf"
+      value={font?.url}
+      onChange={(url) => change({ fonts: replaceRow(fonts, index, { ...font, url }) })}
+      fault={faultAt(`fonts.${index}.url`)}
+    />
   ));
 }
 

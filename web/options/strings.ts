@@ -61,6 +61,11 @@ export const subtitleHint = "SRT, WebVTT or ASS, from a server that lets this pa
 export const english = "English";
 export const concatHint =
   "The address of a video, whose server must let this page read it. It excludes trim, turn, crop, speed and logo.";
+export const fontHint =
+  "The address of a TTF or OTF font, whose server must let this page read it, for letters that DejaVu Sans lacks.";
+export const textExample = "Lisbon, 2026";
+export const shareOfHeight = ({ share }: { share: string }) => `${share} of the height`;
+export const pixelsHigh = ({ height }: { height: number }) => `${height} pixels`;
 export const overlayHint = "The address of a picture, whose server must let this page read it.";
 export const custom = "Custom";
 export const originalSize = "Original size";

@@ -69,6 +69,9 @@ function planPictureFades(options: FadeOptions, duration: number | null) {
   if (fadeIn === 0 && fadeOut === 0) return {};
   const at = Number(Math.max(0, (duration ?? 0) - fadeOut).toFixed(6));
   return {
-    picture_fades: { ...(fadeIn > 0 && { in: fadeIn }), ...(fadeOut > 0 && { out: { at, seconds: fadeOut } }) },
+    picture_fades: {
+      ...(fadeIn > 0 && { in: fadeIn }),
+      ...(fadeOut > 0 && { out: { at, seconds: fadeOut } }),
+    },
   };
 }

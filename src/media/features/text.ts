@@ -140,6 +140,19 @@ const Texts = z.strictObject({
 /** Texts drawn over the scaled pictures of a plan: a layer for the letters of each, after one for its box. */
 export interface Texts extends z.infer<typeof Texts> {}
 
+/** Labels of a text's fields in a form. */
+export const TEXT_LABELS = {
+  text: "Text",
+  position: "Place of the text",
+  size: "Height of the text",
+  color: "Color of the text",
+  start: "Text appears (seconds)",
+  end: "Text disappears (seconds)",
+} as const;
+
+/** Label of the address of a font in a form. */
+export const FONT_LABEL = "Font";
+
 /** Draws texts over a video, an image or an animation. */
 export const text = feature({
   options: {
@@ -149,7 +162,7 @@ export const text = feature({
       schemas: { image: stillTexts },
       placed: true,
       encodes: (value) => (value ?? []).length > 0,
-      words: { label: "Text" },
+      words: { label: TEXT_LABELS.text, fields: TEXT_LABELS },
     }),
     fonts: option({
       kinds: ["video", "image", "animation", "adaptive_video"],
@@ -157,7 +170,7 @@ export const text = feature({
       copyable: true,
       placed: true,
       encodes: () => false,
-      words: { label: "Fonts" },
+      words: { label: FONT_LABEL },
     }),
   },
   summary: ({ text: texts }) => (texts?.length ? "with text" : null),
