@@ -72,7 +72,7 @@ const LOW_AAC: Record<string, () => Promise<string>> = {
 const NEEDS_FFPROBE: ReadonlySet<string> = new Set([
   ...Object.keys(LOW_AAC),
   ...["mp4_fragmented", "mp4_interlaced", "mpegts_interlaced", "mpegts", "mov_prores", "avi", "flv", "h264"],
-  ...["jpeg", "png", "png_alpha", "png_odd", "png_animated", "webp", "avif", "bmp", "gif", "gif_animated"],
+  ...["png", "png_alpha", "png_odd", "png_animated", "avif", "bmp", "gif", "gif_animated"],
   ...["MPEG-4 in MP4", "Theora in Ogg", "ALAC in M4A", "FLAC in Ogg"],
   "layer II of MPEG audio",
 ] satisfies (ClipName | keyof typeof MORE)[]);
