@@ -82,10 +82,10 @@ export function showFrames(browser: Browser, folder: string, times: readonly num
       const attached = new Promise<void>((resolve) =>
         frames.once(Hls.Events.MEDIA_ATTACHED, () => resolve()),
       );
+      // The lowest from the first request on, whatever the bandwidth.
+      frames.autoLevelCapping = 0;
       frames.attachMedia(video);
       await attached;
-      // The lowest, whatever the bandwidth.
-      frames.autoLevelCapping = 0;
       const shown: number[] = [];
       for (const time of times) {
         frames.loadMediaAt(time);
