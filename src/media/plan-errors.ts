@@ -31,6 +31,7 @@ const SPLICE_FAULTS = {
   other_codec: "its pictures are neither H.264 nor VP9",
   new_codec: "the option codec asks for another codec than that of the source",
   pixels: "its pictures are interlaced, or are not stored in 8 bits as 4:2:0",
+  colors: "an encode would convert its colors, which are HDR or in full range",
   shape: "its pictures are mirrored, have odd sides or have pixels that are not square",
   sets: "its parameter sets cannot stand beside those of another encoder",
   short: "no group of pictures that can be copied begins within the parts",

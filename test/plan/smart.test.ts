@@ -82,6 +82,8 @@ test("encoders that cannot write them refuse", () => {
   expect(describeDecision(decision)).toBe("Copied, except for the pictures around the cuts.");
 });
 
+const SDR = { bit_depth: 8, primaries: "bt709", transfer: "bt709", space: "bt709", hdr: false };
+
 test.for([
   [{}, { codecs: { video: "h265", audio: "aac" } }, "other_codec"],
   [{ codec: "h265" }, {}, "new_codec"],
@@ -89,6 +91,9 @@ test.for([
   [{}, { pixel_format: "yuv422p" }, "pixels"],
   [{}, { interlaced: true }, "pixels"],
   [{}, { sample_aspect_ratio: "4:3" }, "shape"],
+  [{}, { color: { ...SDR, transfer: "arib-std-b67", hdr: true } }, "colors"],
+  [{}, { color: { ...SDR, range: "full" as const } }, "colors"],
+  [{}, { pixel_format: "yuvj420p" }, "colors"],
   [{}, { preroll: 0.3 }, "hidden"],
   [{}, { fragmented: true as const }, "format"],
   [{}, { format: "avi" }, "format"],

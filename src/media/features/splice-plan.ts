@@ -1,5 +1,6 @@
 import { EPSILON_SECONDS, roundTime } from "../clock.ts";
 import { containerOf, hidesEnds } from "../containers.ts";
+import { convertedColor, planPictures } from "../features.ts";
 import { FORMATS } from "../formats.ts";
 import type { EncodeRequest, VideoOptions } from "../options.ts";
 import { parsePixelAspect, storedPicture } from "../picture-geometry.ts";
@@ -76,9 +77,9 @@ function sourceFault(source: Source): SpliceFault | null {
 const CONTINUED_CODECS = ["h264", "vp9"] as const;
 const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 
-// Encoded pieces must be pictures of the same kind, as they are stored.
+// Encoded pieces must be pictures of the same kind and colors, as they are stored. An encode always has limited range.
 function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFault | null {
-  const { codecs, pixel_format = "", interlaced, mirrored, sample_aspect_ratio: aspect } = source;
+  const { codecs, color, pixel_format = "", interlaced, mirrored, sample_aspect_ratio: aspect } = source;
   const stored = storedPicture(source);
   const own = CONTINUED_CODECS.find((each) => each === codecs?.video);
   if (!own) return "other_codec";
@@ -86,7 +87,9 @@ function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFau
   if (format !== undefined && !FORMATS.video[format].codecs.some((each) => each === own)) return "output";
   if (interlaced || !PIXELS.has(pixel_format)) return "pixels";
   if (mirrored || parsePixelAspect(aspect) !== 1) return "shape";
-  return stored && stored.width % 2 === 0 && stored.height % 2 === 0 ? null : "shape";
+  if (!stored || stored.width % 2 !== 0 || stored.height % 2 !== 0) return "shape";
+  const isFull = color?.range === "full" || pixel_format === "yuvj420p";
+  return isFull || convertedColor(planPictures({}, source, own, stored), stored) ? "colors" : null;
 }
 
 /** Returns the chunks of parts: the packets that are copied, and the pieces around them that are encoded. */
