@@ -25,48 +25,55 @@ export function readFontLetters(font: Uint8Array): HasLetter {
 
 function readGroups(view: DataView, subtable: number): HasLetter {
   const length = view.getUint32(subtable + 12);
-  if (length > view.byteLength / 12) throw errors.fontLettersUnlisted();
-  return inRanges(
-    Array.from({ length }, (_, index) => {
-      const at = subtable + 16 + index * 12;
-      return [view.getUint32(at), view.getUint32(at + 4)] as const;
-    }),
-  );
+  const groups = subtable + 16;
+  if (length > (view.byteLength - groups) / 12) throw errors.fontLettersUnlisted();
+  return inRanges(length, (index) => {
+    const at = groups + index * 12;
+    return [view.getUint32(at), view.getUint32(at + 4)];
+  });
 }
 
 // The last segment ends the list, and has no letter.
 function readSegments(view: DataView, subtable: number): HasLetter {
-  const count = view.getUint16(subtable + 6) / 2;
+  const count = view.getUint16(subtable + 6) >> 1;
   const [ends, starts] = [subtable + 14, subtable + 16 + count * 2];
-  return inRanges(
-    Array.from(
-      { length: count - 1 },
-      (_, index) => [view.getUint16(starts + index * 2), view.getUint16(ends + index * 2)] as const,
-    ),
-  );
+  if (starts + count * 2 > view.byteLength) throw errors.fontLettersUnlisted();
+  return inRanges(count - 1, (index) => [
+    view.getUint16(starts + index * 2),
+    view.getUint16(ends + index * 2),
+  ]);
 }
 
-function inRanges(ranges: readonly (readonly [number, number])[]): HasLetter {
+// The ranges stay in the file: as objects, those of a crafted font would fill the memory of a Worker.
+function inRanges(
+  length: number,
+  rangeAt: (index: number) => readonly [first: number, last: number],
+): HasLetter {
   return (code) => {
-    let [low, high] = [0, ranges.length];
+    let [low, high] = [0, length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((ranges[middle]?.[1] ?? 0) < code) low = middle + 1;
+      if (rangeAt(middle)[1] < code) low = middle + 1;
       else high = middle;
     }
-    return (ranges[low]?.[0] ?? Number.POSITIVE_INFINITY) <= code;
+    return low < length && rangeAt(low)[0] <= code;
   };
 }
 
 // OpenType 1.9: the height of a Windows line, by which a script counts sizes (libass 0.17).
 function readLineHeight(view: DataView): number {
   const [metrics, head] = [findTable(view, "OS/2"), findTable(view, "head")];
-  return (view.getUint16(metrics + 74) + view.getUint16(metrics + 76)) / view.getUint16(head + 18);
+  const height = view.getUint16(metrics + 74) + view.getUint16(metrics + 76);
+  const unitsPerEm = view.getUint16(head + 18);
+  if (height === 0 || unitsPerEm === 0) throw errors.notFont();
+  return height / unitsPerEm;
 }
 
 const WINDOWS = 3;
 const FAMILY = 1;
 const PLAIN_NAME = /^[^,{}\\@\p{Cc}][^,{}\\\p{Cc}]{0,99}$/u;
+// A letter has two or four bytes.
+const MAX_NAME_BYTES = 400;
 
 // A script finds a font by its first family name for Windows.
 function readFamily(view: DataView): string {
@@ -74,11 +81,11 @@ function readFamily(view: DataView): string {
   const strings = table + view.getUint16(table + 4);
   for (let index = 0; index < view.getUint16(table + 2); index++) {
     const at = table + 6 + index * 12;
-    if (view.getUint16(at) !== WINDOWS || view.getUint16(at + 6) !== FAMILY) continue;
+    const bytes = view.getUint16(at + 8);
+    const isFamily = view.getUint16(at) === WINDOWS && view.getUint16(at + 6) === FAMILY;
+    if (!isFamily || bytes > MAX_NAME_BYTES) continue;
     const start = strings + view.getUint16(at + 10);
-    const codes = Array.from({ length: view.getUint16(at + 8) / 2 }, (_, letter) =>
-      view.getUint16(start + letter * 2),
-    );
+    const codes = Array.from({ length: bytes / 2 }, (_, letter) => view.getUint16(start + letter * 2));
     const name = String.fromCharCode(...codes);
     if (PLAIN_NAME.test(name)) return name;
   }
@@ -98,6 +105,7 @@ export interface Font {
 export function readFont(bytes: Uint8Array): Font {
   const view = viewOf(bytes);
   try {
+    if (directoryEnd(view) > bytes.length) throw errors.notFont();
     return {
       bytes,
       family: readFamily(view),
@@ -137,6 +145,11 @@ function firstDirectory(view: DataView): number {
   return view.getUint32(0) === tagOf(COLLECTION) ? view.getUint32(12) : 0;
 }
 
+function directoryEnd(view: DataView): number {
+  const start = firstDirectory(view);
+  return start + 12 + view.getUint16(start + 4) * 16;
+}
+
 function findTable(view: DataView, name: string): number {
   const directory = firstDirectory(view);
   for (let index = 0; index < view.getUint16(directory + 4); index++) {
@@ -155,8 +168,8 @@ export function joinFonts(fonts: readonly Font[]): Uint8Array {
   const [first, ...others] = fonts;
   if (first && others.length === 0) return first.bytes;
   const directories = fonts.map(({ bytes }) => {
-    const at = firstDirectory(viewOf(bytes));
-    return bytes.slice(at, at + 12 + viewOf(bytes).getUint16(at + 4) * 16);
+    const own = viewOf(bytes);
+    return bytes.slice(firstDirectory(own), directoryEnd(own));
   });
   const header = 12 + fonts.length * 4;
   const sizes = directories.map(({ length }) => length);

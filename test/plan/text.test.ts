@@ -6,6 +6,7 @@ import { placeText } from "../../src/media/features/text.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { describeRefusal } from "../../src/media/words.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
+import { drawnTexts } from "../../src/runs/steps/burn.ts";
 import { isLargerAtNoGain } from "../../src/runs/steps/step-work.ts";
 import { describeSettings } from "../../web/words/item-words.ts";
 import { imageSource, videoSource } from "./source.ts";
@@ -95,6 +96,17 @@ test.for([
 ] as const)("%j is refused", ([options, message]) => {
   const request = { input: "https://a.example/a.mp4", kind: "video", options };
   expect(() => parseTaskRequest(request)).toThrow(message);
+});
+
+test("letters that would fill the memory of a renderer are refused", () => {
+  const font = { bytes: new Uint8Array(), family: "Any", lineHeight: 1, hasLetter: () => true };
+  const draw = (text: string, size: number | string) =>
+    drawnTexts([{ text, size }], { width: 320, height: 240 }, [font]).length;
+  expect(draw("A", "1000%")).toBeGreaterThan(0);
+  expect(draw("A".repeat(500), "100%")).toBeGreaterThan(0);
+  expect(() => draw("A".repeat(500), "200%")).toThrow(
+    "options.text.0.size makes so many letters too large to draw; it can be at most 357 pixels.",
+  );
 });
 
 test("a text of an image has no time", () => {

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { writeAss } from "../../src/subtitles/ass.ts";
-import { fitText, readFontLetters } from "../../src/subtitles/font.ts";
+import { fitText, readFont, readFontLetters } from "../../src/subtitles/font.ts";
 import { readSubtitleFile } from "../../src/subtitles/text-formats.ts";
 
 const LOOK = { width: 1920, height: 1080, font: "DejaVu Sans", white: 1 };
@@ -53,9 +53,44 @@ test("tags that a text spells out are shown, and a cue says where it is", () => 
   expect(writeAss([], { ...LOOK, white: 0.58 })).toContain("&H00949494");
 });
 
-test("a text is fitted to the font, and says what the font lacks", async () => {
+async function readDejaVu(): Promise<Uint8Array> {
   const path = createRequire(import.meta.url).resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
-  const font = new Uint8Array(await readFile(path));
+  return new Uint8Array(await readFile(path));
+}
+
+/** Returns a font with another table in place of its own. */
+async function withTable(name: string, table: Buffer): Promise<Uint8Array> {
+  const font = Buffer.concat([await readDejaVu(), table]);
+  font.writeUInt32BE(font.length - table.length, font.indexOf(name) + 8);
+  return new Uint8Array(font);
+}
+
+test("a crafted font neither stalls nor fills memory", async () => {
+  const names = Buffer.alloc(6 + 12 * 65_535 + 65_534);
+  names.writeUInt16BE(65_535, 2);
+  for (let record = 6; record < 12 * 65_535; record += 12)
+    for (const [index, value] of [3, 1, 0, 1, 65_534].entries())
+      names.writeUInt16BE(value, record + 2 * index);
+  const named = await withTable("name", names);
+  expect(() => readFont(named)).toThrow("The file must be a TrueType or OpenType font");
+  const groups = 1_000_000;
+  const cmap = Buffer.alloc(28 + 12 * groups);
+  for (const [at, value] of [
+    [2, 1],
+    [12, 12],
+  ] as const)
+    cmap.writeUInt16BE(value, at);
+  cmap.writeUInt32BE(12, 8);
+  cmap.writeUInt32BE(groups, 24);
+  const listed = await withTable("cmap", cmap);
+  const before = process.memoryUsage().heapUsed;
+  const { hasLetter } = readFont(listed);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 24);
+  expect(hasLetter(65)).toBe(false);
+}, 5000);
+
+test("a text is fitted to the font, and says what the font lacks", async () => {
+  const font = await readDejaVu();
   expect(font.length).toBe(BURN_FONT.size);
   const has = readFontLetters(font);
   const all = "Ångström “quotes” – Ελληνικά Русский Українська Tiếng Việt עברית عربي ♪ € ½ \\{}\u2060";

@@ -97,9 +97,12 @@ async function loadFonts(
   return [...fonts, readFont(await font())];
 }
 
+// The renderer also draws the letters of a line that lie beyond the picture, and holds all of them in memory.
+const MAX_LETTER_PIXELS = 64e6;
+
 /**
- * Writes the script that shows each text for a second. Rejects with `invalid_options` when a text names another font, or when all fonts lack
- * a letter.
+ * Writes the script that shows each text for a second. Rejects with `invalid_options` when a text names another font, when all fonts lack
+ * a letter, or when its letters are too large.
  */
 export function drawnTexts(
   texts: readonly TextItem[],
@@ -115,6 +118,8 @@ export function drawnTexts(
     const { text, missing } = fitText(option.text, hasLetter);
     if (missing.length > 0) throw errors.lettersMissing({ param: `${param}.text`, letters: missing });
     const place = placeText(option, size);
+    const maxHeight = Math.floor(Math.sqrt(MAX_LETTER_PIXELS / text.length));
+    if (place.size > maxHeight) throw errors.lettersTooLarge({ param: `${param}.size`, maxHeight });
     return { ...place, runs: scriptRuns(text, [...own, ...fonts], place.size) };
   });
   return new TextEncoder().encode(writeTexts(placed, size));

@@ -18,7 +18,7 @@ export async function encodeAnyInput(
   context: WorkContext,
 ): Promise<EncodedInput> {
   const { source } = encode;
-  if (source.kind !== "audio") return encodeInput(tools, encode, context);
+  if (source.kind !== "audio" || isCopied(encode.request)) return encodeInput(tools, encode, context);
   const changes = isTimedByFirst(source);
   // A WAV holds no cover.
   if (changes && (!hasCover(source) || isCut(encode.request))) {
@@ -38,6 +38,11 @@ export async function encodeAnyInput(
 
 function hasCover({ streams = [] }: Source): boolean {
   return streams.some(({ kind }) => kind === "cover");
+}
+
+// A WAV is no copy of the packets.
+function isCopied({ options }: EncodeRequest): boolean {
+  return "mode" in options && options.mode === "copy";
 }
 
 function isCut({ options }: EncodeRequest): boolean {

@@ -64,6 +64,12 @@ export const lettersMissing = ({ param, letters }: { param: string; letters: rea
     `${param} has letters that the fonts lack: ${list(letters)}; options.fonts takes fonts that have them.`,
     { param },
   );
+export const lettersTooLarge = ({ param, maxHeight }: { param: string; maxHeight: number }) =>
+  new MediaError(
+    "invalid_options",
+    `${param} makes so many letters too large to draw; it can be at most ${maxHeight} pixels.`,
+    { param },
+  );
 export const fontUnknown = ({ param, families }: { param: string; families: readonly string[] }) =>
   new MediaError("invalid_options", `${param} must be one of ${families.join(", ")}.`, { param });
 export const burnWithoutEncode = () => new RangeError("Subtitles are drawn into encoded pictures.");
