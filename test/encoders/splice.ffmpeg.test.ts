@@ -134,6 +134,18 @@ test.for([
   expect(packets.filter((packet) => all.has(packet))).toHaveLength(copied);
 });
 
+test("a smart cut at keyframes has its pictures although its sound is encoded", LIMIT, async () => {
+  const source = await numberedClip({ container: "mov", frames: 120, codec: H264, sound: "pcm_s16le" });
+  const parts = [
+    { start: 0.96, end: 1.92 },
+    { start: 2.88, end: 3.84 },
+  ];
+  const options = { mode: "smart", format: "mp4", parts };
+  const { path, jobs } = await runHere(source, { kind: "video", options });
+  expect(jobs).toBe(1);
+  await expectPictures(path, source, parts);
+});
+
 /** A rotated film with sound, chapters and a text track. */
 async function richClip(): Promise<string> {
   const bare = await clip("mp4");

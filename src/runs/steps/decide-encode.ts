@@ -124,7 +124,7 @@ export async function placeCuts(
   const cut = (keyframes: readonly number[]) =>
     chunk_seconds === null ? uncut : cutPlan(uncut, { chunk_seconds, keyframes });
   const plan = await withKeyframes(cut([]), source, open, signal);
-  if (isCopy(plan)) return placeCopy(plan, source, open, signal);
+  if (isCopy(plan) && !isSpliced(plan)) return placeCopy(plan, source, open, signal);
   const hasPictures = plan.image !== null || plan.video?.mode === "encode";
   if (plan.still || !hasPictures || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
   const reader = await open();
