@@ -75,6 +75,8 @@ export async function listPictures(
     const origin = Math.max(0, await track.input.getFirstTimestamp());
     for await (const { timestamp, byteLength, type } of packetsOf(track, { metadataOnly: true })) {
       signal.throwIfAborted();
+      // A damaged index may list more pictures than its duration allows.
+      if (pictures.length === MAX_LISTED) return [];
       pictures.push({ at: timestamp - origin, bytes: byteLength, key: type === "key" });
     }
     return pictures;
