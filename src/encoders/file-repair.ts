@@ -36,8 +36,7 @@ export function* startRepair(
   size: number,
 ): Generator<ByteRange, Repair | null, Uint8Array> {
   if (format === "png") return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES);
-  if (ID3_FORMATS.has(format) && size > ID3_HEAD)
-    return hideFrames(viewOf(yield { start: 0, end: Math.min(size, ID3_READ) }));
+  if (ID3_FORMATS.has(format)) return yield* hideFrames(size);
   if (format !== "gif" || size < GIF_HEAD) return null;
   const head = viewOf(yield { start: 0, end: GIF_HEAD });
   const flags = head.getUint8(GIF_FLAGS);
@@ -134,20 +133,35 @@ function clearBackground(view: DataView): Replacement[] {
 
 const ID3_FORMATS: ReadonlySet<string> = new Set(["mp3", "aac"]);
 const ID3_HEAD = 10;
+const ID3_FRAME = 14;
 const ID3_READ = 65_536;
+const ID3_EXTENDED = 0x40;
 const ID3_COMPRESSED = 0x08;
 // ffmpeg reads the seven-bit bytes of a length as eight-bit ones, so this is a frame of about 2 MiB.
 const MAX_FRAME = 16 * MIB;
 
-// id3.org, ID3v2.4, 4: ffmpeg allocates the length that a compressed frame states, and skips frames with unknown names.
-function hideFrames(view: DataView): Repair | null {
+// id3.org, ID3v2.4, 3 and 4: ffmpeg allocates the length that a compressed frame states, and skips frames with unknown names. Sound may
+// follow the last frame at once.
+function* hideFrames(size: number): Generator<ByteRange, Repair | null, Uint8Array> {
+  if (size < ID3_HEAD + ID3_FRAME) return null;
+  let [start, view] = [0, viewOf(yield { start: 0, end: Math.min(size, ID3_READ) })];
   const version = view.getUint8(3);
   if (latinText(view, 0, 3) !== "ID3" || version < 3) return null;
+  const end = Math.min(size, ID3_HEAD + sevenBits(view, 6));
+  const isExtended = (view.getUint8(5) & ID3_EXTENDED) !== 0;
+  const extension = isExtended ? sevenBits(view, ID3_HEAD) + (version === 4 ? 0 : 4) : 0;
   const replacements: Replacement[] = [];
-  for (let at = ID3_HEAD; at + 14 <= view.byteLength && view.getUint8(at) !== 0; ) {
-    const bytes = version === 4 ? sevenBits(view, at + 4) : view.getUint32(at + 4);
-    const isCompressed = (view.getUint8(at + 9) & ID3_COMPRESSED) !== 0;
-    if (isCompressed && view.getUint32(at + ID3_HEAD) > MAX_FRAME) replacements.push([at, "X".charCodeAt(0)]);
+  for (let at = ID3_HEAD + extension; at + ID3_FRAME <= end; ) {
+    if (at + ID3_FRAME > start + view.byteLength) {
+      start = at;
+      view = viewOf(yield { start, end: Math.min(size, start + ID3_READ) });
+    }
+    const frame = at - start;
+    if (view.getUint8(frame) === 0) break;
+    const bytes = version === 4 ? sevenBits(view, frame + 4) : view.getUint32(frame + 4);
+    const isCompressed = (view.getUint8(frame + 9) & ID3_COMPRESSED) !== 0;
+    if (isCompressed && view.getUint32(frame + ID3_HEAD) > MAX_FRAME)
+      replacements.push([at, "X".charCodeAt(0)]);
     at += ID3_HEAD + bytes;
   }
   return replacements.length > 0 ? replaceBytes(replacements) : null;
