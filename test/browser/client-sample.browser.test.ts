@@ -278,7 +278,7 @@ async function turnBack(path: string): Promise<string> {
 const pictures = (input: string, ...codec: string[]) => ["-f", "lavfi", "-i", input, ...codec];
 const SMALL = "testsrc2=size=160x90:rate=30:duration=6";
 
-/** The first bytes of a film whose index comes first. */
+/** Writes the first 70 % of a film whose index comes first. */
 async function cutFilm(): Promise<string> {
   const whole = await readFile(await makeClip("mp4", pictures(SMALL, ...H264, "-movflags", "+faststart")));
   const path = join(rig.folder, "cut-film.mp4");
@@ -308,10 +308,10 @@ test.each([
     at: 1,
   },
 ] as const)(
-  "a preview of $name has both pictures of its moment",
-  async ({ name, make, request, at, ...of }) => {
+  "a preview of $name shows the output and the original at its moment",
+  async ({ name, make, request, at, ...row }) => {
     const path = await rig.serve(await make(), `${name}.${request.kind}`);
-    const seen = await rig.lab.page.evaluate(
+    const result = await rig.lab.page.evaluate(
       async ({ path, request, at }) => {
         const { client, base64 } = kit;
         const preview = await client.preview({ input: await kit.file(path), ...request, at } as never);
@@ -322,13 +322,13 @@ test.each([
       },
       { path, request, at },
     );
-    expect(seen.at).toBeCloseTo("shown" in of ? of.shown : at, 1);
-    const [original = "", output = ""] = await writeFrames("moment", seen.frames);
+    expect(result.at).toBeCloseTo("shown" in row ? row.shown : at, 1);
+    const [original = "", output = ""] = await writeFrames("moment", result.frames);
     expect((await measureLikeness(output, original)).worst).toBeGreaterThan(0.8);
   },
 );
 
-test("a video that only the browser decodes has previews, and pictures for a timeline", async () => {
+test("an AV1 video, which only the browser decodes, has a preview and a filmstrip, but no preview of a still", async () => {
   const path = await rig.serve(await clip("mp4_av1"), "av1.mp4");
   const seen = await rig.lab.page.evaluate(async (path) => {
     const { client, base64 } = kit;
@@ -352,7 +352,7 @@ test("a video that only the browser decodes has previews, and pictures for a tim
   expect(pictures).toHaveLength(2);
 });
 
-test("a preview and a filmstrip of a stream whose clock restarts show its later pictures", async () => {
+test("a preview and a filmstrip of a stream whose clock restarts show the pictures after the restart", async () => {
   const part = await readFile(
     await makeClip("ts", [...pictures("testsrc2=size=160x90:rate=25:duration=2"), ...H264]),
   );

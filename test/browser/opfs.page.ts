@@ -43,7 +43,7 @@ export const CASES: Cases = {
     assert.deepEqual(await storage.files("none/"), []);
     assert.equal((await storage.files("")).length, 5);
   },
-  "counts a folder that is removed while it is read as empty": async () => {
+  "counts a folder as empty if it is removed while it is read": async () => {
     const name = `framewright-${crypto.randomUUID()}`;
     const storage = await createOpfsStorage(name);
     for (const key of ["a/b/one", "a/two", "c/three"]) await storage.write(key, bytes(key), "text/plain");

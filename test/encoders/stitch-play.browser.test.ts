@@ -83,7 +83,7 @@ test.for(["mp4", "mov"] as const)(
   },
 );
 
-/** Parts whose cuts lie between keyframes, so that each has encoded pieces around its copied packets. */
+/** Parts that are cut between keyframes, so that each has encoded pieces around its copied packets. */
 const CUTS = [
   { start: 0.2, end: 1.3 },
   { start: 3, end: 4.1 },
@@ -95,7 +95,7 @@ const CUTS = [
 const FRAME = 1 / PICTURE.fps;
 
 test.for(["mp4", "ts"] as const)(
-  "Chromium plays a smart cut of %s through ten joints without a stall, and seeks beside each",
+  "Chromium plays a smart cut of %s through ten joints without a stall, and seeks next to each",
   async (container) => {
     const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
     const source = await numberedClip({ container, frames: 120, codec });

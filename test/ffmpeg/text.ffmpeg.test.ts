@@ -16,7 +16,7 @@ import { colorDistance, readPicture } from "../judge/picture.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "../probe/probe-file.ts";
 
-// Lossless, so that pixels without text stay the same.
+// Lossless, so that pixels outside the text do not change.
 const TOOLS: Toolset = {
   ...NATIVE_TOOLS,
   video: { ...NATIVE_TOOLS.video, h264: { encoder: "libx264", args: ["-preset", "ultrafast"] } },
@@ -70,7 +70,7 @@ async function draw<K extends "video" | "image" | "animation">(
   return outputs;
 }
 
-/** Returns the edges of what differs from the gray of a picture. */
+/** Returns the edges of the area that differs from the gray background. */
 async function edgesOf(path: string, frame = 0) {
   const { width, height, at } = await readPicture(path, { frame });
   const edges = { left: width, top: height, right: 0, bottom: 0 };
@@ -90,16 +90,13 @@ const BLOCK = "\u2588";
 
 // A block letter fills its line; the margins of 320x240 are 16 and 12 pixels.
 test.for([
-  ["top-left", { left: 16, top: 12 }],
-  ["top-right", { right: 303, top: 12 }],
-  ["bottom", { bottom: 227 }],
-  ["bottom-left", { left: 16, bottom: 227 }],
-  [
-    { x: 40, y: "50%" },
-    { left: 40, top: 120 },
-  ],
-  ["center", {}],
-] as const)("a text at %j starts there", async ([position, expected]) => {
+  { position: "top-left", expected: { left: 16, top: 12 } },
+  { position: "top-right", expected: { right: 303, top: 12 } },
+  { position: "bottom", expected: { bottom: 227 } },
+  { position: "bottom-left", expected: { left: 16, bottom: 227 } },
+  { position: { x: 40, y: "50%" }, expected: { left: 40, top: 120 } },
+  { position: "center", expected: {} },
+] as const)("a text at $position is drawn there", async ({ position, expected }) => {
   const [path = ""] = await draw("image", photo, [{ text: BLOCK, size: 40, position }], { format: "png" });
   const edges = await edgesOf(path);
   for (const [side, at] of Object.entries(expected))
@@ -110,7 +107,7 @@ test.for([
   }
 });
 
-test("letters and boxes have their colors, over a video as over a picture", async () => {
+test("letters and boxes have the requested colors over videos, images and animations", async () => {
   const text = [
     { text: BLOCK, size: 60, position: "left", color: "#e01060" },
     { text: BLOCK, size: 60, position: "right", color: "#ffd400", box: "#0040c080" },
@@ -132,7 +129,7 @@ test("letters and boxes have their colors, over a video as over a picture", asyn
   }
 });
 
-test("a text is shown in its time alone, across chunks", async () => {
+test("a text is visible from its start to its end only, across chunks", async () => {
   const text: TextOption[] = [
     { text: BLOCK, size: 60, start: 0.4, end: 1.2 },
     { text: "end", position: "bottom", start: 2.96 },

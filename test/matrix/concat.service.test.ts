@@ -109,7 +109,7 @@ test.for([
 test.for([
   { encoder: "light", options: {} },
   { encoder: "native", options: { codec: "h265" } },
-] as const)("joins ranges of three videos by $encoder", LIMIT, async ({ encoder, ...row }) => {
+] as const)("the $encoder encoder joins ranges of three videos", LIMIT, async ({ encoder, ...row }) => {
   const concat = [
     { url: rig.serve(tall), start: 0.32, end: 0.56 },
     { url: rig.serve(silent), start: 0.5 },
@@ -119,7 +119,7 @@ test.for([
   const frames = 10 + 6 + 13;
   expect(task.steps[2]?.output).toMatchObject({
     encoder,
-    // The second and the third begin within a picture.
+    // The ranges of the second and the third begin during a picture.
     counts: { pictures: { source: 10 + 3 + 16, output: frames } },
   });
   const middle = await lightness(path, 80, 45);
@@ -144,7 +144,7 @@ test.for([
   { encoder: "light", options: {} },
   { encoder: "native", options: { codec: "h265" } },
 ] as const)(
-  "cross-fades joined videos, and fades in and out, by $encoder",
+  "the $encoder encoder cross-fades joined videos, and fades the output in and out",
   LIMIT,
   async ({ encoder, ...row }) => {
     const concat = [tall, first].map((path) => ({ url: rig.serve(path) }));
@@ -180,7 +180,7 @@ test.for([
     expect(pitch(between(0.1, 0.75))).toBeCloseTo(440, -1);
     expect(pitch(between(1.02, 1.22))).toBeCloseTo(1500, -1);
     expect(pitch(between(1.5, 2.1))).toBeCloseTo(440, -1);
-    // The mix of two tones is softer by up to 6 dB.
+    // Two tones at half their volume are softer by up to 6 dB.
     const loudness = levelOf(between(0.3, 0.7));
     expect(Math.abs(levelOf(between(0.85, 0.95)) - loudness + 3)).toBeLessThan(3.5);
     expect(Math.abs(samples.length / sample_rate - frames / 25)).toBeLessThan(0.06);
@@ -191,7 +191,7 @@ test.for([
   { format: "gif", encoder: "light" },
   { format: "avif", encoder: "native" },
 ] as const)(
-  "the pictures of an animation fade and stay opaque ($format)",
+  "the pictures of a $format animation fade in from black and out to black",
   LIMIT,
   async ({ format, encoder }) => {
     const options = { format, fps: 12.5, picture_fade_in: 0.4, picture_fade_out: 0.4, quality: "very_high" };

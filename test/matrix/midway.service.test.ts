@@ -205,7 +205,7 @@ test.concurrent.for([
 );
 
 test.concurrent(
-  "sound that changes its channels and rate several times loses nothing, and is cut by its own clock",
+  "sound whose channels and rate change several times loses nothing, and cuts follow its own clock",
   LIMIT,
   async ({ expect }) => {
     const path = await alternatingSound("ac3");
@@ -228,7 +228,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "MP3 in Matroska that changes its channels and rate midway is whole",
+  "MP3 in Matroska whose channels and rate change midway keeps its duration",
   LIMIT,
   async ({ expect }) => {
     const path = await makeClip("mka", ["-i", await alternatingSound("mp3"), "-c", "copy"]);

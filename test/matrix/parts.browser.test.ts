@@ -28,13 +28,13 @@ function clip(container: Container = "mp4"): Promise<string> {
   return numberedClip({ container, frames: FRAMES, codec });
 }
 
-/** A clip whose groups of pictures stand alone, of half a second each. */
+/** A clip with closed groups of pictures of half a second each. */
 function groupedClip(): Promise<string> {
   const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
   return numberedClip({ container: "mp4", frames: FRAMES, codec });
 }
 
-/** The parts as a copy cuts them: at keyframes, and at the first picture before which everything is decoded. */
+/** The parts as a copy cuts them: from a keyframe up to a place where every earlier picture is decoded before every later one. */
 const COPIED = [
   { start: 2.88, end: 5 },
   { start: 0.48, end: 1.32 },
@@ -89,7 +89,7 @@ async function expectPictures(path: string, expected: readonly Shown[], toleranc
     );
 }
 
-/** Asserts that each part has whole pictures at a constant rate, and returns how many all have. */
+/** Asserts that each part has whole pictures at a constant rate, and returns their number in all parts. */
 async function expectEven(path: string, fps: number, parts = PARTS): Promise<number> {
   const expected = parts.flatMap(({ start, end }) =>
     Array.from(
@@ -217,7 +217,7 @@ describe("by a service", () => {
     },
   );
 
-  test("copied parts lie where the output says", LIMIT, async () => {
+  test("copied parts have the pictures and the sound of the spans that cuts lists", LIMIT, async () => {
     const { path, output } = await encode("video", { mode: "copy", parts: PARTS }, groupedClip());
     expect(output).toMatchObject({ encoder: "copy", cuts: COPIED });
     await expectPictures(path, await picturesOf(await groupedClip(), COPIED));
@@ -268,14 +268,14 @@ describe("by a service", () => {
   test.for([
     { encoder: "light", options: { format: "gif" } },
     { encoder: "native", options: { format: "avif" } },
-  ])("an animation has the pictures of its parts ($options.format)", LIMIT, async (row) => {
+  ])("an animation in $options.format has the pictures of its parts", LIMIT, async (row) => {
     const options = { width: 160, fps: 12.5, ...row.options, parts: PARTS };
     const { path, output } = await encode("animation", options);
     const pictures = { output: await expectEven(path, 12.5) };
     expect(output).toMatchObject({ encoder: row.encoder, counts: { pictures } });
   });
 
-  test("the parts of an animated picture keep its times", LIMIT, async () => {
+  test("the parts of an animated picture keep its timing", LIMIT, async () => {
     const parts = [...PARTS, { start: 0, end: 0.15 }];
     const options = { format: "gif", parts };
     const { path, output } = await encode("animation", options, gif());
@@ -324,7 +324,7 @@ describe("by a page", () => {
   });
   afterAll(() => page?.close());
 
-  test("parts are copied", LIMIT, async () => {
+  test("copied parts have the pictures and the sound of their spans", LIMIT, async () => {
     await openKit(page.lab.page, { name: "copy", prefer: "speed" });
     const path = join(page.folder, "copied.mp4");
     const input = await groupedClip();
@@ -334,7 +334,7 @@ describe("by a page", () => {
     await expectTones(path, COPIED);
   });
 
-  test("a smart cut is exact", LIMIT, async () => {
+  test("a smart cut has the pictures and the sound of its parts", LIMIT, async () => {
     await openKit(page.lab.page, { name: "smart", prefer: "speed" });
     const path = join(page.folder, "smart.mp4");
     const input = await groupedClip();

@@ -72,7 +72,7 @@ const TEXT: TextOption[] = [
   },
 ];
 
-test("words, colors and times are those of the request, alike on each host", LIMIT, async () => {
+test("every host draws the words of a video in their colors and at their times", LIMIT, async () => {
   const light = await byService("video", { text: TEXT, quality: "very_high" });
   const native = await byService("video", { text: TEXT, quality: "very_high", codec: "h265" });
   const local = await byPage("video", { text: TEXT, quality: "very_high" });
@@ -80,7 +80,7 @@ test("words, colors and times are those of the request, alike on each host", LIM
   for (const { path } of [light, native, local]) {
     const words = ["The quick brown fox", "jumps over the lazy dog"];
     expect(await readWords(path, 0.2)).toEqual(words);
-    // Blue in the padding of the box, from the first picture of its text to the last.
+    // The padding of the box is blue from the first picture of its text to the last.
     for (const [frame, shown] of [
       [12, false],
       [13, true],
@@ -95,7 +95,7 @@ test("words, colors and times are those of the request, alike on each host", LIM
     expect((await measureLikeness(other.path, light.path, {})).worst).toBeGreaterThan(0.97);
 });
 
-test("pictures have the same pixels on each host, and shrink with their text", LIMIT, async () => {
+test("images with text are alike on every host, and max_bytes scales the text with them", LIMIT, async () => {
   const text = TEXT.map(({ start: _, end: __, ...still }) => still);
   const options = { format: "png", text };
   const [light, local] = [await byService("image", options), await byPage("image", options)];
@@ -111,7 +111,7 @@ test("pictures have the same pixels on each host, and shrink with their text", L
   expect((await measureLikeness(small.path, light.path, like)).worst).toBeGreaterThan(0.9);
 });
 
-test("an animation shows a text in its time", LIMIT, async () => {
+test("an animation shows a text from its start on", LIMIT, async () => {
   const options = { text: [{ ...TEXT[1], end: undefined }], fps: 10, width: 320 };
   const { path } = await byService("animation", options);
   for (const [frame, shown] of [
@@ -124,7 +124,7 @@ test("an animation shows a text in its time", LIMIT, async () => {
   }
 });
 
-test("a letter without a glyph is refused by name", LIMIT, async () => {
+test("a letter that all fonts lack fails the task, and the message names it", LIMIT, async () => {
   const options = { text: [{ text: "Hello" }, { text: "\u{1f9d1}" }] };
   const { status, error } = await rig.door.runTask({ input: rig.serve(photo), kind: "image", options });
   expect([status, error?.kind]).toEqual(["failed", "invalid_options"]);
@@ -149,7 +149,7 @@ const SCRIPTS = {
 type Script = keyof typeof SCRIPTS;
 const fontOf = (script: Script) => PACKAGES.resolve(`@expo-google-fonts/${SCRIPTS[script].file}`);
 
-/** Returns white letters as the browser's own shaper draws them in a font. */
+/** Draws white letters in a font with the browser's own shaper. */
 async function byBrowser(script: Script, text: string): Promise<Picture> {
   const base64 = (await readFile(fontOf(script))).toString("base64");
   const png = await page.lab.page.evaluate(
@@ -210,7 +210,7 @@ function correlate(one: readonly number[], other: readonly number[]): number {
 }
 
 test.for(Object.keys(SCRIPTS) as Script[])(
-  "%s letters are those of the browser's shaper, in text and in subtitles",
+  "%s letters have the shapes that the browser gives them, in text and in subtitles",
   LIMIT,
   async (script) => {
     const { text } = SCRIPTS[script];
@@ -243,7 +243,7 @@ test.for(Object.keys(SCRIPTS) as Script[])(
   },
 );
 
-test("a page draws with the same font, from a file", LIMIT, async () => {
+test("a page draws with a font from a file as the service does", LIMIT, async () => {
   await page.serve(fontOf("Thai"), "thai.ttf");
   const path = join(page.folder, "thai.png");
   const base64 = await page.lab.page.evaluate(async (text) => {
@@ -262,7 +262,7 @@ test("a page draws with the same font, from a file", LIMIT, async () => {
   expect((await measureLikeness(path, service.path, { pixels: "gbrp" })).worst).toBeGreaterThan(0.999);
 });
 
-test("a file that is no font, and a font that is not there, are refused", LIMIT, async () => {
+test("a file that is not a font and an unknown family name are refused", LIMIT, async () => {
   const run = (options: object) =>
     rig.door.runTask({ input: rig.serve(photo), kind: "image", options } as Parameters<
       Rig["door"]["runTask"]

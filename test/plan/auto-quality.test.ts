@@ -64,7 +64,7 @@ test("auto is planned with the best quality that it may choose, and refused for 
 const FILM = videoSource({ duration: 600, fps: 25 });
 const auto = createPlan(FILM, "video", { quality: "auto", width: 640 });
 
-test("a video of automatic quality is refused where no encoder has a constant quality", () => {
+test("encoders without a constant quality refuse a video of automatic quality", () => {
   expect(auto.video).toMatchObject({ mode: "encode", measured: true, rate: { crf: 20 } });
   expect(refuseTools(auto, FILM, NATIVE_TOOLS)).toBeNull();
   expect(refuseTools(auto, FILM, FAST_TOOLS)).toBeNull();
@@ -77,23 +77,23 @@ test("a video of automatic quality is refused where no encoder has a constant qu
   expect(argsOf(FILM, "video", { quality: "high", width: 640 })).not.toContain("stitchable");
 });
 
-test("a video of automatic quality keeps its sound as without the option", () => {
+test("automatic quality of a video does not change its sound", () => {
   const { audio } = createPlan(FILM, "video", { width: 640 });
   expect(auto.audio).toEqual(audio);
 });
 
 test.for([
-  ["bitrate", 1_000_000],
-  ["target_size", 1_000_000],
-  ["concat", [{ url: "https://a.example/b.mp4" }]],
-] as const)("a video of automatic quality excludes %s", ([name, value]) => {
+  { name: "bitrate", value: 1_000_000 },
+  { name: "target_size", value: 1_000_000 },
+  { name: "concat", value: [{ url: "https://a.example/b.mp4" }] },
+] as const)("automatic quality of a video is refused together with $name", ({ name, value }) => {
   const request = { input: "https://a.example/a.mp4", kind: "video" };
   expect(() => parseTaskRequest({ ...request, options: { quality: "auto", [name]: value } })).toThrow(
     `options.${name} and options.quality "auto" cannot both be given.`,
   );
 });
 
-test("a chunk has the best rate of its samples, or else of those next to it", () => {
+test("a chunk has the best rate of its samples or, without any, of the samples next to it", () => {
   if (auto.video?.mode !== "encode") throw new Error("The video is not encoded.");
   const rates = [
     { at: 10, crf: 27 },
@@ -111,7 +111,7 @@ test("a chunk has the best rate of its samples, or else of those next to it", ()
   expect(rateOf(180, null)).toEqual([{ crf: 25 }, false]);
 });
 
-test("samples lie where the source has the most bytes, as many as the time of the encode allows", () => {
+test("samples lie where the source has the most bytes, and a longer encode has more of them", () => {
   const at = (chunk_seconds: number | null, seconds: number | null, plan = auto) =>
     placeSamples(
       {

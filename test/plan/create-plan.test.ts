@@ -366,7 +366,7 @@ test("joined videos state that they lack chapters", () => {
   expect(listDropped(plan, source)).toEqual([{ kind: "chapters", reason: "not_supported" }]);
 });
 
-test("ranges are joined at the rate of the input, by encoders that say they can", () => {
+test("ranges are joined at the frame rate of the input, by encoders that have the feature concat_ranges", () => {
   const options = {
     start: 2,
     concat: [

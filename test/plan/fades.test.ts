@@ -9,7 +9,7 @@ import { createPlan } from "./strict-plan.ts";
 const film = videoSource({ duration: 100 });
 
 describe("pictures fade", () => {
-  test("in the chunks that have their start and end, by the times of the output", () => {
+  test("in the chunks in which the fades lie, by the times of the output", () => {
     const options = { picture_fade_in: 1, picture_fade_out: 2.5, mute: true };
     const args = (chunk: number) => argsOf(film, "video", options, { chunk_seconds: 40, chunk });
     expect(args(0)).toContain("fade=t=in:st=0:d=1,fade=t=out:st=97.5:d=2.5[video]");
@@ -55,7 +55,7 @@ describe("a transition", () => {
     });
   });
 
-  test("leaves a picture of each video that is not mixed", () => {
+  test("leaves at least one picture of each video outside the overlaps", () => {
     expect(() => join(1.5)).toThrow(
       "options.transition.seconds is too long: concat.0 plays for 3 s, which its transitions must not fill.",
     );
@@ -73,7 +73,7 @@ describe("a transition", () => {
       kind: "invalid_options",
       name: "transition.seconds",
     },
-  ] as const)("$options is refused", ({ options, kind, name }) => {
+  ] as const)("is refused with $name at fault: $options", ({ options, kind, name }) => {
     expect(faultOf(() => parseOptions("video", options))).toEqual([kind, `options.${name}`]);
   });
 });

@@ -61,7 +61,7 @@ test("whole groups are copied, and pieces around them are encoded", () => {
   });
 });
 
-test("x264 writes parameter sets that the source does not have", () => {
+test("x264 writes parameter sets with an id that the source does not use", () => {
   const plan = createPlan(film, "video", options, { splice });
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("no chunk");
@@ -72,7 +72,7 @@ test("x264 writes parameter sets that the source does not have", () => {
   }
 });
 
-test("encoders that cannot write them refuse", () => {
+test("WebCodecs, which cannot choose the id of parameter sets, refuses", () => {
   const plan = encodedPart(createPlan(film, "video", options, { splice }));
   const refused = [NATIVE_TOOLS, WASM_TOOLS, FAST_TOOLS].map((tools) => refuseTools(plan, film, tools));
   expect(refused).toEqual([null, null, null]);
@@ -85,29 +85,32 @@ test("encoders that cannot write them refuse", () => {
 const SDR = { bit_depth: 8, primaries: "bt709", transfer: "bt709", space: "bt709", hdr: false };
 
 test.for([
-  [{}, { codecs: { video: "h265", audio: "aac" } }, "other_codec"],
-  [{ codec: "h265" }, {}, "new_codec"],
-  [{ format: "webm" }, {}, "output"],
-  [{}, { pixel_format: "yuv422p" }, "pixels"],
-  [{}, { interlaced: true }, "pixels"],
-  [{}, { sample_aspect_ratio: "4:3" }, "shape"],
-  [{}, { color: { ...SDR, transfer: "arib-std-b67", hdr: true } }, "colors"],
-  [{}, { color: { ...SDR, range: "full" as const } }, "colors"],
-  [{}, { pixel_format: "yuvj420p" }, "colors"],
-  [{}, { preroll: 0.3 }, "hidden"],
-  [{}, { fragmented: true as const }, "format"],
-  [{}, { format: "avi" }, "format"],
-] as const)("%o of a source with %o is encoded as a whole: %s", ([more, facts, fault]) => {
-  const source = videoSource({ pixel_format: "yuv420p", ...facts });
-  const request = { kind: "video", options: { ...options, ...more } } as const;
-  const refusal = spliceRequest(source, request);
-  expect(refusal).toEqual({ fault });
-  const plan = createPlan(source, "video", request.options, { splice: { fault } });
-  expect(plan).toMatchObject({ video: { mode: "encode" }, chunks: [{}, {}, { track: "audio" }] });
-  expect(plan.video).not.toHaveProperty("parameter_sets");
-});
+  { more: {}, facts: { codecs: { video: "h265", audio: "aac" } }, fault: "other_codec" },
+  { more: { codec: "h265" }, facts: {}, fault: "new_codec" },
+  { more: { format: "webm" }, facts: {}, fault: "output" },
+  { more: {}, facts: { pixel_format: "yuv422p" }, fault: "pixels" },
+  { more: {}, facts: { interlaced: true }, fault: "pixels" },
+  { more: {}, facts: { sample_aspect_ratio: "4:3" }, fault: "shape" },
+  { more: {}, facts: { color: { ...SDR, transfer: "arib-std-b67", hdr: true } }, fault: "colors" },
+  { more: {}, facts: { color: { ...SDR, range: "full" } }, fault: "colors" },
+  { more: {}, facts: { pixel_format: "yuvj420p" }, fault: "colors" },
+  { more: {}, facts: { preroll: 0.3 }, fault: "hidden" },
+  { more: {}, facts: { fragmented: true }, fault: "format" },
+  { more: {}, facts: { format: "avi" }, fault: "format" },
+] as const)(
+  "a smart cut with $more of a source with $facts is encoded completely: $fault",
+  ({ more, facts, fault }) => {
+    const source = videoSource({ pixel_format: "yuv420p", ...facts });
+    const request = { kind: "video", options: { ...options, ...more } } as const;
+    const refusal = spliceRequest(source, request);
+    expect(refusal).toEqual({ fault });
+    const plan = createPlan(source, "video", request.options, { splice: { fault } });
+    expect(plan).toMatchObject({ video: { mode: "encode" }, chunks: [{}, {}, { track: "audio" }] });
+    expect(plan.video).not.toHaveProperty("parameter_sets");
+  },
+);
 
-test("a smart cut takes no option that needs an encode", () => {
+test("a smart cut refuses options that need an encode", () => {
   const request = (more: object) => () =>
     parseTaskRequest({
       input: "https://a.example/a.mp4",

@@ -16,7 +16,7 @@ const film = videoSource();
 const photo = imageSource({ has_alpha: false });
 const text = [{ text: "Lisbon" }, { text: "2026", box: "#00000080", start: 1, end: 2 }];
 
-test("each text is a layer of the plan, and its script and font are extra files", () => {
+test("the plan has a layer for each text and each box, and the script and the font as extra files", () => {
   const plan = createPlan(film, "video", { text, width: 320 });
   expect(plan.video).toMatchObject({
     mode: "encode",
@@ -38,7 +38,7 @@ test("each text is a layer of the plan, and its script and font are extra files"
   expect(createPlan(film, "video", { text: [] })).toEqual(createPlan(film, "video", {}));
 });
 
-test("sizes and places are shares of the output", () => {
+test("sizes and places follow the size of the output", () => {
   const size = { width: 1280, height: 720 };
   expect(placeText({ text: "a" }, size)).toEqual({
     text: "a",
@@ -57,7 +57,7 @@ test("sizes and places are shares of the output", () => {
   });
 });
 
-test("builds of ffmpeg with libass draw text; all other encoders refuse", () => {
+test("native ffmpeg and the stock core draw text; all other encoders refuse", () => {
   const plan = createPlan(film, "video", { text });
   const webp = createPlan(photo, "image", { text: [{ text: "a" }], format: "webp" });
   const avif = createPlan(photo, "image", { text: [{ text: "a" }], format: "avif" });
@@ -83,17 +83,32 @@ test("builds of ffmpeg with libass draw text; all other encoders refuse", () => 
 });
 
 test.for([
-  [{ text: [{ text: "" }] }, "options.text.0.text must be a text of 1 to 500 characters"],
-  [{ text: [{ text: " \n " }] }, "options.text.0.text must be a text of 1 to 500 characters"],
-  [{ text: [{ text: "a\u0007" }] }, "options.text.0.text must be a text of 1 to 500 characters"],
-  [{ text: [{ text: "a", color: "red" }] }, 'options.text.0.color must be a hex color such as "#1e90ff"'],
-  [{ text: [{ text: "a", start: 2, end: 1 }] }, "options.text.0.end must be after the start (2)"],
-  [{ text: Array(21).fill({ text: "a" }) }, "options.text must be a list of at most 20 texts"],
-  [
-    { text: [{ text: "a" }], mode: "copy" },
-    'options.text needs an encode, which options.mode "copy" rules out',
-  ],
-] as const)("%j is refused", ([options, message]) => {
+  { options: { text: [{ text: "" }] }, message: "options.text.0.text must be a text of 1 to 500 characters" },
+  {
+    options: { text: [{ text: " \n " }] },
+    message: "options.text.0.text must be a text of 1 to 500 characters",
+  },
+  {
+    options: { text: [{ text: "a\u0007" }] },
+    message: "options.text.0.text must be a text of 1 to 500 characters",
+  },
+  {
+    options: { text: [{ text: "a", color: "red" }] },
+    message: 'options.text.0.color must be a hex color such as "#1e90ff"',
+  },
+  {
+    options: { text: [{ text: "a", start: 2, end: 1 }] },
+    message: "options.text.0.end must be after the start (2)",
+  },
+  {
+    options: { text: Array(21).fill({ text: "a" }) },
+    message: "options.text must be a list of at most 20 texts",
+  },
+  {
+    options: { text: [{ text: "a" }], mode: "copy" },
+    message: 'options.text needs an encode, which options.mode "copy" rules out',
+  },
+] as const)("$options is refused: $message", ({ options, message }) => {
   const request = { input: "https://a.example/a.mp4", kind: "video", options };
   expect(() => parseTaskRequest(request)).toThrow(message);
 });
@@ -109,14 +124,14 @@ test("letters that would fill the memory of a renderer are refused", () => {
   );
 });
 
-test("a text of an image has no time", () => {
+test("a text of an image has neither start nor end", () => {
   const options = { text: [{ text: "a", start: 1 }] };
   expect(() => parseTaskRequest({ input: "https://a.example/a.png", kind: "image", options })).toThrow(
     'Unknown field "start" of a text of an image, which has no span of time',
   );
 });
 
-test("a summary names it, and an output that it enlarges is kept", () => {
+test("a summary mentions text, and an output that text makes larger than its source is kept", () => {
   const options = { text: [{ text: "a" }] };
   const settings = { kind: "video", options, target_size: null, preset: null, place: "device" } as const;
   expect(describeSettings(settings, film)).toContain("with text");

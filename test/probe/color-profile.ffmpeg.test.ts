@@ -249,7 +249,7 @@ describe("reports colors that an output lacks", () => {
     { name: "ISO 21496-1", body: "urn:iso:std:iso:ts:21496:-1\0\0\0\0\0", marker: 0xe2 },
   ])("a gain map by $name", async ({ body, marker }) => {
     const photo = await jpegWith({ marker, body: Buffer.from(body, "latin1") });
-    // ffprobe takes two small JPEGs in one file for a video.
+    // ffprobe mistakes two small JPEGs in one file for a video.
     const source = await probe(Buffer.concat([photo, await jpegWith()]));
     expect([source.kind, source.gain_map]).toEqual(["image", true]);
     expect(dropped("image", { format: "jpeg" }, source)).toEqual([

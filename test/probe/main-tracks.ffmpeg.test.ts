@@ -42,7 +42,7 @@ test("describes the sound of the film's program, not of the radio program before
   expect(source.streams?.[0]).toMatchObject({ kind: "audio", sample_rate: 44_100 });
 });
 
-test("plays no sound of another program, unless asked to", async () => {
+test("plays no sound of another program, unless track selects it", async () => {
   const programs = async (...maps: string[]) => {
     const path = await makeClip("ts", [
       ...["-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=2"],

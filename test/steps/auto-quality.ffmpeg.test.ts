@@ -110,10 +110,10 @@ test("an animation is measured in three of its frames, and its estimate has the 
   expect(scores.at(-1)).toBe(auto.score);
 });
 
-// A still picture, then noise.
+// Two seconds of a still picture, then two of noise.
 const HALVES = `${SLIDE}:r=10:d=2,format=yuv420p,setsar=1[a];color=gray:s=320x240:r=10:d=2,noise=alls=40:allf=t:all_seed=7,format=yuv420p[b];[a][b]concat`;
 
-test("a video has the rate of its hardest sample, or one rate for each chunk", async () => {
+test("a video encoded whole has the rate of its hardest sample, and one in chunks a rate for each chunk", async () => {
   const clip = await makeClip("mp4", ["-f", "lavfi", "-i", HALVES, "-c:v", "libx264", "-crf", "14"]);
   const whole = await encode(clip, "video", { quality: "auto" });
   const cut = await encode(clip, "video", { quality: "auto" }, 2);

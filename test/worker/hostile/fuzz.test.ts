@@ -100,7 +100,7 @@ test(`${REQUESTS} generated bodies succeed or get a documented error, never a se
   expect(written.mock.calls).toEqual([]);
 });
 
-// The document lists the errors of the work for these, too.
+// For these paths, the document also lists the errors of the work.
 const WORKING: ReadonlySet<string> = new Set(["/estimates", "/previews"]);
 
 // Replaces the texts that cannot be a path segment: the empty one and a lone surrogate.
