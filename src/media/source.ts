@@ -204,7 +204,7 @@ export const Source = SourceFacts.extend({
       "On the output of a copy in parts, or of a smart cut: the spans of the source that it contains, in order.",
   }),
   fallback: fallback.optional().meta({
-    description: "On the output of a smart cut of which all is encoded: why nothing could be copied.",
+    description: "On the output of a smart cut that was encoded completely: why nothing could be copied.",
   }),
   encoder: z
     .string()

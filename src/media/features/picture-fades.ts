@@ -10,7 +10,7 @@ const seconds = z.number().min(0).max(1e7);
 const secondsOf = (description: string) =>
   within(BOUNDS.fade, "a number of seconds").optional().meta({ description, default: 0 });
 
-/** Lets the pictures appear from black and disappear into it; `fade_in` and `fade_out` do so for sound. */
+/** Fades the pictures in from black and out to black; `fade_in` and `fade_out` do so for sound. */
 export const picture_fades = feature({
   options: {
     picture_fade_in: option({

@@ -4,7 +4,7 @@ import { feature } from "../feature.ts";
 /** The profiles of H.264 whose streams an encoder can continue, by `profile_idc`. */
 export const PROFILES = { 66: "baseline", 77: "main", 100: "high" } as const;
 
-/** What encoded pieces of an H.264 stream need so that one decoder plays them between copied packets. */
+/** The parameter sets of the encoded pieces of an H.264 stream, which one decoder plays between copied packets. */
 export const ParameterSets = z.strictObject({
   /** The id of the pieces' own parameter sets, which the source does not use. */
   id: z.int().min(1).max(31),

@@ -6,7 +6,7 @@ import { BOUNDS } from "../formats.ts";
 /** Label of the seconds of a transition in a form. */
 export const TRANSITION_LABEL = "Cross-fade between the videos";
 
-/** Lets each joined video turn into the next, in pictures and sound. */
+/** Cross-fades the pictures and the sound of joined videos. */
 export const transition = feature({
   options: {
     transition: option({

@@ -66,7 +66,7 @@ export async function measureVideo(
   return summarize(range, samples, isCut);
 }
 
-// A damaged span tells nothing about the rest, and the encode of the whole reports the damage.
+// A damaged span says nothing about the rest, and the encode of the whole reports the damage.
 const SKIPPED: ReadonlySet<string> = new Set(["encode_failed", "encode_incomplete"] satisfies ErrorKind[]);
 
 function rangeOf({ codec }: VideoEncode): RateRange {
