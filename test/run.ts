@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { ROOT } from "../worker/local/settings.ts";
-import { COMPILED } from "../worker/local/supervisor.ts";
+import { COMPILE_CACHE } from "../worker/local/supervisor.ts";
 
 /** A command of Vitest or Playwright, with its arguments. */
 type Command = readonly ["vitest" | "playwright", ...string[]];
@@ -63,7 +63,7 @@ async function run(name: string, file: string, args: string[]): Promise<boolean>
   running = spawn(process.execPath, [script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     // Cached, as hundreds of processes load the same packages.
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
   });
   const [code] = await once(running, "close");
   return code === 0;

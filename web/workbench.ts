@@ -11,8 +11,8 @@ interface Destinations {
   /** The connection for the local client: it has each request signed here while the page is open. */
   readonly connection: LocalConnection & { readonly id: string };
   /**
-   * From now on, signs requests to an address with a function: `<bucket>/<key>`, or with a trailing slash everything below
-   * it.
+   * Signs requests to an address with a function from now on. The address is `<bucket>/<key>`, or ends with a slash to include everything
+   * below it.
    */
   use(address: string, sign: SignRequest): void;
 }

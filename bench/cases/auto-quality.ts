@@ -19,7 +19,7 @@ const RATE = 25;
 const SECONDS = 4;
 const ASK_MS = 500;
 const SHAPE = `s=${SIZE}:r=${RATE}`;
-const DRAWN = "format=yuv444p,boxblur=2,lutyuv=y=trunc(val/48)*48:u=trunc(val/48)*48:v=trunc(val/48)*48";
+const CARTOON = "format=yuv444p,boxblur=2,lutyuv=y=trunc(val/48)*48:u=trunc(val/48)*48:v=trunc(val/48)*48";
 
 const text = (words: string, more: string) => `drawtext=text='${words}':${more}`;
 
@@ -32,7 +32,7 @@ const CLIPS = {
   phone: `testsrc2=${SHAPE},rotate=0.03*sin(3*t),noise=alls=10:allf=t`,
   night: `mandelbrot=${SHAPE}:maxiter=150:end_scale=0.2,eq=brightness=-0.3,noise=alls=14:allf=t`,
   noise: `color=gray:${SHAPE},noise=alls=60:allf=t`,
-  drawn: `mandelbrot=${SHAPE}:maxiter=60:end_scale=0.1,${DRAWN}`,
+  drawn: `mandelbrot=${SHAPE}:maxiter=60:end_scale=0.1,${CARTOON}`,
   game: `life=${SHAPE}:mold=10:ratio=0.1:death_color=#c83232:life_color=#00ff00,scale=480:270:flags=neighbor`,
 } as const;
 

@@ -98,7 +98,7 @@ function drained(response: ServerResponse): Promise<void> {
 }
 
 function createPace(bytesPerSecond: number): Pace {
-  // When everything taken so far will have been sent.
+  // The time at which everything taken so far will have been sent.
   let drainTime = 0;
   return async (bytes) => {
     const now = performance.now();

@@ -4,7 +4,7 @@ import { openHeavy } from "./heavy.ts";
 
 const SECONDS = 600;
 const BITRATE = 4_000_000;
-/** Three parts of ten minutes, with cuts between keyframes. */
+/** Three parts of a film of ten minutes, cut between keyframes. */
 const PARTS = [
   { start: 12.3, end: 190.7 },
   { start: 221.1, end: 400.9 },
@@ -12,10 +12,10 @@ const PARTS = [
 ] as const;
 
 const TOTAL = PARTS.reduce((sum, { start, end }) => sum + end - start, 0);
-/** Seconds of the first part that are encoded to estimate an encode of all parts, which takes ten minutes or more. */
+/** Seconds of the first part to encode; the time for all parts is extrapolated, because a full encode takes at least ten minutes. */
 const SAMPLE = 60;
 
-/** An exact cut that encodes only the pictures around it, against an encode of the same parts. */
+/** A smart cut, which encodes only the pictures around the cuts, against an encode of the same parts. */
 export const smartCutBenchmarks: readonly Benchmark[] = [{ name: "smart-cut-vs-encode", unit: "s", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {
@@ -37,6 +37,6 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       return { value: seconds };
     },
     notes: () =>
-      `three parts of ${SECONDS} s of 1920x1080; ${copied} of ${pictures} pictures copied; one native encoder; the encode is that of ${SAMPLE} s, scaled`,
+      `three parts of ${SECONDS} s of 1920x1080; ${copied} of ${pictures} pictures copied; one native encoder; the encode is extrapolated from ${SAMPLE} s`,
   };
 }

@@ -232,7 +232,7 @@ export async function* updatesOf<T extends TaskRecord | Step>(
   }
 }
 
-/** Returns whether a value is a moment of a preview: a number of seconds, 0 or later. */
+/** Returns whether a value is a valid time of a preview: a number of seconds, 0 or later. */
 export function isMoment(at: unknown): boolean {
   return typeof at === "number" && Number.isFinite(at) && at >= 0;
 }

@@ -3,7 +3,7 @@ import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
 import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../probe/gif.ts";
 import type { ByteRange } from "../runs/ports.ts";
-import { latinText, MIB, viewOf } from "../util/bytes.ts";
+import { bytesOf, latinText, MIB, sevenBits, viewOf } from "../util/bytes.ts";
 import type { SyncFile } from "./wasm/core-files.ts";
 
 /** Replaces single bytes of a file that is read from start to end. */
@@ -27,7 +27,7 @@ export function repairableOf(source: Source, plan: Plan): Repairable {
 }
 
 /**
- * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do, and no huge frame of an ID3 tag; null if the file needs
+ * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do, or skip huge frames of an ID3 tag; null if the file needs
  * none. ffmpeg fails on a damaged color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers
  * with the background color. The generator yields the ranges of the file that it needs.
  */
@@ -147,9 +147,9 @@ function* hideFrames(size: number): Generator<ByteRange, Repair | null, Uint8Arr
   let [start, view] = [0, viewOf(yield { start: 0, end: Math.min(size, ID3_READ) })];
   const version = view.getUint8(3);
   if (latinText(view, 0, 3) !== "ID3" || version < 3) return null;
-  const end = Math.min(size, ID3_HEAD + sevenBits(view, 6));
+  const end = Math.min(size, ID3_HEAD + sevenBits(bytesOf(view), 6));
   const isExtended = (view.getUint8(5) & ID3_EXTENDED) !== 0;
-  const extension = isExtended ? sevenBits(view, ID3_HEAD) + (version === 4 ? 0 : 4) : 0;
+  const extension = isExtended ? sevenBits(bytesOf(view), ID3_HEAD) + (version === 4 ? 0 : 4) : 0;
   const replacements: Replacement[] = [];
   for (let at = ID3_HEAD + extension; at + ID3_FRAME <= end; ) {
     if (at + ID3_FRAME > start + view.byteLength) {
@@ -158,15 +158,11 @@ function* hideFrames(size: number): Generator<ByteRange, Repair | null, Uint8Arr
     }
     const frame = at - start;
     if (view.getUint8(frame) === 0) break;
-    const bytes = version === 4 ? sevenBits(view, frame + 4) : view.getUint32(frame + 4);
+    const bytes = version === 4 ? sevenBits(bytesOf(view), frame + 4) : view.getUint32(frame + 4);
     const isCompressed = (view.getUint8(frame + 9) & ID3_COMPRESSED) !== 0;
     if (isCompressed && view.getUint32(frame + ID3_HEAD) > MAX_FRAME)
       replacements.push([at, "X".charCodeAt(0)]);
     at += ID3_HEAD + bytes;
   }
   return replacements.length > 0 ? replaceBytes(replacements) : null;
-}
-
-function sevenBits(view: DataView, at: number): number {
-  return [0, 1, 2, 3].reduce((value, index) => value * 128 + (view.getUint8(at + index) & 127), 0);
 }

@@ -30,8 +30,9 @@ export interface MeasuredRate {
   score: number | null;
 }
 
-/** The result of a search. A video in several chunks has a rate for each sample, at its time in the source in seconds, ascending. */
+/** The result of a search. */
 export interface ChosenRate extends MeasuredRate {
+  /** The rate of each sample, by its time in the source in seconds, ascending; absent unless a video has several chunks. */
   rates?: { at: number; crf: number }[];
 }
 

@@ -78,13 +78,13 @@ export interface Container {
   chapters?: "file" | "tags";
   /** Codecs of its text tracks that can be read, by ffmpeg's names. */
   texts: readonly string[];
-  /** ffmpeg's arguments that write an output; absent where Framewright writes none, or without ffmpeg. */
+  /** ffmpeg's arguments that select the muxer; absent if Framewright does not write the container, or writes it without ffmpeg. */
   muxer?: readonly string[];
-  /** ffmpeg's arguments that add tags to an output; absent where its muxer writes them by default. */
+  /** ffmpeg's arguments that add tags to an output; absent if its muxer writes them by default. */
   tag_args?: readonly string[];
   /** Bytes that a copy adds to the packets of the source: headers, an index or a seek table. */
   copy_bytes: number;
-  /** Bytes of an output besides its samples; absent where the overhead grows with the packets. */
+  /** Bytes of an output besides its samples; absent if the overhead grows with the packets. */
   header_bytes?: number;
 }
 

@@ -13,7 +13,7 @@ export interface WorkEstimate {
   frame_decoded: number;
   /** The number of decoders that are open at once. */
   decoders: number;
-  /** Pixels of the largest encoded picture; 0 when none is. */
+  /** Pixels of the largest encoded picture; 0 when none is encoded. */
   frame_encoded: number;
   /** Pictures decoded; null when the source's duration is unknown. */
   frames_decoded: number | null;
@@ -25,7 +25,7 @@ export interface WorkEstimate {
   pixels_encoded: number | null;
   /** Pixels of the frames that an animation buffers for its palette; 0 without one, null when unknown. */
   pixels_held: number | null;
-  /** Seconds of audio encoded; 0 when none is, null when unknown. */
+  /** Seconds of audio encoded; 0 when none is encoded, null when unknown. */
   audio_seconds: number | null;
   /** Seconds of output; 0 for a still, null when unknown. */
   seconds: number | null;

@@ -112,7 +112,7 @@ export interface PlanHints extends ChunkHints {
   extra?: readonly Source[] | undefined;
   /** Whether joined videos can be copied; null or absent when they are encoded anyway. */
   copyJoin?: CopyJoin | null | undefined;
-  /** The packets of the source to copy for a video in parts, or why there are none; absent before they are read. */
+  /** The packets of the source to copy for a video in parts, or the reason that none can be copied; absent before they are read. */
   splice?: Splice | SpliceRefusal | null | undefined;
   /** Whether a video with `target_size` is encoded although it could be copied; default false. */
   encodes?: boolean | undefined;
@@ -191,7 +191,7 @@ export function planCopyWithin(
 
 /**
  * Plans a video whose parts are copied, with encoded pieces around the cuts in the mode `smart`. Such a plan has no chunks before the
- * packets are read. Null for any other video, and for a smart cut of which nothing can be copied.
+ * packets are read. Returns null for any other video, and for a smart cut of which nothing can be copied.
  */
 function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints): Plan | null {
   const { mode } = options;
@@ -206,13 +206,13 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
   const ranges = "ranges" in request ? request.ranges : [];
   const usable = "parts" in facts ? facts : null;
   const cuts = mode === "copy" ? (usable?.parts.filter((part) => part !== null) ?? ranges) : ranges;
-  const placed = placeRanges(cuts, { speed: 1, fps: null });
-  const span = ranges.length > 1 ? placed : createSpan(options, source.duration, source.duration_estimated);
+  const layout = placeRanges(cuts, { speed: 1, fps: null });
+  const span = ranges.length > 1 ? layout : createSpan(options, source.duration, source.duration_estimated);
   const soundOptions = { ...options, quality: fixedQuality(options.quality) };
   const sound = soundPlan(source, FORMATS.video[format].audio, soundOptions, span, true);
   if (sound.audio) sound.audio = copiedSound(source, format, sound, mode === "smart");
   const base = blank("video", format, span);
-  const chunks = usable ? splicedChunks(placed.parts ?? [], usable) : [];
+  const chunks = usable ? splicedChunks(layout.parts ?? [], usable) : [];
   const isCopied = chunks.every((chunk) => chunk.copy);
   const video = copied ?? (isCopied ? copy() : continuePictures(source, picture, usable?.sets));
   const soundChunk = { index: chunks.length, track: "audio", start: span.start, end: span.end } as const;

@@ -50,7 +50,7 @@ export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown 
   }
 }
 
-/** Returns whether encoders read extra inputs of a role themselves; text is written into other files before. */
+/** Returns whether encoders read extra inputs of a role themselves; subtitles and fonts are written into other files first. */
 export function isEncoded(role: InputRole): boolean {
   return role !== "subtitles" && role !== "fonts";
 }

@@ -136,7 +136,7 @@ export type PlanPart = "plan" | "pictures" | "video";
 type Fields = Readonly<Record<string, z.ZodType>>;
 type FieldValues<F extends Fields> = z.infer<z.ZodObject<F>>;
 
-/** A property of a source's colors that a feature takes from pictures. */
+/** A color property of a source that a feature removes from its pictures. */
 export type ColorLoss = "hdr";
 
 /** A change to pictures or audio, from its options to its filters. */
@@ -171,7 +171,7 @@ export interface Feature<
   sound?(fields: Partial<FieldValues<F>>): readonly string[];
   /** Returns the colors to which it converts pictures of a height; null when they keep theirs. */
   color?(fields: Partial<FieldValues<F>>, size: Pick<PictureSize, "height">): ColorTags | null;
-  /** Returns what pictures lose of their colors. */
+  /** Returns the color properties that it removes from pictures. */
   losses?(fields: Partial<FieldValues<F>>): readonly ColorLoss[];
   /** Filters that run after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
   over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];

@@ -179,7 +179,7 @@ export function refuseFeatures(
   return refused ? { code: refused[1].refusal.code as FeatureRefusal } : null;
 }
 
-/** Returns the refusal of an engine that lacks a feature whatever the source, if a part of a plan needs it; otherwise null. */
+/** Returns the refusal of an engine that lacks a feature for any source, if a part of a plan needs it; otherwise null. */
 export function refuseFeature(name: FeatureName, parts: readonly Planned[]): { code: FeatureRefusal } | null {
   const each = FEATURES[name];
   return parts.some((part) => isNeeded(each, part)) ? { code: each.refusal.code } : null;
@@ -211,7 +211,7 @@ export function convertedColor(fields: object, size: Pick<PictureSize, "height">
   return null;
 }
 
-/** Returns what pictures lose of their colors through features. */
+/** Returns the color properties that features remove from pictures. */
 export function colorLosses(fields: object): ColorLoss[] {
   return ALL.flatMap(([, each]) => each.losses?.(fields) ?? []);
 }

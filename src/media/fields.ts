@@ -19,6 +19,15 @@ export function issue(option: string, message: string, whole?: string | true) {
   return { code: "custom" as const, path: [option], message, params: { whole } };
 }
 
+/** Checks that a span of time ends after its start. */
+export function checkTimes(
+  { start = 0, end }: { start?: number | undefined; end?: number | undefined },
+  report: Report,
+): void {
+  if (end === undefined || end > start) return;
+  report.addIssue(issue("end", `must be after the start (${start}).`));
+}
+
 /** Creates the schema of an object without unknown fields; `what` names them in messages, `of` the object. */
 export function closed<const S extends z.core.$ZodLooseShape>(shape: S, what = "field", of = "") {
   const names = Object.keys(shape);

@@ -71,7 +71,7 @@ export function hasDash(format: string): boolean {
   return FORMATS.adaptive_video[format as AdaptiveFormat]?.dash === true;
 }
 
-/** Returns whether an output format has DASH manifests alone, which HLS players cannot read. */
+/** Returns whether an output format has only DASH manifests, which HLS players cannot read. */
 export function lacksHls(format: string): boolean {
   return FORMATS.adaptive_video[format as AdaptiveFormat]?.hls === false;
 }

@@ -42,16 +42,16 @@ export interface ConcatOption {
   /** URL of the video: http://, https:// or s3://. The clients take a file in its place. */
   url: string;
   /**
-   * Start of its range in the video, in seconds.
+   * Start of the range to play, in seconds of the video.
    *
    * @default 0
    */
   start?: number | undefined;
-  /** End of its range in the video, in seconds; the end of the video when absent. */
+  /** End of the range to play, in seconds of the video; by default the end of the video. */
   end?: number | undefined;
 }
 
-/** How a joined video turns into the next. */
+/** The transition from each joined video to the next. */
 export interface TransitionOption {
   /** A cross-fade of pictures and sound. */
   kind: "fade";
@@ -92,7 +92,7 @@ export type ImageOverlayOption = Omit<OverlayOption, "start" | "end">;
 
 /** A font of drawn text. */
 export interface FontOption {
-  /** URL of a TrueType or OpenType font; all fonts together have at most 24 MiB: http://, https:// or s3://. The clients take a file in its place. */
+  /** URL of a TrueType or OpenType font: http://, https:// or s3://. All fonts together have at most 24 MiB. The clients take a file in its place. */
   url: string;
 }
 
@@ -101,8 +101,8 @@ export interface TextOption {
   /** The text, of at most 500 characters. A line break starts a new line, and lines too long for the picture are broken. */
   text: string;
   /**
-   * Family name of the font to take letters from first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and
-   * DejaVu Sans last.
+   * Family name of the font to try first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and DejaVu Sans
+   * last.
    */
   font?: string | undefined;
   /**

@@ -64,13 +64,13 @@ export type VideoOptions = (
     }
 ) & {
   /**
-   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts. `smart` cuts at the exact picture: it copies whole groups of pictures and encodes only those around a cut.
+   * `auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or its cuts say which spans if it has several parts. `smart` cuts at the exact picture: it copies whole groups of pictures and encodes only those around a cut.
    *
    * @default "auto"
    */
   mode?: "auto" | "copy" | "smart" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the rate chosen. It concerns the pictures only: sound is copied or encoded as by default.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the chosen rate. It applies to the pictures only; sound is copied or encoded as by default.
    *
    * @default "medium"
    */
@@ -210,21 +210,21 @@ export type VideoOptions = (
    */
   overlay?: OverlayOption | undefined;
   /**
-   * Texts to draw over the pictures, each with its place, size, color and box.
+   * Texts to draw over the pictures, each with its position, size, color and box.
    */
   text?: TextOption[] | undefined;
   /**
-   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
    */
   fonts?: FontOption[] | undefined;
   /**
-   * Seconds in which the pictures appear from black at the start. 0 to 600.
+   * Seconds over which the pictures fade in from black at the start. 0 to 600.
    *
    * @default 0
    */
   picture_fade_in?: number | undefined;
   /**
-   * Seconds in which the pictures turn black at the end. 0 to 600.
+   * Seconds over which the pictures fade to black at the end. 0 to 600.
    *
    * @default 0
    */
@@ -366,7 +366,7 @@ export type ImageOptions = {
    */
   format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the rate chosen.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the chosen rate.
    *
    * @default "medium"
    */
@@ -432,11 +432,11 @@ export type ImageOptions = {
    */
   overlay?: ImageOverlayOption | undefined;
   /**
-   * Texts to draw over the pictures, each with its place, size, color and box.
+   * Texts to draw over the pictures, each with its position, size, color and box.
    */
   text?: ImageTextOption[] | undefined;
   /**
-   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
    */
   fonts?: FontOption[] | undefined;
   /**
@@ -464,7 +464,7 @@ export type AnimationOptions = {
    */
   format?: "gif" | "webp" | "avif" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the rate chosen.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the chosen rate.
    *
    * @default "medium"
    */
@@ -532,21 +532,21 @@ export type AnimationOptions = {
    */
   end?: number | undefined;
   /**
-   * Texts to draw over the pictures, each with its place, size, color and box.
+   * Texts to draw over the pictures, each with its position, size, color and box.
    */
   text?: TextOption[] | undefined;
   /**
-   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
    */
   fonts?: FontOption[] | undefined;
   /**
-   * Seconds in which the pictures appear from black at the start. 0 to 600.
+   * Seconds over which the pictures fade in from black at the start. 0 to 600.
    *
    * @default 0
    */
   picture_fade_in?: number | undefined;
   /**
-   * Seconds in which the pictures turn black at the end. 0 to 600.
+   * Seconds over which the pictures fade to black at the end. 0 to 600.
    *
    * @default 0
    */
@@ -820,17 +820,17 @@ export type AdaptiveVideoOptions = {
    */
   end?: number | undefined;
   /**
-   * Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
    */
   fonts?: FontOption[] | undefined;
   /**
-   * Seconds in which the pictures appear from black at the start. 0 to 600.
+   * Seconds over which the pictures fade in from black at the start. 0 to 600.
    *
    * @default 0
    */
   picture_fade_in?: number | undefined;
   /**
-   * Seconds in which the pictures turn black at the end. 0 to 600.
+   * Seconds over which the pictures fade to black at the end. 0 to 600.
    *
    * @default 0
    */

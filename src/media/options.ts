@@ -100,7 +100,7 @@ export const VideoOptions = optionsOf("video", {
     }),
   mode: oneOf(VIDEO_MODES).optional().meta({
     description:
-      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or cuts those of several parts. `smart` cuts at the exact picture: it copies whole groups of pictures and encodes only those around a cut.",
+      "`auto` encodes only what an option changes. `copy` encodes nothing: start moves back to a keyframe, and the output's cut says which span it contains, or its cuts say which spans if it has several parts. `smart` cuts at the exact picture: it copies whole groups of pictures and encodes only those around a cut.",
     default: "auto",
   }),
   ...videoSchemas,

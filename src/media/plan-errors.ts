@@ -21,23 +21,22 @@ const JOIN_FAULTS = {
   entry: "does not begin with a keyframe",
   different: "was encoded differently from the input",
   many: "has more pictures than can be joined",
-  range: "is not played whole",
+  range: "is trimmed",
 } as const;
 const SPLICE_FAULTS = {
-  format: "the packets of this source, or of a file of its format, cannot be read one by one",
+  format: "the packets of this source, or of any file of its format, cannot be read one by one",
   codec: "groups of pictures in its codec cannot be told apart",
   hidden: "the edit list of the source hides a part of it",
   damaged: "the packets of the source could not be read",
   other_codec: "its pictures are neither H.264 nor VP9",
-  new_codec: "the option codec asks for another codec than that of the source",
+  new_codec: "the option codec names a codec other than that of the source",
   pixels: "its pictures are interlaced, or are not stored in 8 bits as 4:2:0",
   colors: "an encode would convert its colors, which are HDR or in full range",
-  shape: "its pictures are mirrored, have odd sides or have pixels that are not square",
-  sets: "its parameter sets cannot stand beside those of another encoder",
+  shape: "its pictures are mirrored, or have odd sides or pixels that are not square",
+  sets: "its parameter sets cannot be combined with those of another encoder",
   short: "no group of pictures that can be copied begins within the parts",
   output: "the output format cannot hold its pictures",
-  entry:
-    "has no keyframe near its start at which a decoder can forget all pictures before it (an IDR picture)",
+  entry: "has no keyframe near its start at which a decoder discards all earlier pictures (an IDR picture)",
 } as const;
 const FILE_FAULTS = {
   not_picture: ({ format, animated }) =>
@@ -48,10 +47,10 @@ const FILE_FAULTS = {
     "The exact duration of the video is unknown, so it cannot be joined to another; convert it to MP4 first.",
 } as const satisfies Record<FileFault, (source: SourceFacts) => string>;
 
-/** Why the pictures of a video cannot follow those of the one before without an encode. */
+/** The reason that the pictures of a video cannot follow those of the one before without an encode. */
 export type JoinFault = "output" | keyof typeof JOIN_FAULTS;
 
-/** Why packets of a source cannot be copied part by part. */
+/** The reason that packets of a source cannot be copied part by part. */
 export type SpliceFault = keyof typeof SPLICE_FAULTS;
 /** The codes of {@link SpliceFault}. */
 export const SPLICE_FAULT_CODES = Object.keys(SPLICE_FAULTS) as [SpliceFault, ...SpliceFault[]];
@@ -224,11 +223,11 @@ export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: num
 
 export const copyPartsRefused = ({ fault, part }: { fault: SpliceFault; part?: number }) =>
   copy(`${part === undefined ? "" : `part ${part} `}${SPLICE_FAULTS[fault]}`);
-/** Returns the sentence that says why all of a video is encoded, and not only the pictures around its cuts. */
+/** Returns the sentence that says why all of a video is encoded, rather than only the pictures around its cuts. */
 export const describeSpliceFault = ({ fault }: { fault: SpliceFault }) =>
   `Nothing could be copied: ${SPLICE_FAULTS[fault]}.`;
 export const copySoundParts = () =>
-  copy("parts of sound alone are joined to the sample, which needs an encode; leave out mode");
+  copy("parts of sound alone are joined at exact samples, which needs an encode; leave out mode");
 
 export const targetSizeTooSmall = ({
   bytes,

@@ -14,6 +14,11 @@ export type AudioPlan = z.infer<typeof schema.AudioPlan>;
 export interface ImagePlan extends z.infer<typeof schema.ImagePlan> {}
 /** One stream of adaptive video. */
 export interface Rendition extends z.infer<typeof schema.Rendition> {}
+/** A range of the source in seconds. */
+export interface SourceRange {
+  start: number;
+  end: number;
+}
 /** One of several ranges of the source that play one after the other. */
 export type PlannedPart = NonNullable<Plan["parts"]>[number];
 /** A span of the source that is encoded separately. */
@@ -39,7 +44,7 @@ export function soundFolder(sound = 0): string {
   return sound === 0 ? "audio" : `audio_${sound}`;
 }
 
-/** Returns whether ranges of the source are copied as they are, packet by packet, in the order of the output. */
+/** Returns whether a plan copies ranges of the source packet by packet, in the order of the output. */
 export function isSpliced({ chunks }: Pick<Plan, "chunks">): boolean {
   return chunks.some(({ copy }) => copy !== undefined);
 }
@@ -54,7 +59,7 @@ export function partsOf(plan: Plan): readonly PlannedPart[] {
   return plan.parts ?? [{ start: plan.start, end: sourceEnd(plan) ?? plan.start, at: 0 }];
 }
 
-/** Returns the part of a spliced plan that an encoder does; other plans are returned whole. */
+/** Returns the part of a spliced plan that needs an encoder; returns other plans unchanged. */
 export function encodedPart(plan: Plan): Plan {
   if (!isSpliced(plan) || plan.duration === null || plan.audio?.mode === "encode") return plan;
   const chunks = encodedChunks(plan);

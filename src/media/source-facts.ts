@@ -44,7 +44,7 @@ const color_profile = z
     }),
     ignored: z.literal(true).optional().meta({
       description:
-        "True for an ICC profile that viewers ignore, because it is damaged or describes other colors than the picture has; otherwise absent.",
+        "True for an ICC profile that viewers ignore, because it is damaged or describes colors other than those of the picture; otherwise absent.",
     }),
   })
   .meta({ id: "ColorProfile" });
@@ -77,7 +77,7 @@ const stream = z
     }),
     other_program: z.literal(true).optional().meta({
       description:
-        "True for a video or sound track of another program of a transport stream than the pictures that the source describes; otherwise absent.",
+        "True for a video or sound track of a transport stream that belongs to a program other than that of the described pictures; otherwise absent.",
     }),
     forced: z.literal(true).optional().meta({
       description:

@@ -108,7 +108,7 @@ const cuts = z.array(
     start: z.number().min(0).meta({ description: "Start in the source, in seconds." }),
     end: z.number().min(0).meta({ description: "End in the source, in seconds." }),
     pictures: z.int().min(0),
-    copied: z.int().min(0).meta({ description: "The pictures that are copied; the others are encoded." }),
+    copied: z.int().min(0).meta({ description: "The number of copied pictures; the others are encoded." }),
     sound: z
       .number()
       .min(0)
@@ -184,12 +184,12 @@ export const Source = SourceFacts.extend({
   }),
   score: z.number().max(1).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. For a video, that of its hardest sample. Absent for pictures with a side of less than 8 pixels.",
+      "On the output of an encode whose quality is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. A video has the score of its hardest sample. Absent for pictures with a side of less than 8 pixels.",
     example: 0.974,
   }),
   rate: z.number().min(0).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif, and the constant rate factor for video, which is that of the hardest chunk if chunks differ.",
+      "On the output of an encode whose quality is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif, and the constant rate factor for video: that of the hardest chunk if chunks differ.",
     example: 72,
   }),
   cut: z
@@ -224,7 +224,7 @@ export const Source = SourceFacts.extend({
 export type Source = z.infer<typeof Source>;
 /** The counts of an encode's source and output. */
 export type Counts = z.infer<typeof counts>;
-/** The spans of a source that a copy in parts contains. */
+/** The spans of a source that a copy in parts or a smart cut contains. */
 export type Cuts = z.infer<typeof cuts>;
 /** The header of a waveform's data, under the names of audiowaveform's JSON. */
 export type WaveformFacts = z.infer<typeof waveform>;

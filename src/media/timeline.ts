@@ -8,6 +8,7 @@ import {
   isSpliced,
   type Plan,
   type PlannedPart,
+  type SourceRange,
   soundsOf,
   sourceSeconds,
   type VideoPlan,
@@ -24,24 +25,18 @@ export interface Span {
   parts?: PlannedPart[];
 }
 
-/** A range of the source in seconds. */
-interface Range {
-  start: number;
-  end: number;
-}
-
 /**
  * Returns options whose parts end within the source. Merges parts that follow each other without a gap; a single part becomes
  * `start` and `end`. Throws `invalid_options` for a part at or beyond the source's end, and `input_unsupported` when that is unknown.
  */
 export function withRanges<
   O extends { start?: number | undefined; end?: number | undefined; parts?: PartOption[] | undefined },
->(options: O, { duration, duration_estimated }: Source): Omit<O, "parts"> & { parts?: Range[] } {
+>(options: O, { duration, duration_estimated }: Source): Omit<O, "parts"> & { parts?: SourceRange[] } {
   const { parts, ...rest } = options;
   if (!parts) return rest;
   const isEstimated = duration_estimated === true;
   if (duration === undefined || duration <= 0) throw errors.partsDurationUnknown();
-  const ranges: Range[] = [];
+  const ranges: SourceRange[] = [];
   for (const [index, { start = 0, end = duration }] of parts.entries()) {
     const range = { start, end: isEstimated ? end : Math.min(end, duration) };
     if (range.end - start < MIN_SECONDS) {
@@ -63,7 +58,7 @@ const MIN_SECONDS = 0.001;
  * sound lasts as long as they do.
  */
 export function placeRanges(
-  ranges: readonly Range[],
+  ranges: readonly SourceRange[],
   { speed, fps }: { speed: number; fps: number | null },
 ): Span {
   let [pictures, seconds] = [0, 0];
@@ -192,7 +187,7 @@ export function planOfChunk({ sounds, encryption, chapters, ...whole }: Plan, ch
   return own ? { ...plan, chunks, audio: own.audio, sound_track: own.track } : { ...plan, chunks };
 }
 
-/** Returns a video at the rate of a chunk: the best of the samples in it, or else of those next to it. */
+/** Returns a video with the rate of a chunk: that of the hardest sample in it, or next to it if it contains none. */
 function videoOfChunk(video: VideoPlan | null, { start, end }: Pick<Chunk, "start" | "end">) {
   if (video?.mode !== "encode" || !video.rates) return video;
   const { rates, ...plain } = video;
@@ -204,7 +199,7 @@ function videoOfChunk(video: VideoPlan | null, { start, end }: Pick<Chunk, "star
   return Number.isFinite(crf) ? { ...plain, rate: { crf } } : plain;
 }
 
-/** Returns a plan cut according to hints; joined videos stay whole, and ranges that are copied have their cuts. */
+/** Returns a plan cut according to hints; joined videos stay whole, and spliced plans keep their cuts. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat || isSpliced(plan)) return plan;
   if (plan.parts) return { ...plan, chunks: createPartChunks(plan, plan.parts, hints) };

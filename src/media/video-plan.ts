@@ -191,11 +191,11 @@ export function holdsCopiedSound(source: Source, format: VideoFormat): boolean {
   );
 }
 
-// The pieces are short and lie between pictures without loss, so they are encoded with little loss.
+// The pieces are short and lie between copied pictures, so they are encoded with little loss.
 const CONTINUED_CRF = 14;
 
 /**
- * Plans pieces that are encoded as the source's own pictures are stored. Their decoder has the source's parameter sets and those of the
+ * Plans pieces that are encoded like the source's own pictures. One decoder gets the parameter sets of the source and those of the
  * pieces; a codec without such sets needs none.
  */
 export function continuePictures(
@@ -217,7 +217,7 @@ export function continuePictures(
   };
 }
 
-/** Returns options that encode all of a video where a smart cut cannot copy anything, or has nothing to cut. */
+/** Returns options that encode all of a video, if a smart cut cannot copy anything or has nothing to cut. */
 export function withoutSmart(source: Source, options: VideoOptions): VideoOptions {
   if (options.mode !== "smart") return options;
   const own = VIDEO_CODECS.find((each) => each === source.codecs?.video);

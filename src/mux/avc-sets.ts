@@ -1,5 +1,5 @@
 import { createBits, nalUnits, withoutEmulation } from "../probe/codec-headers.ts";
-import { concatBytes, viewOf } from "../util/bytes.ts";
+import { concatBytes, equalBytes, viewOf } from "../util/bytes.ts";
 
 /** The parameter sets of an H.264 stream, each a whole NAL unit. */
 export interface AvcSets {
@@ -16,7 +16,7 @@ const PLAIN_REST = Uint8Array.of(0xfd, 0xf8, 0xf8, 0);
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the parameter sets of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1); null where it is damaged, or does not
+ * Reads the parameter sets of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1); null if it is damaged, or does not
  * state the size of a NAL unit in four bytes.
  */
 export function readAvcSets(record: Uint8Array): AvcSets | null {
@@ -76,7 +76,7 @@ export function toSizedUnit(unit: Uint8Array, sets: AvcSets): Uint8Array {
   const all = [...sets.sps, ...sets.pps];
   const units = [...nalUnits(unit, null)].filter((nal) => {
     const type = typeOf(nal);
-    return nal.length > 0 && type !== TYPE.delimiter && !all.some((each) => isEqual(each, nal));
+    return nal.length > 0 && type !== TYPE.delimiter && !all.some((each) => equalBytes(each, nal));
   });
   return concatBytes(
     units.flatMap((nal) => {
@@ -93,13 +93,9 @@ export function isSameSets(one: AvcSets, other: AvcSets): boolean {
     [...one.sps, ...one.pps],
     [...other.sps, ...other.pps],
   ];
-  return own.length === others.length && own.every((unit, at) => isEqual(unit, others[at] ?? unit));
+  return own.length === others.length && own.every((unit, at) => equalBytes(unit, others[at] ?? unit));
 }
 
 function distinct(units: readonly Uint8Array[]): Uint8Array[] {
-  return units.filter((unit, index) => units.findIndex((each) => isEqual(each, unit)) === index);
-}
-
-function isEqual(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+  return units.filter((unit, index) => units.findIndex((each) => equalBytes(each, unit)) === index);
 }

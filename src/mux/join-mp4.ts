@@ -1,6 +1,6 @@
 import type { CopiedPart, CopyJoin } from "../media/features/concat-plan.ts";
 import type { JoinFault } from "../media/plan-errors.ts";
-import { startsFresh } from "../probe/codec-headers.ts";
+import { resetsDecoder } from "../probe/codec-headers.ts";
 import { listBoxes } from "../probe/mp4-boxes.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
@@ -45,7 +45,9 @@ export async function readCopyJoin(inputs: readonly ByteReader[], signal?: Abort
     const { samples, shared, facts } = part;
     const [first] = samples.extents;
     const front = first && { start: first[0], end: first[0] + Math.min(samples.sizes[0] ?? 0, MAX_FRONT) };
-    if (!front || !startsClean(await input.read(front, signal), shared)) return fault("entry");
+    const codec = shared.codec === "avc1" ? "avc" : "hevc";
+    if (!front || !resetsDecoder(await input.read(front, signal), codec, shared.record))
+      return fault("entry");
     config ??= shared.config;
     if (shared.config !== config) return fault("different");
     pictures += facts.pictures;
@@ -340,9 +342,4 @@ function readColors(content: Uint8Array): Colors | null {
 function writeColors({ values, full }: Colors, quicktime: boolean): Uint8Array {
   if (quicktime) return concatBytes([letters("nclc"), values]);
   return concatBytes([letters("nclx"), values, Uint8Array.of(full ? 0x80 : 0)]);
-}
-
-/** Returns whether a decoder discards all earlier pictures at an access unit. */
-export function startsClean(unit: Uint8Array, { codec, record }: SharedEntry): boolean {
-  return startsFresh(unit, codec === "avc1" ? "avc" : "hevc", record);
 }

@@ -125,7 +125,7 @@ export async function openPictures(
         const file = opener.open(part.input);
         const track = await trackOf(file, part);
         if (!track) throw errors.partsDamaged();
-        for await (const packet of copies(track, part.at, rehearsing)) {
+        for await (const packet of copyPackets(track, part.at, rehearsing)) {
           if (packet.timestamp <= before) throw errors.partsOverlap();
           if (packet.timestamp > latest) {
             yield* pending;
@@ -195,13 +195,13 @@ export async function readStart(source: ByteReader, signal: AbortSignal): Promis
  */
 export async function openSound(input: Input, from = 0, place = 0): Promise<CopiedSound> {
   const track: InputAudioTrack | null = (await input.getAudioTracks())[place] ?? null;
-  const sound = track && (await openedSound(track, from));
+  const sound = track && (await openSoundTrack(track, from));
   if (!sound) throw errors.soundMissing();
   return sound;
 }
 
 /** Opens an audio track as {@link openSound} does; null when its codec is unknown. */
-export async function openedSound(track: InputAudioTrack, from: number): Promise<CopiedSound | null> {
+export async function openSoundTrack(track: InputAudioTrack, from: number): Promise<CopiedSound | null> {
   const codec = await track.getCodec();
   const config = await track.getDecoderConfig();
   if (!codec || !config) return null;
@@ -213,7 +213,8 @@ export async function openedSound(track: InputAudioTrack, from: number): Promise
     delay,
     count: () => countPackets(track),
     // mediabunny's muxers (1.61) parse the bytes of AAC that has no description, as in transport streams.
-    packets: (rehearsing) => copies(track, -from, rehearsing && (codec !== "aac" || !!config.description)),
+    packets: (rehearsing) =>
+      copyPackets(track, -from, rehearsing && (codec !== "aac" || !!config.description)),
   };
 }
 
@@ -244,8 +245,8 @@ export async function countPackets(track: InputTrack): Promise<number> {
   return count;
 }
 
-/** Yields the packets of a track, `at` seconds later; zeros replace their bytes if they are `empty`. */
-export async function* copies(
+/** Yields the packets of a track, `at` seconds later, with zeros in place of their bytes if `empty` is true. */
+export async function* copyPackets(
   track: InputTrack,
   at: number,
   empty: boolean,
@@ -256,7 +257,7 @@ export async function* copies(
   }
 }
 
-/** Returns a packet at another time, in seconds; zeros replace the bytes of an `empty` one. */
+/** Returns a packet at another time, in seconds, with zeros in place of its bytes if `empty` is true. */
 export function copyPacket(
   packet: EncodedPacket,
   time: number,

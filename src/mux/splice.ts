@@ -12,13 +12,13 @@ import { type ParameterSets, PROFILES } from "../media/features/smart.ts";
 import {
   type CopiedRange,
   isBefore,
-  type SourceRange,
   type Splice,
   type SpliceRefusal,
   type SpliceRequest,
 } from "../media/features/splice-plan.ts";
+import type { PlannedPart, SourceRange } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
-import { startsFresh } from "../probe/codec-headers.ts";
+import { resetsDecoder } from "../probe/codec-headers.ts";
 import { openPackets } from "../probe/entries.ts";
 import { listsTracks, pictureTrack, soundTrack } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
@@ -36,11 +36,11 @@ import * as errors from "./errors.ts";
 import {
   type CopiedPictures,
   type CopiedSound,
-  copies,
   copyPacket,
+  copyPackets,
   countPackets,
   type Opener,
-  openedSound,
+  openSoundTrack,
 } from "./packets.ts";
 
 const FACTS_ONLY = { metadataOnly: true } as const;
@@ -73,7 +73,7 @@ async function readCopies(
 ): Promise<Splice | SpliceRefusal> {
   const parts: CopiedRange[] = [];
   for (const [part, range] of ranges.entries()) {
-    const key = await lastFresh(track, range.start);
+    const key = await lastReset(track, range.start);
     if (!key) return { fault: "entry", part };
     parts.push(await copyUntil(track, key, range));
   }
@@ -87,7 +87,7 @@ async function readGroups(
   const parts: (CopiedRange | null)[] = [];
   let sets: AvcSets | null = null;
   for (const range of ranges) {
-    const key = await firstFresh(track, range);
+    const key = await firstReset(track, range);
     parts.push(key && (await copyWithin(track, key, range)));
     if (key && track.isAvc)
       sets ??= track.description ? readAvcSets(track.description) : readInBandSets(key.data);
@@ -103,7 +103,7 @@ async function readGroups(
 
 const MAX_SET = 31;
 
-/** Returns what encoded pieces need to be decoded beside parameter sets; null where no encoder can write it. */
+/** Plans parameter sets for encoded pieces that do not collide with those of the source; null if no encoder can write them. */
 function planSets(sets: AvcSets): ParameterSets | null {
   const used = idsOf(sets);
   const id = Array.from({ length: MAX_SET }, (_, index) => index + 1).find(
@@ -130,7 +130,7 @@ interface SourceTrack {
   /** Seconds of a picture whose duration the container does not state. */
   frame: number;
   /** Returns whether a decoder discards all earlier pictures at a packet that is marked as a keyframe. */
-  isFresh(packet: EncodedPacket): Promise<boolean>;
+  isReset(packet: EncodedPacket): Promise<boolean>;
 }
 
 async function openTrack(input: Input, source: Source): Promise<SourceTrack | null> {
@@ -146,24 +146,24 @@ async function openTrack(input: Input, source: Source): Promise<SourceTrack | nu
     sink: new EncodedPacketSink(track),
     origin: Math.max(0, await input.getFirstTimestamp()),
     frame: 1 / (source.fps ?? DEFAULT_FPS),
-    isFresh: async (packet) =>
+    isReset: async (packet) =>
       codec === "avc" || codec === "hevc"
-        ? startsFresh(packet.data, codec, description)
+        ? resetsDecoder(packet.data, codec, description)
         : (await track.determinePacketType(packet)) === "key",
   };
 }
 
-// A source of open groups has no fresh start but its first, which would repeat most of it in each part.
+// A source with open groups of pictures can be entered only at its start, so each part would repeat most of it.
 const MAX_TRIES = 2;
 
-/** Returns the last packet at or before a time at which decoding can begin afresh; null when it is far, or there is none. */
-async function lastFresh(
-  { sink, origin, isFresh }: SourceTrack,
+/** Returns the last packet at or before a time that resets the decoder; null when it is far, or there is none. */
+async function lastReset(
+  { sink, origin, isReset }: SourceTrack,
   time: number,
 ): Promise<EncodedPacket | null> {
   let key = (await sink.getKeyPacket(origin + time + EPSILON_SECONDS)) ?? (await firstKey(sink));
   for (let tries = MAX_TRIES; key && tries > 0; tries--) {
-    if (await isFresh(key)) return key.timestamp >= origin - EPSILON_SECONDS ? key : null;
+    if (await isReset(key)) return key.timestamp >= origin - EPSILON_SECONDS ? key : null;
     key = await sink.getKeyPacket(key.timestamp - EPSILON_SECONDS);
   }
   return null;
@@ -174,19 +174,19 @@ async function firstKey(sink: EncodedPacketSink, options: PacketRetrievalOptions
   return first && first.type !== "key" ? sink.getNextKeyPacket(first, options) : first;
 }
 
-/** Returns the first packet within a range at which decoding can begin afresh; null for none. */
-async function firstFresh(
-  { sink, origin, isFresh }: SourceTrack,
+/** Returns the first packet within a range that resets the decoder; null for none. */
+async function firstReset(
+  { sink, origin, isReset }: SourceTrack,
   { start, end }: SourceRange,
 ): Promise<EncodedPacket | null> {
   const before = await sink.getKeyPacket(origin + start + EPSILON_SECONDS);
   let key = before ?? (await firstKey(sink));
   for (; key && key.timestamp < origin + end; key = await sink.getNextKeyPacket(key))
-    if (!isBefore(key.timestamp - origin, start) && (await isFresh(key))) return key;
+    if (!isBefore(key.timestamp - origin, start) && (await isReset(key))) return key;
   return null;
 }
 
-/** Returns the packets from a keyframe on of which no picture is shown after a range; null for none. */
+/** Returns the packets from a keyframe up to the last cut before which all pictures begin within a range; null for none. */
 async function copyWithin(
   track: SourceTrack,
   key: EncodedPacket,
@@ -194,7 +194,7 @@ async function copyWithin(
 ): Promise<CopiedRange | null> {
   let last: Cut | null = null;
   for await (const cut of cutsAfter(track, key)) {
-    if (!isBefore(cut.shown - track.origin, end)) break;
+    if (!isBefore(cut.lastStart - track.origin, end)) break;
     last = cut;
   }
   if (!last) return null;
@@ -208,7 +208,7 @@ async function copyUntil(
   key: EncodedPacket,
   { start, end }: SourceRange,
 ): Promise<CopiedRange> {
-  let cut: Cut = { time: key.timestamp, shown: key.timestamp, pictures: 0 };
+  let cut: Cut = { time: key.timestamp, lastStart: key.timestamp, pictures: 0 };
   for await (cut of cutsAfter(track, key)) if (!isBefore(cut.time - track.origin, end)) break;
   return rangeOf(track, key, cut, start);
 }
@@ -225,12 +225,12 @@ async function rangeOf(
   return { start: isFirst ? start : own, end: roundTime(cut.time - origin), pictures: cut.pictures };
 }
 
-/** A time up to which all pictures are decoded before all later ones. */
+/** A time such that all earlier pictures are decoded before all later ones. */
 interface Cut {
   time: number;
   /** Start of the last picture before it. */
-  shown: number;
-  /** The number of packets up to there. */
+  lastStart: number;
+  /** The number of packets before it. */
   pictures: number;
   /** Whether the track ends there. */
   isEnd?: true;
@@ -239,20 +239,20 @@ interface Cut {
 // H.264 and H.265 reorder at most 16 pictures, which may have two fields each.
 const MAX_REORDER = 33;
 
-/** Yields the cuts after a keyframe, and at last the end of the track. */
+/** Yields the cuts after a keyframe, and finally the end of the track. */
 async function* cutsAfter({ sink, frame }: SourceTrack, key: EncodedPacket): AsyncGenerator<Cut, void> {
   const pending: EncodedPacket[] = [];
-  let [pictures, shown, end] = [0, Number.NEGATIVE_INFINITY, key.timestamp];
+  let [pictures, lastStart, end] = [0, Number.NEGATIVE_INFINITY, key.timestamp];
   function* next() {
     const [packet] = pending;
     if (!packet) return;
-    if (pictures > 0 && packet.timestamp > shown) {
+    if (pictures > 0 && packet.timestamp > lastStart) {
       const time = Math.min(...pending.map(({ timestamp }) => timestamp));
-      if (time > shown) yield { time, shown, pictures };
+      if (time > lastStart) yield { time, lastStart, pictures };
     }
     pending.shift();
     pictures++;
-    shown = Math.max(shown, packet.timestamp);
+    lastStart = Math.max(lastStart, packet.timestamp);
     end = Math.max(end, packet.timestamp + (packet.duration || frame));
   }
   for await (const packet of packetsFrom(sink, key, FACTS_ONLY)) {
@@ -260,10 +260,10 @@ async function* cutsAfter({ sink, frame }: SourceTrack, key: EncodedPacket): Asy
     if (pending.length > MAX_REORDER) yield* next();
   }
   while (pending.length > 0) yield* next();
-  yield { time: end, shown, pictures, isEnd: true };
+  yield { time: end, lastStart, pictures, isEnd: true };
 }
 
-/** Yields the packets from a keyframe on, without those that are shown before it and may refer to earlier ones. */
+/** Yields the packets from a keyframe on, without its leading pictures, which may refer to earlier ones. */
 async function* packetsFrom(
   sink: EncodedPacketSink,
   key: EncodedPacket,
@@ -280,18 +280,13 @@ export interface SplicePiece {
   from: CopiedRange | ByteReader;
 }
 
-/** The sound of a range of the source, and its start in the output, in seconds. */
-export interface SoundPart extends SourceRange {
-  at: number;
-}
-
 /** The source of a file whose packets are copied range by range. */
 export interface SpliceOptions {
   source: Source;
   reader: ByteReader;
   pieces: readonly SplicePiece[];
   /** The parts whose sound is copied; absent when it is encoded or left out. */
-  sound?: { track: number; parts: readonly SoundPart[] };
+  sound?: { track: number; parts: readonly PlannedPart[] };
   format: string;
   signal: AbortSignal;
 }
@@ -303,7 +298,7 @@ export interface OpenSplice {
   /** The copied sound; null for none. */
   sound: CopiedSound | null;
   /** Seconds of sound that each part has received so far. */
-  heard: readonly number[];
+  soundSeconds: readonly number[];
   close(): void;
 }
 
@@ -313,11 +308,11 @@ export async function openSplice(options: SpliceOptions): Promise<OpenSplice> {
   const input = await openPackets(reader, source, signal);
   const track = input && (await openTrack(input, source));
   if (!input || !track) throw errors.sourceDamaged({ cause: null });
-  const heard: number[] = [];
+  const soundSeconds: number[] = [];
   return {
     pictures: (opener, delay) => openPieces(track, options, opener, delay),
-    sound: options.sound ? await openParts(input, track.origin, options, heard) : null,
-    heard,
+    sound: options.sound ? await openParts(input, track.origin, options, soundSeconds) : null,
+    soundSeconds,
     close: () => input.dispose(),
   };
 }
@@ -332,14 +327,14 @@ async function openPieces(
   const codec = await track.getCodec();
   const config = await track.getDecoderConfig();
   if (!codec || !config) throw errors.noPictures();
-  const isPure = description !== null && !pieces.some(({ from }) => "read" in from);
-  const own = isAvc && !isPure ? await ownSets(source, pieces) : null;
+  const keepsConfig = description !== null && !pieces.some(({ from }) => "read" in from);
+  const own = isAvc && !keepsConfig ? await ownSets(source, pieces) : null;
   const sets = own && [own, ...(await encodedSets(pieces, opener))];
-  const isBare = description === null && (codec === "avc" || codec === "hevc");
-  const withUnit = (packet: EncodedPacket) =>
+  const isAnnexB = description === null && (codec === "avc" || codec === "hevc");
+  const withSizes = (packet: EncodedPacket) =>
     own && !description ? packet.clone({ data: toSizedUnit(packet.data, own) }) : packet;
   async function* copyRange({ start, end, pictures }: CopiedRange, at: number, rehearsing: boolean) {
-    const empty = rehearsing && !isBare;
+    const empty = rehearsing && !isAnnexB;
     const options = empty ? FACTS_ONLY : {};
     const before = await sink.getKeyPacket(origin + start + EPSILON_SECONDS, options);
     const key = before ?? (await firstKey(sink, options));
@@ -348,7 +343,7 @@ async function openPieces(
     for await (const packet of packetsFrom(sink, key, options)) {
       const time = packet.timestamp - origin - start;
       const duration = Math.min(packet.duration, Math.max(0, end - start - time));
-      yield copyPacket(withUnit(packet), time + at, empty, duration);
+      yield copyPacket(withSizes(packet), time + at, empty, duration);
       if (--remaining === 0) return;
     }
     throw errors.partsDamaged();
@@ -362,7 +357,7 @@ async function openPieces(
       let count = 0;
       for (const { from } of pieces) {
         if (!("read" in from)) count += from.pictures;
-        else count += (await openedEncode(from, opener, countPackets)) ?? 0;
+        else count += (await withEncodedTrack(from, opener, countPackets)) ?? 0;
       }
       return count;
     },
@@ -374,7 +369,7 @@ async function openPieces(
         }
         const file = opener.open(from);
         const encoded = await file.getPrimaryVideoTrack();
-        if (encoded) yield* copies(encoded, at + delay, rehearsing);
+        if (encoded) yield* copyPackets(encoded, at + delay, rehearsing);
         opener.release(file);
       }
     },
@@ -397,7 +392,7 @@ async function encodedSets(pieces: readonly SplicePiece[], opener: Opener): Prom
   const all: AvcSets[] = [];
   for (const { from } of pieces) {
     if (!("read" in from)) continue;
-    const config = await openedEncode(from, opener, (track) => track.getDecoderConfig());
+    const config = await withEncodedTrack(from, opener, (track) => track.getDecoderConfig());
     const sets = config?.description && readAvcSets(bytesOf(config.description));
     if (!config) continue;
     if (!sets) throw errors.encodingsDiffer();
@@ -409,7 +404,7 @@ async function encodedSets(pieces: readonly SplicePiece[], opener: Opener): Prom
   return all.slice(0, 1);
 }
 
-async function openedEncode<T>(
+async function withEncodedTrack<T>(
   reader: ByteReader,
   opener: Opener,
   use: (track: InputVideoTrack) => Promise<T>,
@@ -431,29 +426,30 @@ async function openParts(
   input: Input,
   origin: number,
   { source, sound: { track: place, parts } = { track: 0, parts: [] }, format }: SpliceOptions,
-  heard: number[],
+  soundSeconds: number[],
 ): Promise<CopiedSound> {
   const track = await soundTrack(input, source, place);
-  const opened = track && (await openedSound(track, 0));
-  if (!track || !opened) throw errors.soundMissing();
+  const copiedSound = track && (await openSoundTrack(track, 0));
+  if (!track || !copiedSound) throw errors.soundMissing();
   const sink = new EncodedPacketSink(track);
   const last = parts.length - 1;
-  // An edit list hides the packet before the first one, with which decoders begin.
-  const primes = isIsobmff(format) && opened.delay === 0;
+  // Decoders start with the packet before the first one, which an edit list hides.
+  const primes = isIsobmff(format) && copiedSound.delay === 0;
   /** Returns the packet of a part that is nearest to `goal` seconds of the output; null when there is none. */
   async function nearest(goal: number, shift: number, options: PacketRetrievalOptions) {
     const packet = await sink.getPacket(goal - shift + TINY, options);
     const next = packet ? await sink.getNextPacket(packet, options) : await sink.getFirstPacket(options);
-    const off = (each: EncodedPacket) => Math.abs(each.timestamp + shift - goal);
-    return packet && (!next || off(packet) <= off(next)) ? packet : next;
+    const distance = (each: EncodedPacket) => Math.abs(each.timestamp + shift - goal);
+    return packet && (!next || distance(packet) <= distance(next)) ? packet : next;
   }
-  async function primed(goal: number, shift: number, options: PacketRetrievalOptions) {
+  async function primingPacket(goal: number, shift: number, options: PacketRetrievalOptions) {
     const packet = await sink.getPacket(goal - shift + TINY, options);
     if (!packet) return sink.getFirstPacket(options);
     return (await sink.getPacket(packet.timestamp - TINY, options)) ?? packet;
   }
   async function* copyParts(rehearsing: boolean) {
-    const empty = rehearsing && (opened?.codec !== "aac" || opened.config.description !== undefined);
+    const empty =
+      rehearsing && (copiedSound?.codec !== "aac" || copiedSound.config.description !== undefined);
     const options = empty ? FACTS_ONLY : {};
     let clock: number | null = null;
     for (const [index, { start, end, at }] of parts.entries()) {
@@ -461,13 +457,15 @@ async function openParts(
       const shift = at - start - origin;
       const goal: number = clock ?? at;
       let packet: EncodedPacket | null =
-        clock === null && primes ? await primed(goal, shift, options) : await nearest(goal, shift, options);
+        clock === null && primes
+          ? await primingPacket(goal, shift, options)
+          : await nearest(goal, shift, options);
       if (clock === null && primes && packet) clock = packet.timestamp + shift;
       // Sound that ended before the part, or begins after its start, keeps its own time.
-      const off: number = packet ? goal - shift - packet.timestamp : 0;
-      const joins = clock !== null && index > 0 && Math.abs(off) <= MAX_MOVE_SECONDS;
-      const move = joins ? shift + off : shift;
-      heard[index] = 0;
+      const offset: number = packet ? goal - shift - packet.timestamp : 0;
+      const joins = clock !== null && index > 0 && Math.abs(offset) <= MAX_MOVE_SECONDS;
+      const move = joins ? shift + offset : shift;
+      soundSeconds[index] = 0;
       for (let next: EncodedPacket | null; packet; packet = next) {
         next = await sink.getNextPacket(packet, options);
         // mediabunny (1.61) does not know the duration of the last packet of a cluster.
@@ -478,12 +476,13 @@ async function openParts(
         if (begin < (clock === null ? -TINY : clock - length / 2)) continue;
         yield copyPacket(packet, begin, empty, length);
         clock = begin + length;
-        heard[index] = (heard[index] ?? 0) + Math.max(0, Math.min(clock, until) - Math.max(begin, at));
+        soundSeconds[index] =
+          (soundSeconds[index] ?? 0) + Math.max(0, Math.min(clock, until) - Math.max(begin, at));
       }
     }
   }
   return {
-    ...opened,
+    ...copiedSound,
     async count() {
       let count = 0;
       for await (const _ of copyParts(true)) count++;

@@ -42,8 +42,8 @@ export interface StitchOptions {
   ofSource?: boolean;
   /** The source whose packets are copied range by range, instead of `video`. */
   splice?: SpliceOptions | undefined;
-  /** Receives the seconds of copied sound of each part, when all is written. */
-  onHeard?: ((heard: readonly number[]) => void) | undefined;
+  /** Receives the seconds of copied sound of each part after all packets are written. */
+  onSound?: ((seconds: readonly number[]) => void) | undefined;
   /** Ticks per second, when joining the pictures of sources. */
   ticks?: number | undefined;
   /** Tags and cover; the parts have none. */
@@ -160,7 +160,7 @@ async function mux(
     await addSound(Number.POSITIVE_INFINITY);
     soundSource?.close();
     await output.finalize();
-    if (splice) options.onHeard?.(splice.heard);
+    if (splice) options.onSound?.(splice.soundSeconds);
   } catch (thrown) {
     await output.cancel().catch(() => {});
     throw thrown;

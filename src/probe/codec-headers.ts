@@ -150,7 +150,7 @@ interface Bits {
   over(): boolean;
 }
 
-/** Reads the bits of a header, the highest of each byte first. */
+/** Creates a reader of a header's bits, which takes the most significant of each byte first. */
 export function createBits(bytes: Uint8Array): Bits {
   let at = 0;
   const take = (count: number) => {
@@ -203,7 +203,7 @@ const SLICES = {
  * it may mark an open group, whose pictures refer to earlier ones or continue their order count. `description` is the decoder
  * configuration record; null means that the unit has start codes (Annex B).
  */
-export function startsFresh(
+export function resetsDecoder(
   unit: Uint8Array,
   codec: keyof typeof SLICES,
   description: Uint8Array | null,

@@ -49,8 +49,8 @@ export async function readColors(
   try {
     const { icc, space = null, hasGainMap = false } = await findColors(file);
     const embedded = icc && (await icc());
-    const stated = embedded ? profileOf(embedded, isGray) : icc ? null : space;
-    const profile = stated && isUsable(stated) ? stated : icc ? { ignored: true as const } : null;
+    const candidate = embedded ? profileOf(embedded, isGray) : icc ? null : space;
+    const profile = candidate && isUsable(candidate) ? candidate : icc ? { ignored: true as const } : null;
     return {
       ...(profile && !isSrgb(profile) && { color_profile: profile }),
       ...(hasGainMap && { gain_map: true }),

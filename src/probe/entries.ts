@@ -168,7 +168,7 @@ function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {
 const BLOCK = 256 * KIB;
 const CACHED_BLOCKS = 8;
 
-// A read has a few calls for each packet, and a film of ten hours has two million pictures.
+// mediabunny reads a few times per packet, and a film of ten hours has two million pictures.
 const PACKET_BOUNDS: ProbeBounds = {
   reads: 50_000_000,
   blocks: Number.POSITIVE_INFINITY,
@@ -176,8 +176,8 @@ const PACKET_BOUNDS: ProbeBounds = {
 };
 
 /**
- * Opens a source to read its packets one by one, within bounds that stop an endless loop over a damaged file; null when it cannot be read
- * so. Dispose of the result.
+ * Opens a source to read its packets one by one, within bounds that stop an endless loop over a damaged file; null when mediabunny cannot
+ * read it. Dispose of the result.
  */
 export async function openPackets(
   reader: ByteReader,

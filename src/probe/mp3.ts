@@ -1,7 +1,7 @@
 import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import { COVER_CODECS, MAX_TAG_TEXT, readTags } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { KIB, viewOf } from "../util/bytes.ts";
+import { KIB, sevenBits, viewOf } from "../util/bytes.ts";
 import { inflate } from "../util/inflate.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 
@@ -314,10 +314,6 @@ function latin(bytes: Uint8Array): string {
 
 function number(bytes: Uint8Array): number {
   return bytes.reduce((value, byte) => value * 256 + byte, 0);
-}
-
-function sevenBits(bytes: Uint8Array, at: number): number {
-  return bytes.subarray(at, at + 4).reduce((value, byte) => value * 128 + (byte & 0x7f), 0);
 }
 
 /** Genres by ID3v1 number, with the Winamp extensions. */

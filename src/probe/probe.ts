@@ -67,7 +67,7 @@ export async function probeMedia(
   if (complete && !complete.implicit) return finish(complete.source);
   await checkPicture(readable, head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
-  // ffprobe takes a small JPEG that another one follows, such as a gain map, for a video.
+  // ffprobe mistakes a small JPEG for a video if another one, such as a gain map, follows it.
   const readReport = async () => (await readStill(readable, signal)) ?? ffprobe(readable, signal);
   const report = await readReport().catch((thrown) => {
     signal.throwIfAborted();

@@ -104,7 +104,7 @@ export function applyToTask(task: Task, event: RunEvent, now: number): Task {
   }
 }
 
-/** How a task ended that another task waits for. */
+/** The way in which an awaited task ended. */
 export type TaskEnd = "succeeded" | "failed" | "cancelled" | "deleted";
 
 /** The end of a wait: the input, or how the task that should have produced it ended. */

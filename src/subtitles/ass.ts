@@ -101,7 +101,7 @@ export interface AssStyle {
   font: string;
   /** Level of white, from 0 to 1. */
   white: number;
-  /** Splits a text of a size into stretches of its fonts; by default it has the font of the style. */
+  /** Splits a text of a size into runs of one font each; by default, all of it has the font of the style. */
   split?(text: string, size: number): readonly ScriptRun[];
 }
 
@@ -181,7 +181,7 @@ function writeScript(
   ].join("\n");
 }
 
-/** A stretch of text in a font, and its size as a script counts it. */
+/** A run of text in one font, with the size that the script states. */
 export interface ScriptRun {
   text: string;
   font: string;
@@ -192,8 +192,7 @@ export interface ScriptRun {
 export interface ScriptText {
   runs: readonly ScriptRun[];
   size: number;
-  /** Whether it has a box. */
-  boxed: boolean;
+  hasBox: boolean;
   /** Share of the free space to its left and above it. */
   anchor: readonly [x: number, y: number];
   margins: readonly [left: number, right: number, vertical: number];
@@ -202,23 +201,23 @@ export interface ScriptText {
 // Distance of a box from its letters, as a share of their size.
 const PADDING = 0.2;
 
-/** Writes texts as ASS, in white: the box of each and its letters are shown alone for a second, one after the other. */
+/** Writes texts as ASS, in white: the box and then the letters of each are shown alone for a second. */
 export function writeTexts(
   texts: readonly ScriptText[],
   { width, height }: Pick<AssStyle, "width" | "height">,
 ): string {
-  const layers = texts.flatMap((text) => (text.boxed ? [text, { ...text, boxed: false }] : [text]));
-  const styles = layers.map(({ runs: [first], size, boxed, anchor: [x, y], margins }, at) => {
-    const letters = boxed ? CLEAR : OPAQUE;
+  const layers = texts.flatMap((text) => (text.hasBox ? [text, { ...text, hasBox: false }] : [text]));
+  const styles = layers.map(({ runs: [first], size, hasBox, anchor: [x, y], margins }, at) => {
+    const letters = hasBox ? CLEAR : OPAQUE;
     return [
       `T${at}`,
       first?.font,
       first?.size.toFixed(2),
-      ...[letters, letters, CLEAR, boxed ? OPAQUE : CLEAR],
+      ...[letters, letters, CLEAR, hasBox ? OPAQUE : CLEAR],
       ...[0, 0, 0, 0, 100, 100, 0, 0],
-      boxed ? BOXED : OUTLINED,
+      hasBox ? BOXED : OUTLINED,
       0,
-      boxed ? (size * PADDING).toFixed(2) : 0,
+      hasBox ? (size * PADDING).toFixed(2) : 0,
       7 - 6 * y + 2 * x,
       ...margins,
       BY_FIRST_LETTER,
@@ -231,14 +230,14 @@ export function writeTexts(
   return writeScript({ width, height }, styles, events);
 }
 
-/** Writes stretches of text, each with its font and size unless they are those of the style. */
+/** Writes runs of text, with overrides where their font differs from that of the style. */
 function writeRuns(runs: readonly ScriptRun[], style: Omit<ScriptRun, "text"> | undefined): string {
-  let now = style;
+  let current = style;
   return runs
     .map((run) => {
       const text = escapeText(run.text);
-      if (run.font === now?.font) return text;
-      now = run;
+      if (run.font === current?.font) return text;
+      current = run;
       return `{\\fn${run.font}\\fs${run.size.toFixed(2)}}${text}`;
     })
     .join("");
@@ -263,12 +262,12 @@ function alignment(settings: string): number {
 const SIDES: Readonly<Record<string, number>> = { left: 0, start: 0, right: 2, end: 2 };
 
 function writeText(marked: string, split: (text: string) => readonly ScriptRun[], font: string): string {
-  let now = { font, size: 0 };
+  let style = { font, size: 0 };
   return readMarkup(marked)
     .map((run) => {
       const runs = split(run.text);
-      const text = writeRuns(runs, now);
-      now = runs.at(-1) ?? now;
+      const text = writeRuns(runs, style);
+      style = runs.at(-1) ?? style;
       return writeRun(run, text);
     })
     .join("");

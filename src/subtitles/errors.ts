@@ -14,11 +14,10 @@ export const tooMuchText = ({ cues, bytes }: { cues: number; bytes: number }) =>
     "input_too_large",
     `An output can hold ${cues.toLocaleString("en")} cues and ${bytes / MIB} MiB of text, in all of its tracks.`,
   );
-export const largeBlock = () => new RangeError("The text is too long.");
 export const fontLettersUnlisted = () => new RangeError("The font has no table of all its letters.");
 export const fontTableMissing = ({ name }: { name: string }) =>
   new RangeError(`The font has no table ${name}.`);
 export const largeFont = ({ maxBytes }: { maxBytes: number }) =>
-  new MediaError("input_too_large", `Fonts can have at most ${maxBytes / MIB} MiB together.`);
+  new MediaError("input_too_large", `All fonts together can have at most ${maxBytes / MIB} MiB.`);
 export const notFont = () =>
-  new MediaError("input_unsupported", "The file must be a TrueType or OpenType font that is not compressed.");
+  new MediaError("input_unsupported", "The file must be an uncompressed TrueType or OpenType font.");

@@ -33,7 +33,7 @@ function readGroups(view: DataView, subtable: number): HasLetter {
   });
 }
 
-// The last segment ends the list, and has no letter.
+// The last segment only marks the end of the list.
 function readSegments(view: DataView, subtable: number): HasLetter {
   const count = view.getUint16(subtable + 6) >> 1;
   const [ends, starts] = [subtable + 14, subtable + 16 + count * 2];
@@ -60,7 +60,7 @@ function inRanges(
   };
 }
 
-// OpenType 1.9: the height of a Windows line, by which a script counts sizes (libass 0.17).
+// OpenType 1.9: the height of a line on Windows, which is the unit of a script's font size (libass 0.17).
 function readLineHeight(view: DataView): number {
   const [metrics, head] = [findTable(view, "OS/2"), findTable(view, "head")];
   const height = view.getUint16(metrics + 74) + view.getUint16(metrics + 76);
@@ -75,7 +75,7 @@ const PLAIN_NAME = /^[^,{}\\@\p{Cc}][^,{}\\\p{Cc}]{0,99}$/u;
 // A letter has two or four bytes.
 const MAX_NAME_BYTES = 400;
 
-// A script finds a font by its first family name for Windows.
+// A script names a font by its first family name for Windows.
 function readFamily(view: DataView): string {
   const table = findTable(view, "name");
   const strings = table + view.getUint16(table + 4);
@@ -92,7 +92,7 @@ function readFamily(view: DataView): string {
   throw errors.notFont();
 }
 
-/** A font that text is drawn with. */
+/** A font to draw text with. */
 export interface Font {
   bytes: Uint8Array;
   family: string;
@@ -101,7 +101,7 @@ export interface Font {
   hasLetter: HasLetter;
 }
 
-/** Reads a TrueType or OpenType font, of a collection the first. Throws `input_unsupported` for any other file. */
+/** Reads a TrueType or OpenType font, or the first of a collection. Throws `input_unsupported` for any other file. */
 export function readFont(bytes: Uint8Array): Font {
   const view = viewOf(bytes);
   try {
@@ -179,8 +179,8 @@ export function joinFonts(fonts: readonly Font[]): Uint8Array {
     end = start + bytes.length;
     return start;
   });
-  const joined = new Uint8Array(end);
-  const view = viewOf(joined);
+  const collection = new Uint8Array(end);
+  const view = viewOf(collection);
   view.setUint32(0, tagOf(COLLECTION));
   view.setUint32(4, 0x10000);
   view.setUint32(8, fonts.length);
@@ -191,14 +191,14 @@ export function joinFonts(fonts: readonly Font[]): Uint8Array {
     for (let table = 12; table < directory.length; table += 16)
       tables.setUint32(table + 8, tables.getUint32(table + 8) + start);
     view.setUint32(12 + index * 4, at);
-    joined.set(directory, at);
-    joined.set(fonts[index]?.bytes ?? [], start);
+    collection.set(directory, at);
+    collection.set(fonts[index]?.bytes ?? [], start);
     at += directory.length;
   }
-  return joined;
+  return collection;
 }
 
-/** A stretch of text in one font. */
+/** A run of text in one font. */
 export interface FontRun {
   text: string;
   font: Font;
@@ -207,7 +207,7 @@ export interface FontRun {
 // Marks, joiners, spaces, digits and punctuation stay with the letters before them.
 const COMMON = /[\p{M}\p{Cf}\p{P}\p{S}\p{N}\s]/u;
 
-/** Splits a text into stretches of the first font that has their letters; those that no font has get the first. */
+/** Splits a text into runs, each in the first font that has its letters; letters that no font has get the first font. */
 export function splitByFont(text: string, fonts: readonly Font[]): FontRun[] {
   const runs: FontRun[] = [];
   for (const letter of text) {

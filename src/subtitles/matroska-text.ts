@@ -11,11 +11,10 @@ import {
   TRACK_TYPES,
 } from "../probe/ebml.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { readAll } from "../storage/storage.ts";
 import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
+import { inflate } from "../util/inflate.ts";
 import { readAssBlock } from "./ass.ts";
 import type { Cue } from "./cue.ts";
-import * as errors from "./errors.ts";
 import { readSubripText, readWebvttBlock, readWebvttText } from "./text-formats.ts";
 import { CUE_LIMITS, type CueBudget, type CueList, type CueReader, createCueList } from "./track.ts";
 
@@ -40,8 +39,8 @@ const MAX_OPEN_MS = 10_000;
 interface TextEntry {
   stream: number;
   read: (typeof READERS)[string];
-  /** Decompresses a block. */
-  expand(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Decompresses a block; null for damaged data, and for too much of it. */
+  expand(bytes: Uint8Array): Promise<Uint8Array | null>;
   list: CueList;
   /** Cues without a stated duration. */
   openEnded: Set<Cue>;
@@ -112,7 +111,7 @@ async function addCue(
   { duration, bytes, more }: Block,
 ): Promise<void> {
   const decoder = new TextDecoder();
-  const text = await expand(bytes).catch(() => null);
+  const text = await expand(bytes);
   const size = (text ?? bytes).length + more.length;
   const cue = text && read(decoder.decode(text).replace(/\0+$/, ""), decoder.decode(more));
   list.add(time, cue, size);
@@ -183,22 +182,9 @@ function readEncoding(encodings: Uint8Array | null): TextEntry["expand"] | null 
   // Scope 2 covers only the track's private data.
   if ((contentOf(encoding, EBML.encoding_scope) ?? Uint8Array.of(1))[0] === 2) return async (bytes) => bytes;
   const algorithm = field(compression, EBML.compression_algorithm);
-  if (algorithm === ALGORITHMS.zlib) return inflate;
+  if (algorithm === ALGORITHMS.zlib) return (bytes) => inflate(bytes, MAX_BLOCK);
   const prefix = contentOf(compression, EBML.compression_settings) ?? new Uint8Array();
   return algorithm === ALGORITHMS.stripping ? async (bytes) => concatBytes([prefix, bytes]) : null;
-}
-
-async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
-  const body = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
-  let remaining: number = MAX_BLOCK;
-  const bounded = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, controller) {
-      remaining -= piece.length;
-      if (remaining < 0) controller.error(errors.largeBlock());
-      else controller.enqueue(piece);
-    },
-  });
-  return readAll(body.pipeThrough(bounded));
 }
 
 interface Block {

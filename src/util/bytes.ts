@@ -30,6 +30,16 @@ export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView
   return new DataView(buffer, byteOffset, byteLength);
 }
 
+/** Returns whether two arrays have the same bytes. */
+export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** Reads an integer of 28 bits, seven in each of four bytes, big-endian. */
+export function sevenBits(bytes: Uint8Array, at: number): number {
+  return bytes.subarray(at, at + 4).reduce((value, byte) => value * 128 + (byte & 0x7f), 0);
+}
+
 /** Reads an unsigned integer of 24 bits, little-endian. */
 export function uint24(view: DataView, at: number): number {
   return view.getUint16(at, true) | (view.getUint8(at + 2) << 16);

@@ -8,7 +8,7 @@ import { frameHead } from "../../src/encoders/wire-frame.ts";
 import { FEATURES } from "../../src/media/features.ts";
 import type { VideoEncode } from "../../src/media/ffmpeg/picture-graph.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
-import { COMPILED } from "../../worker/local/supervisor.ts";
+import { COMPILE_CACHE } from "../../worker/local/supervisor.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -230,7 +230,7 @@ test.for([
   for (const HOST of ["0.0.0.0", "::", "192.0.2.1"])
     expect(() => parseSettings({ HOST, ...env })).toThrow(reason(HOST));
   const run = promisify(execFile)(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, PORT: "0", HOST: "0.0.0.0", ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, PORT: "0", HOST: "0.0.0.0", ...env },
   });
   await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr: `error: ${reason("0.0.0.0")}\n` });
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/encoders/native/native-wire.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
-import { COMPILED } from "../../worker/local/supervisor.ts";
+import { COMPILE_CACHE } from "../../worker/local/supervisor.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type Sink, startSink } from "../fixtures/sink.ts";
 import { createPlan } from "../plan/strict-plan.ts";
@@ -54,7 +54,7 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
   const child = fork(main, [], {
     execArgv: [],
     stdio: ["ignore", "pipe", "inherit", "ipc"],
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, PORT: "0", TMPDIR: home, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, PORT: "0", TMPDIR: home, ...env },
   });
   let output = "";
   child.stdout?.on("data", (bytes) => {

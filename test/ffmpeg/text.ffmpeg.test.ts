@@ -8,7 +8,7 @@ import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { TextOption } from "../../src/media/option-shapes.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
-import { drawnTexts } from "../../src/runs/steps/burn.ts";
+import { writeTextScript } from "../../src/runs/steps/burn.ts";
 import { readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
@@ -54,7 +54,7 @@ async function draw<K extends "video" | "image" | "animation">(
   const planned = plan.image?.text ?? (plan.video?.mode === "encode" ? plan.video.text : undefined);
   const font = new Uint8Array(await readFile(FONT));
   const home = await mkdtemp(join(folder, "job-"));
-  const files = [drawnTexts(text, planned ?? { width: 0, height: 0 }, [readFont(font)]), font];
+  const files = [writeTextScript(text, planned ?? { width: 0, height: 0 }, [readFont(font)]), font];
   const paths = files.map((_, at) => join(home, `further-${at}`, "input"));
   for (const [at, path] of paths.entries()) {
     await mkdir(dirname(path));

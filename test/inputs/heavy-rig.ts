@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../../src/runs/task.ts";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
-import { COMPILED } from "../../worker/local/supervisor.ts";
+import { COMPILE_CACHE } from "../../worker/local/supervisor.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { storedBytes } from "../fixtures/stored-media.ts";
@@ -62,7 +62,7 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       env: {
         PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: COMPILED,
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
         NATIVE_ENCODER_TOKEN: HEAVY_TOKEN,
         TMPDIR: home,
         ...env,

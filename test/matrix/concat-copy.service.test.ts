@@ -2,7 +2,8 @@ import { appendFile, copyFile, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { canJoinByCopy } from "../../src/media/features/concat-plan.ts";
 import type { Source } from "../../src/media/source.ts";
-import { readCopyJoin, startsClean } from "../../src/mux/join-mp4.ts";
+import { readCopyJoin } from "../../src/mux/join-mp4.ts";
+import { resetsDecoder } from "../../src/probe/codec-headers.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
@@ -217,16 +218,15 @@ test("a part whose last picture lasts no time is not joined: the next would begi
   expect(await joint()).toEqual({ fault: "cut", input: 0 });
 });
 
-test("a picture that forgets no earlier ones is no start of a part", async () => {
+test("only a picture at which a decoder discards all earlier ones starts a part", async () => {
   const record = Uint8Array.of(1, 100, 0, 10, 255);
-  const shared = { entry: record, config: "", codec: "avc1", record } as const;
   const unit = (...types: number[]) => Uint8Array.from(types.flatMap((type) => [0, 0, 0, 2, type, 0]));
-  expect(startsClean(unit(9, 6, 0x65), shared)).toBe(true);
+  expect(resetsDecoder(unit(9, 6, 0x65), "avc", record)).toBe(true);
   // A recovery point of an open group.
-  expect(startsClean(unit(9, 6, 0x41), shared)).toBe(false);
-  const h265 = { ...shared, codec: "hvc1", record: new Uint8Array(23).fill(255) } as const;
-  expect(startsClean(unit(70, 19 << 1), h265)).toBe(true);
-  expect(startsClean(unit(70, 21 << 1), h265)).toBe(false);
+  expect(resetsDecoder(unit(9, 6, 0x41), "avc", record)).toBe(false);
+  const h265 = new Uint8Array(23).fill(255);
+  expect(resetsDecoder(unit(70, 19 << 1), "hevc", h265)).toBe(true);
+  expect(resetsDecoder(unit(70, 21 << 1), "hevc", h265)).toBe(false);
 });
 
 // Cuts between keyframes with ffmpeg, whose edit list hides the pictures before the cut.

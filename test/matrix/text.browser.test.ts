@@ -270,7 +270,7 @@ test("a file that is not a font and an unknown family name are refused", LIMIT, 
   const file = await run({ text: [{ text: "a" }], fonts: [{ url: rig.serve(photo) }] });
   expect([file.error?.kind, file.error?.message]).toEqual([
     "input_unsupported",
-    "options.fonts.0.url: The file must be a TrueType or OpenType font that is not compressed.",
+    "options.fonts.0.url: The file must be an uncompressed TrueType or OpenType font.",
   ]);
   const family = await run({ text: [{ text: "a", font: "Times" }] });
   expect([family.error?.kind, family.error?.message]).toEqual([

@@ -181,7 +181,7 @@ test("wrong parts are refused by name", () => {
     "options.parts and options.concat cannot both be given.",
   );
   expect(() => createPlan(audioSource(), "audio", { parts, mode: "copy" })).toThrow(
-    'options.mode cannot be "copy": parts of sound alone are joined to the sample, which needs an encode; leave out mode.',
+    'options.mode cannot be "copy": parts of sound alone are joined at exact samples, which needs an encode; leave out mode.',
   );
   expect(() => createPlan(film, "video", { parts: [{ end: 2 }, { start: 10, end: 12 }] })).toThrow(
     "options.parts.1.start (10) must be before the end of the source (10 s).",

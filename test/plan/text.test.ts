@@ -6,7 +6,7 @@ import { placeText } from "../../src/media/features/text.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { describeRefusal } from "../../src/media/words.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { drawnTexts } from "../../src/runs/steps/burn.ts";
+import { writeTextScript } from "../../src/runs/steps/burn.ts";
 import { isLargerAtNoGain } from "../../src/runs/steps/step-work.ts";
 import { describeSettings } from "../../web/words/item-words.ts";
 import { imageSource, videoSource } from "./source.ts";
@@ -43,7 +43,7 @@ test("sizes and places follow the size of the output", () => {
   expect(placeText({ text: "a" }, size)).toEqual({
     text: "a",
     size: 43.2,
-    boxed: false,
+    hasBox: false,
     anchor: [0.5, 0.5],
     margins: [64, 64, 36],
   });
@@ -51,7 +51,7 @@ test("sizes and places follow the size of the output", () => {
   expect(placeText(placed, size)).toEqual({
     text: "a",
     size: 20,
-    boxed: true,
+    hasBox: true,
     anchor: [0, 0],
     margins: [320, 64, 10],
   });
@@ -116,7 +116,7 @@ test.for([
 test("letters that would fill the memory of a renderer are refused", () => {
   const font = { bytes: new Uint8Array(), family: "Any", lineHeight: 1, hasLetter: () => true };
   const draw = (text: string, size: number | string) =>
-    drawnTexts([{ text, size }], { width: 320, height: 240 }, [font]).length;
+    writeTextScript([{ text, size }], { width: 320, height: 240 }, [font]).length;
   expect(draw("A", "1000%")).toBeGreaterThan(0);
   expect(draw("A".repeat(500), "100%")).toBeGreaterThan(0);
   expect(() => draw("A".repeat(500), "200%")).toThrow(

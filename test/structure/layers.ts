@@ -23,7 +23,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/stores": { layers: ["src/media", "src/runs"], packages: ["zod", "idb"] },
   "src/probe": { layers: ["src/media", "src/runs"], packages: ["zod", "mediabunny"] },
   // Text of subtitles: its formats, and the tracks of files.
-  "src/subtitles": { layers: ["src/media", "src/runs", "src/probe", "src/storage"], packages: [] },
+  "src/subtitles": { layers: ["src/media", "src/runs", "src/probe"], packages: [] },
   // Writes, joins and edits containers.
   "src/mux": { layers: ["src/media", "src/runs", "src/probe", "src/subtitles"], packages: ["mediabunny"] },
   // Chunks wait in storage to be stitched; sources are opened as carefully as by the probe.

@@ -27,10 +27,10 @@ export function useSending(
   const sending = useSignal(false);
   const fault = useSignal<ServiceFault | null>(null);
   const form = useRef<HTMLFormElement | null>(null);
-  const at_field = fields.includes(fault.value?.param ?? "");
+  const isAtField = fields.includes(fault.value?.param ?? "");
   useEffect(() => {
-    if (fault.value && at_field) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [fault.value, at_field]);
+    if (fault.value && isAtField) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [fault.value, isAtField]);
 
   async function run(element: HTMLFormElement | null): Promise<void> {
     sending.value = true;
@@ -46,8 +46,8 @@ export function useSending(
 
   return {
     sending: sending.value,
-    fault: fault.value && !at_field ? fault.value.message : null,
-    at: (param) => (at_field && fault.value?.param === param ? spokenOf(fault.value) : null),
+    fault: fault.value && !isAtField ? fault.value.message : null,
+    at: (param) => (isAtField && fault.value?.param === param ? spokenOf(fault.value) : null),
     send(event) {
       event?.preventDefault();
       if (sending.value) return;

@@ -38,7 +38,11 @@ export interface AnyOptions extends Omit<AllOptions, "quality"> {
 }
 
 /** The kinds of output whose quality can be measured. */
-export const MEASURED: ReadonlySet<string> = new Set(["video", "image", "animation"] satisfies EncodeKind[]);
+export const MEASURABLE: ReadonlySet<string> = new Set([
+  "video",
+  "image",
+  "animation",
+] satisfies EncodeKind[]);
 
 /** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */
 export function kindsFor(source: Source): EncodeKind[] {
@@ -81,7 +85,7 @@ export function withKind(kind: EncodeKind, { options, kind: from, ...settings }:
       names.includes(name) &&
       !["format", "codec", "mode", "bitrate"].includes(name) &&
       suits(kind, from, name) &&
-      (value !== "auto" || name !== "quality" || MEASURED.has(kind)),
+      (value !== "auto" || name !== "quality" || MEASURABLE.has(kind)),
   );
   return {
     ...settings,

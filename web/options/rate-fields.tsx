@@ -6,7 +6,7 @@ import { optionControl } from "../../src/media/option-groups.ts";
 import { Field, NumberField, Segments } from "../ui/field.tsx";
 import { formatName } from "../words/names.ts";
 import { checkSettings } from "./check-settings.ts";
-import { bitrateBounds, formatOf, hasBitrate, MEASURED, withOptions } from "./choices.ts";
+import { bitrateBounds, formatOf, hasBitrate, MEASURABLE, withOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
 import * as strings from "./strings.ts";
 
@@ -114,10 +114,10 @@ function QualityField({ form, format }: { form: Form; format: string }) {
   );
 }
 
-const UNMEASURED: ReadonlySet<string> = new Set(["png", "gif"]);
+const UNMEASURABLE: ReadonlySet<string> = new Set(["png", "gif"]);
 
 function offersAuto(kind: string, format: string): boolean {
-  return MEASURED.has(kind) && !UNMEASURED.has(format);
+  return MEASURABLE.has(kind) && !UNMEASURABLE.has(format);
 }
 
 function defaultBytes(filesize: number | undefined): number {

@@ -3,12 +3,12 @@ import type { MediaInput } from "../../src/index.ts";
 import { within } from "../../src/util/async.ts";
 import * as strings from "../strings.ts";
 
-// A hidden tab presents no frame; nor, at times, does a seek to the frame that is already shown.
+// A hidden tab presents no frame, and a seek to the visible frame sometimes presents none either.
 const FRAME_MS = 2000;
 
 /**
- * Seeks a video by `seek`, and waits until it presents the new frame: `seeked` may fire while the previous one is still the one that
- * is drawn. Does not wait in a hidden tab, or for a video without pictures.
+ * Seeks a video by `seek`, and waits until it presents the new frame: `seeked` may fire while the previous one is still visible.
+ * Does not wait in a hidden tab, or for a video without pictures.
  */
 export async function presentFrame(video: HTMLVideoElement, seek: () => Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -81,7 +81,7 @@ export function creationHandler<T>(services: Services, creation: Creation<T>): H
 
 type InputServices = Pick<Services, "signer" | "outside" | "page_uploads">;
 
-/** Why a run needs a connection. */
+/** The reason that a run needs a connection. */
 export interface ConnectionNeed {
   /** Field of the request that needs it. */
   param: string;
@@ -109,8 +109,8 @@ export async function checkTaskAccess(
   prefix = "",
 ): Promise<ConnectionNeed | null> {
   const need = await checkInputs(request, { url: request.input, param: "input" }, project, services, prefix);
-  const default_only = need === null || need.connection_id !== undefined;
-  return default_only && request.output !== undefined ? outputNeed(prefix) : need;
+  const isDefaultOnly = need === null || need.connection_id !== undefined;
+  return isDefaultOnly && request.output !== undefined ? outputNeed(prefix) : need;
 }
 
 /** Returns the need of an S3 output. `prefix` is as for `checkTaskAccess`. */

@@ -104,15 +104,15 @@ async function orNull<T>(signal: AbortSignal, work: () => Promise<T | null>): Pr
   }
 }
 
-/** Returns whether a browser shows a source's pictures as they are: upright, and otherwise {@link isReadable}. */
+/** Returns whether a browser shows a source's pictures unchanged: {@link isReadable}, upright and not mirrored. */
 function isPlain(source: Source): boolean {
   const { rotation = 0, mirrored } = source;
   return rotation === 0 && !mirrored && isReadable(source);
 }
 
 /**
- * Returns whether a browser decodes a source's pictures right: progressive, with eight bits in limited range, and at the times of their
- * packets.
+ * Returns whether a browser decodes a source's pictures correctly: progressive, with eight bits in limited range, and at the times of
+ * their packets.
  */
 function isReadable(source: Source): boolean {
   const { kind, pixel_format, color, interlaced, has_alpha, restarted, edited } = source;

@@ -228,15 +228,15 @@ export async function stitchParts(
   });
   const joins = joinsByCopy(plan);
   const signal = AbortSignal.any([encoding.stopped, durable]);
-  let heard: readonly number[] = [];
+  let soundSeconds: readonly number[] = [];
   const body = stitch({
     format: plan.format as VideoFormat,
     video: joins ? await openSources(encoding) : await Promise.all(pictures.map(encoded)),
     audio: sound ? await open(sound) : null,
     ...(isSpliced(plan) && {
       splice: await spliceOf(encoding, pictures, signal),
-      onHeard: (seconds) => {
-        heard = seconds;
+      onSound: (seconds) => {
+        soundSeconds = seconds;
       },
     }),
     until: constant ? null : joins ? plan.duration : shownEnd(source, plan),
@@ -252,7 +252,7 @@ export async function stitchParts(
     : stitched;
   const contents = await countContents(await storageReader(storage, stored.key), signal);
   if (counts.pictures || counts.sound) checkOutput(counts, contents);
-  return { ...stored, files: 1, ...(isSpliced(plan) && { heard: [...heard] }) };
+  return { ...stored, files: 1, ...(isSpliced(plan) && { sound_seconds: [...soundSeconds] }) };
 }
 
 async function spliceOf(

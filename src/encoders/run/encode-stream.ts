@@ -20,6 +20,7 @@ import { AAC_FRAME, type Contents } from "../../mux/contents.ts";
 import type { Storage } from "../../runs/ports.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
 import type { SubtitleTrack } from "../../subtitles/track.ts";
+import { equalBytes } from "../../util/bytes.ts";
 import type { EncodedFile, Written, WrittenFile } from "../encoder.ts";
 import * as errors from "../errors.ts";
 import { type Counted, checkOutput, type Encoded, encodeCounted } from "./encode-chunk.ts";
@@ -365,14 +366,10 @@ function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint
   return runs.map((run) => {
     const bytes = inits.get(run.init ?? "");
     if (run.init === null || !bytes) return run;
-    const same = distinct.find((other) => equal(other.bytes, bytes));
+    const same = distinct.find((other) => equalBytes(other.bytes, bytes));
     if (!same) distinct.push({ name: run.init, bytes });
     return { ...run, init: same?.name ?? run.init };
   });
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
 // ffmpeg's master playlists state codecs and sizes correctly but only guess bitrates.

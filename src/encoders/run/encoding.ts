@@ -53,13 +53,13 @@ export interface OutputFiles {
   /** Indexes of the source's text streams that the plan includes but the output lacks; absent when there are none. */
   lost_subtitles?: number[];
   /** Seconds of copied sound of each part; absent unless ranges of the source are copied. */
-  heard?: number[];
+  sound_seconds?: number[];
 }
 
 export interface EncodeResult extends OutputFiles {
   /** Pictures and sound of the source and of the output; empty for stills. */
   counts: Counts;
-  /** The parts of the source that are copied; absent for none. */
+  /** The spans of the source in a copy in parts or a smart cut; absent for other outputs. */
   cuts?: Cuts;
   /** Present for the kind `waveform`. */
   waveform?: WaveformFacts;

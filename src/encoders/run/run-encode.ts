@@ -89,8 +89,10 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
     await storage.clear(run.work);
     return null;
   });
-  const { heard, ...stored } = files;
-  return heard ? { ...stored, ...splicedCounts(plan, counts, parts, heard) } : { ...stored, counts };
+  const { sound_seconds, ...stored } = files;
+  return sound_seconds
+    ? { ...stored, ...countSplice(plan, counts, parts, sound_seconds) }
+    : { ...stored, counts };
 }
 
 function countCopied({ pictures }: { pictures: number }): Counts {
@@ -98,17 +100,22 @@ function countCopied({ pictures }: { pictures: number }): Counts {
 }
 
 /** Returns the counts of a spliced output, as a whole and for each of its parts. */
-function splicedCounts(plan: Plan, all: Counts, parts: readonly EncodedPart[], heard: readonly number[]) {
+function countSplice(
+  plan: Plan,
+  all: Counts,
+  parts: readonly EncodedPart[],
+  soundSeconds: readonly number[],
+) {
   const round = (seconds: number) => Number(seconds.toFixed(3));
   const isCopied = plan.audio?.mode === "copy";
-  const seconds = round(heard.reduce((sum, each) => sum + each, 0));
+  const seconds = round(soundSeconds.reduce((sum, each) => sum + each, 0));
   const ranges = partsOf(plan);
   const cuts = ranges.map(({ start, end }, index) => ({
     start,
     end,
     pictures: 0,
     copied: 0,
-    ...(isCopied && { sound: round(heard[index] ?? 0) }),
+    ...(isCopied && { sound: round(soundSeconds[index] ?? 0) }),
   }));
   for (const { index, track, at = 0, copy } of plan.chunks) {
     const cut = cuts[ranges.findLastIndex((range) => range.at <= at + EPSILON_SECONDS)];

@@ -200,7 +200,7 @@ export function heapOf(
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }
 
-/** Returns the MiB of the fonts that a request names, of which the core copies each script's. */
+/** Returns the MiB of a request's own fonts, which the core copies once for each script. */
 function fontMemory({ further = [] }: Plan): number {
   const fonts = further.filter(({ role }) => role === "font");
   return fonts.reduce((sum, { size }) => sum + (size - BURN_FONT.size) / MIB, 0);

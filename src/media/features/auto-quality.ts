@@ -6,9 +6,8 @@ import { feature } from "../feature.ts";
 export const auto_quality = feature({
   options: {},
   fields: {
-    /** Whether the rate is measured. */
     measured: z.literal(true).exactOptional(),
-    /** The rate at times of the source in seconds, ascending, from which chunks take theirs; absent for one rate. */
+    /** Rates by time in the source in seconds, ascending, from which each chunk takes its own; absent if all chunks share one. */
     rates: z
       .array(z.strictObject({ at: z.number().min(0).max(1e7), crf: z.number().min(0).max(63) }))
       .max(1000)

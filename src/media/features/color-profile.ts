@@ -49,7 +49,7 @@ const REMOVE_PROFILE = "sidedata=mode=delete:type=ICC_PROFILE";
 
 /**
  * Returns the filters that remove an ICC profile, which ffmpeg would otherwise copy to the output, although it does not describe its
- * pictures: those of CMYK are decoded to RGB, and viewers ignore a damaged one.
+ * pictures: CMYK is decoded to RGB, and viewers ignore a damaged profile.
  */
 export function staleProfileFilters(format: string, source: SourceFacts, to_srgb: unknown): string[] {
   const profile = source.color_profile;

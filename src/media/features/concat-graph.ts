@@ -1,7 +1,6 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import type { Filter } from "../feature.ts";
 import { audioCodecArgs } from "../ffmpeg/audio-args.ts";
-import { assumedColor, scaleMatrix } from "../ffmpeg/color.ts";
 import * as errors from "../ffmpeg/errors.ts";
 import { listDecodedSound, listInput, listPictures, listPrefix } from "../ffmpeg/packet-count.ts";
 import {
@@ -9,7 +8,7 @@ import {
   fpsText,
   videoArgs,
   videoCleanup,
-  videoColor,
+  videoMatrix,
   videoScaling,
 } from "../ffmpeg/picture-graph.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
@@ -18,8 +17,8 @@ import {
   type Entry,
   formatSeconds,
   inputArgs,
-  isMisnumbered,
   rangeEntry,
+  renumberSamples,
   untrimmedFilters,
 } from "../ffmpeg/trim.ts";
 import { videoStream } from "../main-tracks.ts";
@@ -70,7 +69,7 @@ export function concatArgs(
       FILL_GAPS,
       format,
       "apad",
-      // Silence in place of a whole range has no times, and the joining filter fails.
+      // If silence fills a whole range, it has no times and the joining filter would fail.
       ...(range ? ["asetpts=N/SR/TB"] : []),
       end,
       ...(range && !transition ? edgeFades(part, parts) : []),
@@ -108,32 +107,28 @@ export function concatArgs(
   };
 }
 
-// Only the pictures of a transition are mixed; the others stay as they are. (The filter xfade converts all to 4:4:4.)
+// Mixes only the pictures of a transition: the filter xfade would convert all pictures to 4:4:4.
 function mixPictures(parts: readonly PlacedPart[], overlap: number): string[] {
   const last = parts.length - 1;
-  const cut = (name: string, from: number, to: number) =>
-    `trim=start_frame=${from}:end_frame=${to},setpts=PTS-STARTPTS[${name}]`;
   return parts.flatMap(({ input, frames, video }, index) => {
     const [from, to] = [index === 0 ? 0 : overlap, index === last ? frames : frames - overlap];
-    const names = [index > 0 && `head${index}`, `body${index}`, index < last && `tail${index}`].filter(
-      (name) => name !== false,
+    const cuts = [
+      ...(index > 0 ? [{ name: `head${index}`, start: 0, end: from }] : []),
+      { name: `body${index}`, start: from, end: to },
+      ...(index < last ? [{ name: `tail${index}`, start: to, end: frames }] : []),
+    ];
+    const pads = cuts.map(({ name }) => `[cut-${name}]`).join("");
+    const trims = cuts.map(
+      ({ name, start, end }) =>
+        `[cut-${name}]trim=start_frame=${start}:end_frame=${end},setpts=PTS-STARTPTS[${name}]`,
     );
-    const cuts = names.map((name) => {
-      const [start, end] = name.startsWith("head")
-        ? [0, from]
-        : name.startsWith("body")
-          ? [from, to]
-          : [to, frames];
-      return `[cut-${name}]${cut(name, start, end)}`;
-    });
-    const pads = names.map((name) => `[cut-${name}]`).join("");
     const pixels = video?.depth === 10 ? "yuv420p10" : "yuv420";
-    const clear = video?.depth === 10 ? "yuva420p10le" : "yuva420p";
+    const withAlpha = video?.depth === 10 ? "yuva420p10le" : "yuva420p";
     const mix = [
-      `[head${index}]format=${clear},fade=t=in:s=0:n=${overlap}:alpha=1[over${index}]`,
+      `[head${index}]format=${withAlpha},fade=t=in:s=0:n=${overlap}:alpha=1[over${index}]`,
       `[tail${index - 1}][over${index}]overlay=format=${pixels}[mix${index}]`,
     ];
-    return [`[v${input}]split=${names.length}${pads}`, ...cuts, ...(index > 0 ? mix : [])];
+    return [`[v${input}]split=${cuts.length}${pads}`, ...trims, ...(index > 0 ? mix : [])];
   });
 }
 
@@ -141,7 +136,7 @@ function mixedPads(parts: readonly PlacedPart[]): string {
   return parts.map((_, index) => (index === 0 ? "[body0]" : `[mix${index}][body${index}]`)).join("");
 }
 
-// Straight curves cannot clip, whatever the two sounds are.
+// With linear curves, the sum of two sounds cannot clip.
 function mixSounds(parts: readonly PlacedPart[], overlap: number): string[] {
   return parts.slice(1).map(({ input }, index) => {
     const before = index === 0 ? `[a${parts[0]?.input}]` : `[mixed${index}]`;
@@ -150,7 +145,7 @@ function mixSounds(parts: readonly PlacedPart[], overlap: number): string[] {
   });
 }
 
-// Mixed as sound that is not joined, which `rematrix_maxval` keeps below clipping.
+// Mixes channels as for sound that is not joined; `rematrix_maxval` prevents clipping.
 const FILL_GAPS = "aresample=async=1:first_pts=0:rematrix_maxval=1";
 
 type PicturedPart = PlacedPart & { video: NonNullable<ConcatPart["video"]> };
@@ -188,7 +183,7 @@ function shiftFilters(filter: string, { at }: PlacedPart): string[] {
   return at === 0 ? [] : [`${filter}=PTS-${formatSeconds(at)}/TB`];
 }
 
-// The filter of the frame rate needs the picture before the start, which is visible there.
+// The fps filter needs the picture that is visible at the start, which may begin earlier.
 function rangePictures({ start = 0, end }: PlacedPart, { origin }: Entry): string[] {
   return [
     ...(end === undefined ? [] : [`trim=end=${formatSeconds(end + origin - EPSILON_SECONDS)}`]),
@@ -199,7 +194,7 @@ function rangePictures({ start = 0, end }: PlacedPart, { origin }: Entry): strin
 function rangeSound({ source, start = 0, end }: PlacedPart, { origin }: Entry): string[] {
   const from = formatSeconds(start + origin);
   return [
-    ...(isMisnumbered(source) ? [`asetpts=N/SR/TB+round(${formatSeconds(origin)}/TB)`] : []),
+    ...renumberSamples(source, origin),
     `atrim=start=${from}${end === undefined ? "" : `:end=${formatSeconds(end + origin)}`}`,
     `asetpts=PTS-round(${from}/TB)`,
   ];
@@ -218,12 +213,9 @@ function edgeFades(part: PlacedPart, parts: readonly PlacedPart[]): string[] {
 }
 
 function matrixFilters(part: PicturedPart, first: ConcatPart, { scaler }: Toolset): string[] {
-  const [from, to] = [matrixOf(part), matrixOf({ ...part, ...first, video: first.video ?? part.video })];
+  const from = videoMatrix(part.source, part.video);
+  const to = videoMatrix(first.source, first.video ?? part.video);
   return from === to ? [] : [`scale=flags=${scaler}:in_color_matrix=${from}:out_color_matrix=${to}`];
-}
-
-function matrixOf({ source, video }: PicturedPart): string {
-  return scaleMatrix(videoColor(source, video).matrix ?? assumedColor(video.geometry).matrix ?? "");
 }
 
 function listPart(plan: Plan, part: PlacedPart, folder: string): string[] {
@@ -234,8 +226,5 @@ function listPart(plan: Plan, part: PlacedPart, folder: string): string[] {
   };
   const entry = rangeEntry(plan, part);
   const until = entry && part.end !== undefined ? part.end + entry.origin : null;
-  // For decoded sound, ffmpeg counts -t from the first packet, which may precede time 0.
-  const limit =
-    until === null || isMisnumbered(part.source) ? [] : ["-filter:a", `atrim=end=${formatSeconds(until)}`];
-  return [...listInput(part.source, own, streams, until), ...listDecodedSound(part, own, limit)];
+  return [...listInput(part.source, own, streams, until), ...listDecodedSound(part, own, until)];
 }

@@ -124,9 +124,8 @@ export function joinVideos(
   const overlap = options.transition ? Math.max(1, Math.round(options.transition.seconds * fps)) : 0;
   checkOverlaps(concat, overlap, fps);
   const frames = framesOf(concat) - overlap * (concat.length - 1);
-  const joined = joinedVideo(source, concat, concat[0]?.video ?? video, frames / fps);
   return {
-    ...joined,
+    ...joinedVideo(source, concat, concat[0]?.video ?? video, frames / fps),
     frames,
     transition: overlap > 0 ? ({ kind: "fade", frames: overlap } as const) : undefined,
   };

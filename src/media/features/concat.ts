@@ -18,9 +18,9 @@ const videos = z
         }),
         start: seconds
           .optional()
-          .meta({ description: "Start of its range in the video, in seconds.", default: 0 }),
+          .meta({ description: "Start of the range to play, in seconds of the video.", default: 0 }),
         end: seconds.optional().meta({
-          description: "End of its range in the video, in seconds; the end of the video when absent.",
+          description: "End of the range to play, in seconds of the video; by default the end of the video.",
         }),
       },
       "field",
@@ -96,7 +96,7 @@ export function concatFields<V extends z.ZodType, S extends z.ZodType>(video: V,
     /** Encode of the pictures; null if they are copied. */
     video: video.nullable(),
     frames: z.int().min(0),
-    /** The range of the source, in seconds; absent for its start and its end. */
+    /** The range of the source, in seconds; an absent bound is that of the source. */
     start: z.number().min(0).max(1e7).exactOptional(),
     end: z.number().min(0).max(1e7).exactOptional(),
     /** The length of copied pictures, and the ticks per second of their times. */

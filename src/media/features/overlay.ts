@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
 import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { closed, fileUrl, issue, place, seconds, size, toPixels, within } from "../fields.ts";
+import { checkTimes, closed, fileUrl, place, seconds, size, toPixels, within } from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
@@ -42,10 +42,7 @@ const videoOverlay = closed(
   "field",
   " of an overlay",
 )
-  .superRefine(({ start = 0, end }, report) => {
-    if (end === undefined || end > start) return;
-    report.addIssue(issue("end", `must be after the start (${start}).`));
-  })
+  .superRefine(checkTimes)
   .optional()
   .meta({ description: `A picture to lay over the video, such as a logo: ${FORMATS}.` });
 
@@ -169,7 +166,7 @@ function scaledOverlay({ input, width, shrink, opacity }: Overlay, context: Over
   return `[${input + 1}:v:0]${filters.join(",")}`;
 }
 
-/** Returns the filters that convert an RGB picture with alpha to the colors of the pictures that it is laid over. */
+/** Returns the filters that convert an RGB picture with alpha to the colors of the pictures below it. */
 export function layerColors({ yuv, flags }: OverContext, opacity = 1): string[] {
   const white = yuv?.white ?? 1;
   const mixed = [

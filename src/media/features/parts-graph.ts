@@ -1,5 +1,5 @@
 import { soundFilters } from "../features.ts";
-import { type Entry, enterRange, formatSeconds, isMisnumbered } from "../ffmpeg/trim.ts";
+import { type Entry, enterRange, formatSeconds, renumberSamples } from "../ffmpeg/trim.ts";
 import { storedPicture } from "../picture-geometry.ts";
 import { type Chunk, constantFps, type Plan, type PlannedPart } from "../plan.ts";
 import type { Source } from "../source.ts";
@@ -72,7 +72,6 @@ export function partSounds(
     return `[in${index}]${chain.join(",")}[part${index}]`;
   };
   const graph = runs.flatMap(({ input, origin, parts: own }) => {
-    const number = isMisnumbered(source) ? [`asetpts=N/SR/TB+round(${formatSeconds(origin)}/TB)`] : [];
     const groups = groupsOf(own);
     const pads = groups.map((_, at) => `[run${input}-${at}]`).join("");
     const splits = groups.flatMap((group, at) => {
@@ -82,7 +81,7 @@ export function partSounds(
       return [split, ...group.map((part) => chainOf(part, origin))];
     });
     return [
-      `[${input}:a:${sound_track}]${[...number, `asplit=${groups.length}`].join(",")}${pads}`,
+      `[${input}:a:${sound_track}]${[...renumberSamples(source, origin), `asplit=${groups.length}`].join(",")}${pads}`,
       ...splits,
     ];
   });

@@ -8,9 +8,9 @@ import type { Source } from "../source.ts";
 import type { RunInput } from "./parts-graph.ts";
 import type { NumberedPart } from "./parts-plan.ts";
 
-/** How the pictures of parts become one sequence. */
+/** Settings for joining the pictures of parts into one sequence. */
 export interface PartPictures {
-  /** Filters that need neighboring pictures, which precede the cuts. */
+  /** Filters that run before the cuts, because they need neighboring pictures. */
   clean: readonly string[];
   /** Frames per second; null keeps the source's timing. */
   fps: number | null;
@@ -38,7 +38,7 @@ export function partPictures(
   return [...graphs, `${join}[parts]`].join(";");
 }
 
-// Each stretch of parts that follow each other in the source is one branch.
+// Each stretch of parts that are consecutive in the source is one branch.
 function evenPictures(
   { parts = [], duration, speed = 1 }: Plan,
   runs: readonly RunInput[],
@@ -62,10 +62,10 @@ function evenPictures(
     const length = (last ? endOf(last) : from) - from;
     const steps = own.map((part) => {
       const elapsed = `PTS-${ticks(part.start + run.origin)}`;
-      const most = ticks(endOf(part) - from) - ticks(part.at - from);
-      return `clip(${speed === 1 ? elapsed : `(${elapsed})/${speed}`},0,${most})`;
+      const limit = ticks(endOf(part) - from) - ticks(part.at - from);
+      return `clip(${speed === 1 ? elapsed : `(${elapsed})/${speed}`},0,${limit})`;
     });
-    // Pictures between two parts get the time of the second, at which the last of them is visible.
+    // Pictures between two parts get the start time of the second part, where the last of them is visible.
     const filters = [`setpts='round(${steps.join("+")})'`, ...fpsFilters(fps, length)];
     return `[in${place}]${filters.join(",")}[stretch${place}]`;
   });
@@ -89,7 +89,7 @@ function stretchesOf({ parts }: RunInput, overlap: number): NumberedPart[][] {
   return all;
 }
 
-// Pictures keep their times, so the one visible at the start of a part is cut out on a fine grid, and the later ones by their times.
+// Pictures keep their times: a fine grid selects the one visible at the start of a part, and a trim by time selects the later ones.
 function timedPictures(
   runs: readonly RunInput[],
   heads: readonly string[],

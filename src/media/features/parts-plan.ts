@@ -7,12 +7,12 @@ export interface NumberedPart extends PlannedPart {
 
 /** The parts that one input of ffmpeg reads, in the order of the source. */
 export interface PartRun {
-  /** Index of the input. */
+  /** Index of ffmpeg's input. */
   input: number;
   /** Seconds of the source. */
   start: number;
   end: number;
-  /** Start of the first of them in the output, in seconds. */
+  /** Start of the first part in the output, in seconds. */
   at: number;
   parts: readonly NumberedPart[];
 }
@@ -46,21 +46,21 @@ export function partRuns({ parts = [] }: Pick<Plan, "parts">): PartRun[] {
   }));
 }
 
-/** Returns the maximum seconds of decoded pictures or sound that wait in memory because the source has them before earlier parts of the output. */
+/** Returns the maximum seconds of decoded pictures or sound that wait in memory until earlier parts of the output are decoded. */
 export function waitingSeconds(plan: Pick<Plan, "parts">): number {
   return partRuns(plan).reduce((total, { parts }) => {
     const order = parts.map(({ index }) => index).sort((a, b) => a - b);
     const decoded = new Map<number, number>();
-    let [next, waiting, most] = [0, 0, 0];
+    let [next, waiting, peak] = [0, 0, 0];
     for (const { index, start, end } of parts) {
       decoded.set(index, end - start);
       waiting += end - start;
-      if (index !== order[next]) most = Math.max(most, waiting);
+      if (index !== order[next]) peak = Math.max(peak, waiting);
       for (let seconds = decoded.get(order[next] ?? -1); seconds !== undefined; ) {
         waiting -= seconds;
         seconds = decoded.get(order[++next] ?? -1);
       }
     }
-    return total + most;
+    return total + peak;
   }, 0);
 }

@@ -69,7 +69,7 @@ export const parts = feature({
   refusal: { code: "parts", clause: () => "it cannot encode several parts of a file" },
 });
 
-/** Joins the pictures of several parts in one file of pictures or one stream. */
+/** Joins the pictures of several parts in one animation. */
 export const picture_parts = feature({
   options: {},
   fields: {},

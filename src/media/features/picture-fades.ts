@@ -15,14 +15,14 @@ export const picture_fades = feature({
   options: {
     picture_fade_in: option({
       kinds: KINDS,
-      schema: secondsOf("Seconds in which the pictures appear from black at the start."),
+      schema: secondsOf("Seconds over which the pictures fade in from black at the start."),
       default: 0,
       control: "number",
       words: { label: "Fade from black", unit: "seconds", empty: "none" },
     }),
     picture_fade_out: option({
       kinds: KINDS,
-      schema: secondsOf("Seconds in which the pictures turn black at the end."),
+      schema: secondsOf("Seconds over which the pictures fade to black at the end."),
       default: 0,
       control: "number",
       words: { label: "Fade to black", unit: "seconds", empty: "none" },
@@ -46,13 +46,13 @@ export const picture_fades = feature({
   refusal: { code: "picture_fades", clause: () => "it cannot fade pictures" },
   over: ({ picture_fades: fades }, { at, yuv }) => {
     if (!fades) return [];
-    // To pure black, ffmpeg (5.1) also fades the transparency of RGB.
+    // In a fade to pure black, ffmpeg (5.1) also fades the alpha of RGB.
     const color = yuv ? "" : ":color=0x000001";
     const filters = [
       ...(fades.in !== undefined && at < fades.in ? [`fade=t=in:st=0:d=${fades.in}${color}`] : []),
       ...(fades.out ? [`fade=t=out:st=${fades.out.at}:d=${fades.out.seconds}${color}`] : []),
     ];
-    // A chunk's own times begin with 0.
+    // The times of a chunk begin at 0.
     const ticks = Math.round(at * CLOCK);
     if (filters.length === 0 || ticks === 0) return filters;
     return [`settb=1/${CLOCK}`, `setpts=PTS+${ticks}`, ...filters, `setpts=PTS-${ticks}`];

@@ -33,7 +33,7 @@ const MeasuredQuality = oneOf([...QUALITIES, "auto"])
   .optional()
   .meta({
     description:
-      "Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the rate chosen.",
+      "Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the chosen rate.",
     default: "medium",
   });
 
@@ -41,7 +41,7 @@ const MeasuredVideo = oneOf([...QUALITIES, "auto"])
   .optional()
   .meta({
     description:
-      "Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the rate chosen. It concerns the pictures only: sound is copied or encoded as by default.",
+      "Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the chosen rate. It applies to the pictures only; sound is copied or encoded as by default.",
     default: "medium",
   });
 
@@ -117,15 +117,15 @@ export function checkRate({ bitrate, target_size }: OptionValues<typeof rate.opt
   report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
 }
 
-const EXCLUDED = ["max_bytes", "bitrate", "target_size", "concat"] as const;
+const CONFLICTS = ["max_bytes", "bitrate", "target_size", "concat"] as const;
 
-/** Checks that a measured quality has neither a rate nor a size limit, and that the video to measure is a single one. */
+/** Checks that a measured quality comes without a rate, a size limit and joined videos. */
 export function checkAutoQuality(
-  options: { quality?: string | undefined } & { [N in (typeof EXCLUDED)[number]]?: unknown },
+  options: { quality?: string | undefined } & { [N in (typeof CONFLICTS)[number]]?: unknown },
   report: Report,
 ): void {
   if (!isAutoQuality(options)) return;
-  for (const name of EXCLUDED) {
+  for (const name of CONFLICTS) {
     if (options[name] === undefined) continue;
     const whole = `options.${name} and options.quality "auto" cannot both be given.`;
     report.addIssue(issue(name, 'cannot be given together with the quality "auto".', whole));

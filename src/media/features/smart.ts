@@ -22,7 +22,7 @@ export const smart = feature({
   refusal: { code: "smart", clause: () => "it cannot continue the stream of another encoder" },
 });
 
-/** Returns the arguments, and the parameters of x264, with which an encoder continues a stream. */
+/** Returns the arguments and the x264 parameters with which an encoder continues a stream. */
 export function continueStream({ id, profile, level }: ParameterSets): { args: string[]; params: string } {
   return { args: ["-profile:v", profile, "-level:v", level], params: `sps-id=${id}` };
 }

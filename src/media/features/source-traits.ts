@@ -44,7 +44,7 @@ export const truncated = feature({
   refusal: { code: "truncated", clause: () => "it expects a file that is not cut off" },
 });
 
-/** Reads a transport stream of several programs, of which outputs show one. */
+/** Reads a transport stream of several programs, of which outputs contain one. */
 export const programs = feature({
   options: {},
   fields: { programs: MARK },

@@ -4,19 +4,13 @@ import { convertedColor, planPictures } from "../features.ts";
 import { FORMATS } from "../formats.ts";
 import type { EncodeRequest, VideoOptions } from "../options.ts";
 import { parsePixelAspect, storedPicture } from "../picture-geometry.ts";
-import type { Chunk, PlannedPart } from "../plan.ts";
+import type { Chunk, PlannedPart, SourceRange } from "../plan.ts";
 import type { SpliceFault } from "../plan-errors.ts";
 import type { Source } from "../source.ts";
 import { createSpan, withRanges } from "../timeline.ts";
 import type { ParameterSets } from "./smart.ts";
 
-/** A range of the source in seconds. */
-export interface SourceRange {
-  start: number;
-  end: number;
-}
-
-/** Packets of the source that can be copied: from a keyframe up to a picture to which no earlier packet belongs. */
+/** Packets of the source that can be copied: from a keyframe up to a cut that no picture crosses in decoding order. */
 export interface CopiedRange extends SourceRange {
   pictures: number;
 }
@@ -25,11 +19,11 @@ export interface CopiedRange extends SourceRange {
 export interface Splice {
   /** Null for a range without a whole group of pictures, which is encoded. */
   parts: readonly (CopiedRange | null)[];
-  /** The parameter sets of what is encoded; absent where nothing is. */
+  /** The parameter sets of the encoded pieces; absent if there are none. */
   sets?: ParameterSets;
 }
 
-/** Why packets cannot be copied; `part` is the index of the range at fault, absent for the whole source. */
+/** The reason that packets cannot be copied; `part` is the index of the range at fault, absent for the whole source. */
 export interface SpliceRefusal {
   fault: SpliceFault;
   part?: number;
@@ -42,8 +36,8 @@ export interface SpliceRequest {
 }
 
 /**
- * Returns the ranges of a source that a request copies, before the packets are read; null when it is another request. Returns the
- * refusal of a source whose packets cannot be copied.
+ * Returns the ranges of a source that a request copies, before the packets are read, or the refusal of a source whose packets cannot
+ * be copied; null for any other request.
  */
 export function spliceRequest(source: Source, request: EncodeRequest): SpliceRequest | SpliceRefusal | null {
   if (request.kind !== "video") return null;
@@ -77,7 +71,7 @@ function sourceFault(source: Source): SpliceFault | null {
 const CONTINUED_CODECS = ["h264", "vp9"] as const;
 const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 
-// Encoded pieces must be pictures of the same kind and colors, as they are stored. An encode always has limited range.
+// Encoded pieces must match the pictures and colors as the source stores them; an encode always has limited range.
 function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFault | null {
   const { codecs, color, pixel_format = "", interlaced, mirrored, sample_aspect_ratio: aspect } = source;
   const stored = storedPicture(source);
@@ -92,7 +86,7 @@ function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFau
   return isFull || convertedColor(planPictures({}, source, own, stored), stored) ? "colors" : null;
 }
 
-/** Returns the chunks of parts: the packets that are copied, and the pieces around them that are encoded. */
+/** Returns the chunks of parts: copied packets, and the encoded pieces around them. */
 export function splicedChunks(parts: readonly PlannedPart[], { parts: copies }: Splice): Chunk[] {
   const chunks = parts.flatMap((part, index): Omit<Chunk, "index">[] => {
     const at = (start: number) => roundTime(part.at + start - part.start);
@@ -109,7 +103,7 @@ export function splicedChunks(parts: readonly PlannedPart[], { parts: copies }: 
   return chunks.map((chunk, index) => ({ ...chunk, index }));
 }
 
-/** Returns whether a picture may lie between two times. */
+/** Returns whether a time precedes another by enough for a picture to lie between them. */
 export function isBefore(time: number, other: number): boolean {
   return other - time > EPSILON_SECONDS;
 }

@@ -3,10 +3,10 @@ import type { ExtraFile } from "../extra-files.ts";
 import { extraInputs, isEncoded } from "../extra-inputs.ts";
 import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
 import {
+  checkTimes,
   closed,
   fileUrl,
   hexColor,
-  issue,
   parseColor,
   place,
   seconds,
@@ -32,7 +32,7 @@ const letters = {
     }),
   font: textUpTo(BOUNDS.label.max).optional().meta({
     description:
-      "Family name of the font to take letters from first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and DejaVu Sans last.",
+      "Family name of the font to try first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and DejaVu Sans last.",
     example: "Noto Sans Thai",
   }),
   size: size.optional().meta({
@@ -70,14 +70,11 @@ const movingText = closed(
   },
   "field",
   " of a text",
-).superRefine(({ start = 0, end }, report) => {
-  if (end === undefined || end > start) return;
-  report.addIssue(issue("end", `must be after the start (${start}).`));
-});
+).superRefine(checkTimes);
 
 const stillText = closed(letters, "field", " of a text of an image, which has no span of time");
 
-const DESCRIPTION = "Texts to draw over the pictures, each with its place, size, color and box.";
+const DESCRIPTION = "Texts to draw over the pictures, each with its position, size, color and box.";
 const movingTexts = z.array(movingText, TEXTS).max(BOUNDS.texts.max, TEXTS).optional().meta({
   description: DESCRIPTION,
 });
@@ -99,7 +96,7 @@ const font = closed(
 );
 const fonts = z.array(font, FONTS).max(BOUNDS.fonts.max, FONTS).optional().meta({
   description:
-    "Fonts of `text` and of burnt-in subtitles, which are tried in this order; letters that all of them lack are taken from DejaVu Sans.",
+    "Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.",
 });
 
 /** The options of texts, as parsed. */
@@ -117,7 +114,7 @@ const side = z
   .max(1 << 16);
 const time = z.number().min(0).max(1e7);
 const Texts = z.strictObject({
-  /** Index of the script among the plan's extra files, which shows each layer for a second; its font is the next. */
+  /** Index of the script, which shows each layer for a second, among the plan's extra files; its fonts are in the next file. */
   file: z.int().min(0).max(100),
   /** Size of the pictures. */
   width: side,
@@ -232,12 +229,11 @@ export function shrinkTexts(planned: Texts, { width, height }: PictureSize): Tex
   return { ...planned, width, height };
 }
 
-/** A text as it is drawn into pictures of a size, in pixels. */
+/** A text placed in pictures of a size; lengths are in pixels. */
 export interface PlacedText extends Pick<TextItem, "text"> {
   /** Height of the letters. */
   size: number;
-  /** Whether it has a box. */
-  boxed: boolean;
+  hasBox: boolean;
   /** Share of the free space to its left and above it. */
   anchor: readonly [x: number, y: number];
   /** Distances from the left, the right, and the nearest edge above or below. */
@@ -249,24 +245,24 @@ const MARGIN = 0.05;
 
 /** Returns a text with its sizes in pictures of a size. */
 export function placeText(option: TextItem, { width, height }: PictureSize): PlacedText {
-  const { text, size: tall = DEFAULT_SIZE, position = "center", box } = option;
+  const { text, size: letterSize = DEFAULT_SIZE, position = "center", box } = option;
   const right = Math.round(width * MARGIN);
   const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
-  const named = typeof position === "string";
+  const isNamed = typeof position === "string";
   return {
     text,
-    size: Math.max(1, toPixels(tall, height) ?? 0),
-    boxed: box !== undefined,
-    anchor: named ? ANCHORS[position] : [0, 0],
-    margins: named
+    size: Math.max(1, toPixels(letterSize, height) ?? 0),
+    hasBox: box !== undefined,
+    anchor: isNamed ? ANCHORS[position] : [0, 0],
+    margins: isNamed
       ? [right, right, Math.round(height * MARGIN)]
       : [pixels(position.x, width), right, pixels(position.y, height)],
   };
 }
 
 /**
- * Returns the filters that draw the layers one after the other and lay each over the pictures. The opacity comes after the drawing, which
- * would count it twice (ffmpeg 5.1). A layer has its color also where it is clear, so that halved chroma does not darken edges.
+ * Returns the filters that draw the layers one after the other and lay each over the pictures. Opacity is applied after the drawing, which
+ * would apply it twice (ffmpeg 5.1). A layer has its color even where it is transparent, so that halved chroma does not darken edges.
  */
 function drawTexts({ file, width, height, layers }: Texts, context: OverContext) {
   const { [file]: script = "", [file + 1]: font = "" } = context.files;

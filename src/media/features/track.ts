@@ -86,7 +86,7 @@ export function sourceForTrack<S extends SourceFacts>(
   };
 }
 
-/** Returns the indexes of the audio tracks that belong to the pictures and have a known codec, the one that the source describes first. */
+/** Returns the indexes of the audio tracks that belong to the pictures and have a known codec, starting with the one that the source describes. */
 export function tracksInOrder(source: SourceFacts): number[] {
   const main = defaultTrack(source);
   const tracks = tracksOfProgram(source);

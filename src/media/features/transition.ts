@@ -13,7 +13,7 @@ export const transition = feature({
       kinds: ["video"],
       schema: closed(
         {
-          kind: oneOf(["fade"]).meta({ description: "How one video turns into the next: a cross-fade." }),
+          kind: oneOf(["fade"]).meta({ description: "Kind of transition: a cross-fade." }),
           seconds: within(BOUNDS.transition, "a number of seconds").meta({
             description: "Length of the cross-fade in seconds.",
             example: 1,

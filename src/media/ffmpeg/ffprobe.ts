@@ -82,14 +82,14 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
       .filter((stream) => !isChapterTrack(stream, chapters !== undefined))
       .map((stream) => ({
         ...streamFacts(stream, sound_track === 0 ? audio : undefined, demuxer),
-        ...(PLAYED.has(stream.codec_type) && others.has(stream.index) && { other_program: true as const }),
+        ...(PLAYABLE.has(stream.codec_type) && others.has(stream.index) && { other_program: true as const }),
       })),
     video_track: video_track || undefined,
     sound_track: sound_track || undefined,
   });
 }
 
-const PLAYED: ReadonlySet<unknown> = new Set(["video", "audio"]);
+const PLAYABLE: ReadonlySet<unknown> = new Set(["video", "audio"]);
 
 function ofKind(streams: readonly Report[], kind: string): Report[] {
   return streams.filter((stream) => stream.codec_type === kind);

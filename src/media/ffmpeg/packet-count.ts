@@ -206,13 +206,16 @@ export function listInput(
 
 /** Returns the arguments that list the decoded audio of a part; the output fills its gaps with silence. */
 export function listDecodedSound(
-  { input, sound }: Pick<PlacedPart, "input" | "sound">,
+  { input, source, sound }: Pick<PlacedPart, "input" | "source" | "sound">,
   folder: string,
-  until: readonly string[] = [],
+  until: number | null,
 ): string[] {
   if (sound === null) return [];
+  // For decoded sound, ffmpeg counts -t from the first packet, which may precede time 0.
+  const limit =
+    until === null || isMisnumbered(source) ? [] : ["-filter:a", `atrim=end=${formatSeconds(until)}`];
   const decoded = ["-map", `${input}:a:${sound}`, "-c:a", "pcm_s16le", "-avoid_negative_ts", "disabled"];
-  return [...decoded, ...until, "-f", "framecrc", folder + LISTS.decodedSound];
+  return [...decoded, ...limit, "-f", "framecrc", folder + LISTS.decodedSound];
 }
 
 /** Returns the arguments that list the packets and the decoded audio of the inputs that read the parts of a plan. */
@@ -227,9 +230,7 @@ export function listParts(plan: Plan, runs: readonly RunInput[], source: Source,
     };
     const packets = listInput(source, own, streams, until);
     if (!plan.audio) return packets;
-    // For decoded sound, ffmpeg counts -t from the first packet, which may precede time 0.
-    const limit = isMisnumbered(source) ? [] : ["-filter:a", `atrim=end=${formatSeconds(until)}`];
-    return [...packets, ...listDecodedSound({ input, sound: sound_track }, own, limit)];
+    return [...packets, ...listDecodedSound({ input, source, sound: sound_track }, own, until)];
   });
 }
 
@@ -292,9 +293,9 @@ function readParts(plan: Plan, read: (name: string) => string | null): PacketCou
     addCounts(whole, { ...own, late_start: false }, part.at);
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
-    const { sound: listed_seconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);
-    const loss = listed_seconds - soundOf(packetsOf(text(LISTS.decodedSound)), at, span).sound;
-    soundSeconds = (soundSeconds ?? 0) + listed_seconds;
+    const { sound: packetSeconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);
+    const loss = packetSeconds - soundOf(packetsOf(text(LISTS.decodedSound)), at, span).sound;
+    soundSeconds = (soundSeconds ?? 0) + packetSeconds;
     if (loss > SOUND_TOLERANCE + PRIMING) silenced += loss;
   }
   return {
@@ -325,11 +326,11 @@ function readPartPictures(
   return whole;
 }
 
-// Counts the picture that is visible at the start of a range, too.
+// Also counts the picture that is visible at the start of a range.
 function countRange(range: Chunk, source: Source, packets: ListedPackets, decoded: readonly number[]) {
   const earlier = packets.times.filter((time) => time <= EPSILON_SECONDS);
-  const shown = range.start > 0 && earlier.length > 0 ? Math.min(0, Math.max(...earlier)) : 0;
-  const shown_from = Math.max(0, range.start + shown);
+  const first = range.start > 0 && earlier.length > 0 ? Math.min(0, Math.max(...earlier)) : 0;
+  const shown_from = Math.max(0, range.start + first);
   return countPictures(packets, decoded, countRules({ ...range, shown_from }, source));
 }
 

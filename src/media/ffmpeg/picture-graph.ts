@@ -152,7 +152,7 @@ function matteFilter(color: string): string {
   );
 }
 
-/** Returns the filters that give pictures a constant rate, and exactly fill `length` seconds unless it is null. */
+/** Returns the filters that give pictures a constant rate, and fill exactly `length` seconds unless it is null. */
 export function fpsFilters(fps: number, length: number | null): string[] {
   const filter = `fps=${fpsText(fps)}:start_time=0`;
   if (length === null) return [filter];
@@ -216,14 +216,13 @@ export function videoOver(
 ): Filter[] {
   const { video } = plan;
   if (video?.mode !== "encode" || chunk.track === "audio") return [];
-  const { geometry, depth, fps } = video;
-  const matrix = videoColor(source, video).matrix ?? assumedColor(geometry).matrix ?? "";
+  const { depth, fps } = video;
   return overFilters(
     { ...video, picture_fades: plan.picture_fades },
     {
       at: outputStart(plan, chunk),
       fps: fps === null ? null : fpsText(fps),
-      yuv: { matrix: scaleMatrix(matrix), depth, white: graphicsWhite(source, video) },
+      yuv: { matrix: videoMatrix(source, video), depth, white: graphicsWhite(source, video) },
       flags: scaler,
       files,
     },
@@ -249,6 +248,11 @@ export function videoCleanup(source: Source, video: VideoEncode, trim: Trim, { e
 export function videoColor(source: SourceFacts, video: { geometry: Pick<PictureSize, "height"> }): ColorTags {
   const { geometry } = video;
   return convertedColor(video, geometry) ?? (isRgb(source) ? assumedColor(geometry) : sourceColor(source));
+}
+
+/** Returns the matrix of encoded video by the name that the scale filter has for it. */
+export function videoMatrix(source: SourceFacts, video: { geometry: Pick<PictureSize, "height"> }): string {
+  return scaleMatrix(videoColor(source, video).matrix ?? assumedColor(video.geometry).matrix ?? "");
 }
 
 export function videoScaling(

@@ -36,7 +36,7 @@ export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   };
 }
 
-/** Where ffmpeg enters an input, and how its times relate to the source's. */
+/** The point at which ffmpeg enters an input, and the relation of its times to the source's. */
 export interface Entry {
   /** Arguments before the input. */
   seek: readonly string[];
@@ -263,6 +263,11 @@ function frameSeek(start: number, source: Source): number {
 /** Returns whether the times that ffmpeg gives a source's packets are wrong, so that only their durations count. */
 export function isMisnumbered({ format, restarted }: Source): boolean {
   return containerOf({ format }).numbered_frames && restarted === true;
+}
+
+/** Returns the filter that replaces wrong times of decoded sound; `origin` is ffmpeg's time of its start, in seconds. */
+export function renumberSamples(source: Source, origin: number): string[] {
+  return isMisnumbered(source) ? [`asetpts=N/SR/TB+round(${formatSeconds(origin)}/TB)`] : [];
 }
 
 /** Formats seconds for ffmpeg, to the microsecond. */

@@ -63,18 +63,18 @@ export async function extraFileKeys(
     });
   }
   const { image, video } = plan;
-  const drawn = image?.text ?? (video?.mode === "encode" ? video.text : undefined);
+  const textPlan = image?.text ?? (video?.mode === "encode" ? video.text : undefined);
   const { text: texts = [] } = "text" in request.options ? request.options : {};
-  if (drawn)
+  if (textPlan)
     await context.durably("text", async () =>
-      writeFiles(keys.text, (fonts) => drawnTexts(texts, drawn, fonts)),
+      writeFiles(keys.text, (fonts) => writeTextScript(texts, textPlan, fonts)),
     );
   return (plan.further ?? []).map(({ role }, at) =>
     role === "subtitles" || role === "text" || role === "font" ? keys[role] : extraInputKey(run_id, at),
   );
 }
 
-/** Loads the fonts of a request in the order in which letters are taken from them: those that it names, and the host's own. */
+/** Loads the fonts of a request in the order in which they are tried: its own, then the host's. */
 async function loadFonts(
   { font, open }: BurnTools,
   request: EncodeRequest,
@@ -101,16 +101,16 @@ async function loadFonts(
 const MAX_LETTER_PIXELS = 64e6;
 
 /**
- * Writes the script that shows each text for a second. Rejects with `invalid_options` when a text names another font, when all fonts lack
- * a letter, or when its letters are too large.
+ * Writes the script that shows each text for a second. Throws `invalid_options` when a text names another font, when all fonts lack a
+ * letter, or when its letters are too large.
  */
-export function drawnTexts(
+export function writeTextScript(
   texts: readonly TextItem[],
   size: PictureSize,
   fonts: readonly Font[],
 ): Uint8Array {
   const hasLetter = anyHas(fonts);
-  const placed = texts.map((option, at) => {
+  const scriptTexts = texts.map((option, at) => {
     const param = `options.text.${at}`;
     const own = fonts.filter(({ family }) => family === option.font);
     if (option.font !== undefined && own.length === 0)
@@ -122,14 +122,14 @@ export function drawnTexts(
     if (place.size > maxHeight) throw errors.lettersTooLarge({ param: `${param}.size`, maxHeight });
     return { ...place, runs: scriptRuns(text, [...own, ...fonts], place.size) };
   });
-  return new TextEncoder().encode(writeTexts(placed, size));
+  return new TextEncoder().encode(writeTexts(scriptTexts, size));
 }
 
 function anyHas(fonts: readonly Font[]): HasLetter {
   return (code) => fonts.some(({ hasLetter }) => hasLetter(code));
 }
 
-/** Splits a text with letters of a height among fonts. */
+/** Splits a text among fonts, in which its letters have the same height. */
 function scriptRuns(text: string, fonts: readonly Font[], height: number): ScriptRun[] {
   return splitByFont(text, fonts).map(({ text, font }) => ({
     text,
@@ -142,7 +142,7 @@ export interface BurnedText {
   reader: ByteReader;
   plan: Plan;
   source: Source;
-  /** Fonts in the order in which letters are taken from them; the last is the host's own. */
+  /** Fonts in the order in which they are tried; the last is the host's. */
   fonts: readonly Font[];
   signal: AbortSignal;
 }

@@ -68,7 +68,7 @@ export interface EncodedInput {
   choice: EncoderChoice;
   encoded: EncodeResult;
   measured?: ChosenRate;
-  /** Why nothing of a smart cut is copied; absent otherwise. */
+  /** The reason that a smart cut copies nothing; absent otherwise. */
   fallback?: SpliceRefusal;
 }
 
@@ -85,7 +85,7 @@ export async function decideEncode(
   missed: readonly string[] = [],
 ): Promise<EncodeJob> {
   const plan = uncutPlan(source, request, hints);
-  // A join by copy without audio needs no encoder, nor do parts that are copied.
+  // Neither a join by copy without audio nor copied parts need an encoder.
   if (encodedChunks(plan).length === 0) return { plan, decision: decide(plan, []) };
   if (isSpliced(plan)) {
     const decision = decide(plan, await hosts.offers(encodedPart(plan), source, missed));

@@ -47,7 +47,7 @@ export const encryptionKeyLost = () =>
   );
 
 export const fontMissing = () =>
-  new MediaError("encoder_unavailable", "There is no font here to draw text with.");
+  new MediaError("encoder_unavailable", "This host has no font to draw text with.");
 export const tooMuchText = ({ cues, letters }: { cues: number; letters: number }) =>
   new MediaError(
     "input_too_large",
@@ -56,7 +56,7 @@ export const tooMuchText = ({ cues, letters }: { cues: number; letters: number }
 export const burntLettersMissing = (letters: readonly string[]) =>
   new MediaError(
     "input_unsupported",
-    `The fonts of burnt-in subtitles have no letters for ${list(letters)}; options.fonts takes fonts that have them. Without burn they become a track, which players draw.`,
+    `The fonts of burnt-in subtitles have no letters for ${list(letters)}; options.fonts takes fonts that have them. Without burn, the subtitles become a track, which players draw.`,
   );
 export const lettersMissing = ({ param, letters }: { param: string; letters: readonly string[] }) =>
   new MediaError(

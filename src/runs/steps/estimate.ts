@@ -5,7 +5,14 @@ import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { writeStoryboard } from "../../media/features/storyboard-graph.ts";
 import { forecast } from "../../media/forecast.ts";
 import type { EncodeRequest, OptionsOf } from "../../media/options.ts";
-import { constantFps, encodedChunks, type Plan, soundsOf, sourceSeconds } from "../../media/plan.ts";
+import {
+  constantFps,
+  encodedChunks,
+  type Plan,
+  type SourceRange,
+  soundsOf,
+  sourceSeconds,
+} from "../../media/plan.ts";
 import { bitsFor, CONTAINER_BYTES, sourceBits, streamBits } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { cutPlan, GROUP_SECONDS, KEYFRAME_SECONDS } from "../../media/timeline.ts";
@@ -14,7 +21,7 @@ import { listPictures, weighFile } from "../../mux/weigh.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { OutputEstimate } from "../estimate.ts";
 import type { ByteReader } from "../ports.ts";
-import { rangesOf, requestOfPart, type Span } from "./part-request.ts";
+import { rangesOf, requestOfPart } from "./part-request.ts";
 import type { Sample } from "./sample.ts";
 
 /**
@@ -24,9 +31,9 @@ import type { Sample } from "./sample.ts";
 export async function* estimateOutput(sample: Sample): AsyncGenerator<OutputEstimate, void> {
   const { plan, exact } = sample;
   if (isQuick(sample) && exact) {
-    const { seconds: searching } = (await sample.search()) ?? { seconds: 0 };
+    const { seconds: searchSeconds } = (await sample.search()) ?? { seconds: 0 };
     const { size, seconds, score } = await sample.encode();
-    yield { ...estimate(size, size, searching + seconds), score };
+    yield { ...estimate(size, size, searchSeconds + seconds), score };
     return;
   }
   const bytes = forecastBytes(sample);
@@ -58,7 +65,7 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
   const measure = await measureSource(sample, total);
   const method = methodOf(sample, measure);
   const excerpts: Excerpt[] = [];
-  const spans: Span[] = [];
+  const spans: SourceRange[] = [];
   for (const place of PLACES) {
     const span = measure.span(place, method.length);
     const same = spans.findIndex(({ start }) => Math.abs(start - span.start) < method.length / 2);
@@ -196,7 +203,7 @@ interface Method {
   least: number;
   /** Relative error that remains when all excerpts agree. */
   error: number;
-  encode(span: Span): Promise<EncodedExcerpt>;
+  encode(span: SourceRange): Promise<EncodedExcerpt>;
 }
 
 function methodOf(sample: Sample, { keyframes }: SourceMeasure): Method {
@@ -211,21 +218,21 @@ function methodOf(sample: Sample, { keyframes }: SourceMeasure): Method {
   return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span, keyframes) };
 }
 
-// In one second alone, what an encoder spends after a keyframe and saves before the end would weigh too much.
+// One second would overweight the bits that an encoder spends after a keyframe and saves before the end.
 const EXCERPT_SECONDS = 2;
 
 // Student's t at 80 to 90 % confidence, by the number of excerpts.
 const DOUBT = [1, 0.6, 1.8, 1.4, 1.3, 1.2] as const;
 
 /**
- * Extrapolates from the excerpts: the output's bytes in all of them are to the source's as those of the whole are. Thus a change of
+ * Extrapolates from the excerpts, assuming that output and source bytes have the same ratio in them as in the whole. Thus a change of
  * slides in an excerpt does not count as one every two seconds.
  */
 function sumUp(excerpts: readonly Excerpt[]): { bytes: number; error: number } {
   const count = excerpts.length;
   const average = (value: (excerpt: Excerpt) => number) =>
     excerpts.reduce((sum, each) => sum + value(each), 0) / count;
-  // Zero where the excerpts contain only keyframes.
+  // The average is zero if the excerpts contain only keyframes.
   const density = average((each) => each.density) || 1;
   const first = average((each) => each.first);
   const rest = average((each) => each.rest) / density;
@@ -238,21 +245,21 @@ function sumUp(excerpts: readonly Excerpt[]): { bytes: number; error: number } {
   return { bytes, error: (doubt * Math.sqrt(squares / (count - 1))) / bytes };
 }
 
-/** Where the bytes of a source lie. */
+/** The distribution of a source's bytes over time. */
 interface SourceMeasure {
   /** Times of the keyframes in seconds, ascending; empty when unknown. */
   keyframes: readonly number[];
   /** Returns a span of `length` seconds around a share of the source's work. */
-  span(place: number, length: number): Span;
+  span(place: number, length: number): SourceRange;
   /** Returns the bytes per second of a span, divided by those of the whole. */
-  density(span: Span): number;
+  density(span: SourceRange): number;
   /** Returns the seconds between a span and the keyframe before it; null when unknown. */
-  lead(span: Span): number | null;
+  lead(span: SourceRange): number | null;
 }
 
 /**
- * Measures the trimmed source by the bytes of its pictures, or by time without an index of them. Excerpts lie half by time and half by
- * bytes, so that more of them fall where there is more to encode.
+ * Measures the trimmed source by the bytes of its pictures, or by time without an index of them. Excerpts are placed half by time and
+ * half by bytes, so that more of them fall where there is more to encode.
  */
 async function measureSource(
   { plan, source, reader, signal }: Sample,
@@ -307,7 +314,7 @@ const MICRO = 1e-6;
 
 async function encodeVideo(
   sample: Sample,
-  span: Span,
+  span: SourceRange,
   keyframes: readonly number[],
 ): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
@@ -352,7 +359,7 @@ function groupsOf(
 
 const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
 
-async function encodeSound(sample: Sample, span: Span): Promise<EncodedExcerpt> {
+async function encodeSound(sample: Sample, span: SourceRange): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
   const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
@@ -370,7 +377,7 @@ async function encodeSound(sample: Sample, span: Span): Promise<EncodedExcerpt> 
 // Ogg's overhead per packet.
 const PACKET_BYTES = 2;
 
-async function encodeGroup(sample: Sample, span: Span): Promise<EncodedExcerpt> {
+async function encodeGroup(sample: Sample, span: SourceRange): Promise<EncodedExcerpt> {
   const { plan, request } = sample;
   const part = await sample.encode(requestOfPart(request, plan, span));
   const fixed = STREAM_BYTES * (plan.renditions.length + soundsOf(plan).length);
@@ -387,7 +394,7 @@ async function encodeGroup(sample: Sample, span: Span): Promise<EncodedExcerpt> 
 /** Playlists and initialization segments per rendition. */
 const STREAM_BYTES = 1800;
 
-async function encodeMoving(sample: Sample, { start, end }: Span): Promise<EncodedExcerpt> {
+async function encodeMoving(sample: Sample, { start, end }: SourceRange): Promise<EncodedExcerpt> {
   const { plan, source, request } = sample;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   const one = await sample.encode(requestOfPart(request, plan, { start, end: roundTime(start + 1 / fps) }));
@@ -406,7 +413,7 @@ async function encodeMoving(sample: Sample, { start, end }: Span): Promise<Encod
   };
 }
 
-async function encodeTile(sample: Sample, { start }: Span): Promise<EncodedExcerpt> {
+async function encodeTile(sample: Sample, { start }: SourceRange): Promise<EncodedExcerpt> {
   const { plan, request, signal } = sample;
   const { tiles = 1, sheets = 1 } = plan.image?.sheet ?? {};
   const part = await sample.encode(tileRequest(request, plan, start));

@@ -7,33 +7,37 @@ import { imageQuality } from "../../media/rates.ts";
 import type { WorkContext } from "../ports.ts";
 import { type Decide, encoderOf } from "./decide-encode.ts";
 import { measureVideo } from "./measure-video.ts";
-import { comparePictures, createTrials, type Measuring, type Trials, tryRates } from "./quality-trials.ts";
+import { comparePictures, createTrials, type Measurement, type Trials, tryRates } from "./quality-trials.ts";
 
 /** Chooses the rate of an encode whose quality is `auto`, with the task's encoder. */
-export async function measureQuality(measuring: Measuring, context: WorkContext): Promise<ChosenRate> {
-  const { tools, encode } = measuring;
+export async function measureQuality(measurement: Measurement, context: WorkContext): Promise<ChosenRate> {
+  const { tools, encode } = measurement;
   const { source, request, extra, decide } = encode;
   const job = await decide(source, request, { extra }, context);
   await tools.turn?.(encoderOf(tools.encoders, job.decision.encoder));
   return job.plan.video
-    ? measureVideo(measuring, job, context)
-    : measurePictures(measuring, job.plan, context);
+    ? measureVideo(measurement, job, context)
+    : measurePictures(measurement, job.plan, context);
 }
 
 /**
  * Chooses the rate of a picture, a series or an animation: encodes it, or stills of it, at several rates, and compares each with a PNG
  * of the source in the same size. The whole search is one durable piece.
  */
-async function measurePictures(measuring: Measuring, plan: Plan, context: WorkContext): Promise<ChosenRate> {
+async function measurePictures(
+  measurement: Measurement,
+  plan: Plan,
+  context: WorkContext,
+): Promise<ChosenRate> {
   return context.durably(`measure ${PLAN_VERSION}`, async (signal) => {
-    const trials = createTrials(measuring, { ...context, name: "measure" }, signal);
+    const trials = createTrials(measurement, { ...context, name: "measure" }, signal);
     const samples: SamplePicture[] = [];
-    for (const request of requestsOf(measuring.encode.request, plan))
-      samples.push({ request, original: await drawSource(trials, measuring, plan, request) });
+    for (const request of requestsOf(measurement.encode.request, plan))
+      samples.push({ request, original: await drawSource(trials, measurement, plan, request) });
     const range = rangeOf(plan.format as ImageFormat);
     const tried = await tryRates(range, async (rate) => {
       const scores: (number | null)[] = [];
-      for (const sample of samples) scores.push(await scoreOf(trials, measuring, sample, rate));
+      for (const sample of samples) scores.push(await scoreOf(trials, measurement, sample, rate));
       const measured = scores.flatMap((score) => score ?? []);
       return measured.length === 0 ? null : Number(Math.min(...measured).toFixed(5));
     });
@@ -58,7 +62,7 @@ interface SamplePicture {
 
 function drawSource(
   trials: Trials,
-  { encode }: Measuring,
+  { encode }: Measurement,
   plan: Plan,
   request: EncodeRequest,
 ): Promise<Uint8Array> {
@@ -68,7 +72,7 @@ function drawSource(
 
 async function scoreOf(
   trials: Trials,
-  { tools, encode, createDecide }: Measuring,
+  { tools, encode, createDecide }: Measurement,
   { request, original }: SamplePicture,
   rate: number,
 ): Promise<number | null> {

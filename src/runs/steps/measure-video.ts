@@ -10,15 +10,21 @@ import { type ErrorKind, MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import type { CropOption } from "../../media/option-shapes.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { constantFps, PLAN_VERSION, sourceSeconds, type VideoPlan } from "../../media/plan.ts";
+import {
+  constantFps,
+  PLAN_VERSION,
+  type SourceRange,
+  sourceSeconds,
+  type VideoPlan,
+} from "../../media/plan.ts";
 import { CRF } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { type ListedPicture, listPictures } from "../../mux/weigh.ts";
 import { inParallel } from "../../util/async.ts";
 import type { WorkContext } from "../ports.ts";
 import { type Decide, decidePart, type EncodeJob, encoderOf } from "./decide-encode.ts";
-import { picturesOf, rangesOf, requestOfPart, type Span } from "./part-request.ts";
-import { comparePictures, createTrials, type Measuring, type Trials, tryRates } from "./quality-trials.ts";
+import { picturesOf, rangesOf, requestOfPart } from "./part-request.ts";
+import { comparePictures, createTrials, type Measurement, type Trials, tryRates } from "./quality-trials.ts";
 
 type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 
@@ -33,11 +39,11 @@ interface SampleRate extends MeasuredRate {
  * chunk gets the rate of its own samples. The search in a sample is one durable piece.
  */
 export async function measureVideo(
-  measuring: Measuring,
+  measurement: Measurement,
   job: EncodeJob,
   context: WorkContext,
 ): Promise<ChosenRate> {
-  const { tools, encode } = measuring;
+  const { tools, encode } = measurement;
   const { plan, decision } = job;
   const encoder = encoderOf(tools.encoders, decision.encoder);
   const isCut = decision.chunk_seconds !== null;
@@ -50,12 +56,12 @@ export async function measureVideo(
     const first = isCut ? undefined : samples.at(-1)?.rate;
     const own = { ...range, least: first ?? range.least };
     const sample = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
-      const trials = createTrials(measuring, { ...context, name: `measure-${index}` }, signal);
+      const trials = createTrials(measurement, { ...context, name: `measure-${index}` }, signal);
       try {
-        const scoreAt = await openSpan(trials, measuring, job, span);
+        const scoreAt = await openSpan(trials, measurement, job, span);
         return bestRate(own, await tryRates(own, scoreAt, first)) ?? null;
       } catch (thrown) {
-        if (thrown instanceof MediaError && SKIPPED.has(thrown.kind)) return null;
+        if (thrown instanceof MediaError && SKIPPABLE.has(thrown.kind)) return null;
         throw thrown;
       } finally {
         await trials.clear();
@@ -67,7 +73,7 @@ export async function measureVideo(
 }
 
 // A damaged span says nothing about the rest, and the encode of the whole reports the damage.
-const SKIPPED: ReadonlySet<string> = new Set(["encode_failed", "encode_incomplete"] satisfies ErrorKind[]);
+const SKIPPABLE: ReadonlySet<string> = new Set(["encode_failed", "encode_incomplete"] satisfies ErrorKind[]);
 
 function rangeOf({ codec }: VideoEncode): RateRange {
   return { least: CRF[codec][AUTO_RANGE.least], most: CRF[codec][AUTO_RANGE.most] };
@@ -87,11 +93,11 @@ function summarize(range: RateRange, samples: readonly SampleRate[], isCut: bool
 
 // Almost lossless; x264 writes lossless pictures in a profile that browsers cannot decode.
 const REFERENCE_CRF = 4;
-// The compared picture of a sample, as a share of its duration: after the keyframe, and before the encoder's look-ahead ends.
+// The position of the compared picture in a sample, as a share of its duration: after the keyframe, and before the encoder's look-ahead ends.
 const PICTURE_SHARE = 0.6;
 
 /** Encodes the reference of a span; returns a function that encodes the span at a rate and returns its score. */
-async function openSpan(trials: Trials, { encode }: Measuring, job: EncodeJob, span: Span) {
+async function openSpan(trials: Trials, { encode }: Measurement, job: EncodeJob, span: SourceRange) {
   const request = requestOfPart(picturesOf(encode.request), job.plan, span);
   const decide: Decide = async (source, own, hints) => decidePart(job, source, own, hints);
 
@@ -114,7 +120,7 @@ async function openSpan(trials: Trials, { encode }: Measuring, job: EncodeJob, s
 // Two decoded pictures and their PNGs must fit into the memory of a Worker.
 const MAX_PIXELS = 3840 * 2160;
 
-/** Returns the crop to the middle of a picture that is too large to measure whole. */
+/** Returns the crop to the middle of a picture that is too large to compare whole. */
 function middleOf({ width = 0, height = 0 }: Source): { crop?: CropOption } {
   if (width * height <= MAX_PIXELS) return {};
   const shrink = Math.sqrt(MAX_PIXELS / (width * height));
@@ -140,11 +146,16 @@ function countSamples({ plan, decision }: EncodeJob, total: number, length: numb
 
 const BUDGET_SHARE = 0.25;
 const SHORT_SECONDS = 60;
-// The search in a sample takes about this many encodes of it, and jobs and pictures that take this many seconds each.
+// The search in a sample takes about this many encodes, jobs and pictures; `job` and `million_pixels` are seconds of a job, and of a
+// million pixels of a picture.
 const COST = { encodes: 5, jobs: 8, job: 0.1, pictures: 4, million_pixels: 0.3 } as const;
 
-/** Chooses the samples of a video: in each of several equal shares of what plays, the span with the most bytes. */
-export function placeSamples(job: EncodeJob, source: Source, pictures: readonly ListedPicture[]): Span[] {
+/** Chooses the samples of a video: the span with the most bytes in each of several equal shares of its playing time. */
+export function placeSamples(
+  job: EncodeJob,
+  source: Source,
+  pictures: readonly ListedPicture[],
+): SourceRange[] {
   const { plan } = job;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
   const length = (SAMPLE_PICTURES / fps) * (plan.speed ?? 1);

@@ -1,14 +1,8 @@
 import type { EncodeRequest } from "../../media/options.ts";
-import { type Plan, rangeAt } from "../../media/plan.ts";
-
-/** A part of the source in seconds. */
-export interface Span {
-  start: number;
-  end: number;
-}
+import { type Plan, rangeAt, type SourceRange } from "../../media/plan.ts";
 
 /** Returns the ranges of a trimmed source in the order of the output, with the seconds of source before each. */
-export function rangesOf({ start, parts }: Plan, total: number): (Span & { from: number })[] {
+export function rangesOf({ start, parts }: Plan, total: number): (SourceRange & { from: number })[] {
   let from = 0;
   return (parts ?? [{ start, end: start + total }]).map(({ start, end }) => {
     const range = { start, end, from };
@@ -30,7 +24,7 @@ export function picturesOf({ kind, options }: EncodeRequest): EncodeRequest {
 export function requestOfPart(
   { kind, options }: EncodeRequest,
   plan: Plan,
-  { start, end }: { start: number; end: number },
+  { start, end }: SourceRange,
 ): EncodeRequest {
   const { speed = 1, video } = plan;
   const range = rangeAt(plan, start);
@@ -49,16 +43,16 @@ export function requestOfPart(
     if (!fades) delete part[name];
     else if (typeof seconds === "number") part[name] = Math.min(seconds, length);
   }
-  if (kind === "video" && options.overlay) part.overlay = shifted(options.overlay, offset);
+  if (kind === "video" && options.overlay) part.overlay = shiftDrawing(options.overlay, offset);
   if ((kind === "video" || kind === "animation") && options.text)
-    part.text = options.text.map((text) => shifted(text, offset));
+    part.text = options.text.map((text) => shiftDrawing(text, offset));
   return { kind, options: part } as EncodeRequest;
 }
 
 // Starts a drawing too late to appear, because removing an overlay would renumber the extra inputs.
 const NEVER = 1e6;
 
-function shifted<T extends { start?: number | undefined; end?: number | undefined }>(
+function shiftDrawing<T extends { start?: number | undefined; end?: number | undefined }>(
   drawing: T,
   offset: number,
 ): T {

@@ -113,7 +113,7 @@ export async function matchParts(
   });
 }
 
-/** Finds, once per run, the packets that a request copies part by part; null when it is another request. */
+/** Finds, once per run, the packets that a request copies part by part; null for any other request. */
 export async function findSplice(
   open: (key: string) => Promise<ByteReader>,
   { key, source, request }: Pick<Parts, "key" | "source" | "request">,

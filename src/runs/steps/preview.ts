@@ -225,7 +225,7 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }
 
-// The options that say which pictures are read, and what is seen of them.
+// The options that determine which pictures are read, and which part of them is visible.
 const FRAMING = ["partial", "rotate", "flip", "crop", "fit", "position", "background"] as const;
 
 // PNG takes six times as long, so only transparent pictures use it.
@@ -358,7 +358,7 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
     plan.kind === "adaptive_video" ? await joinSegment(storage, plan) : await blobOf(part.reader, signal);
   const partReader = createBlobReader(new Blob([file], { type: "video/mp4" }));
   const first = await openStill(0);
-  // A part that ends with a long picture, as of a slide show, may end before the moment at which that is shown.
+  // A part that ends with a long picture, as in a slide show, may end before the moment at which that picture is visible.
   const end = first.source.duration ?? Number.POSITIVE_INFINITY;
   const start = Math.min((moment - span.start) / (plan.speed ?? 1), end - EPSILON);
   const output = await drawFrame(start > 0 ? await openStill(start, first) : first, pictures);

@@ -11,17 +11,17 @@ import { runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
 /** An encode whose quality is measured, and how the host encodes. */
-export interface Measuring {
+export interface Measurement {
   tools: StepTools;
   encode: InputEncode;
   encodeInput(tools: StepTools, encode: InputEncode, context: WorkContext): Promise<EncodedInput>;
   createDecide(tools: StepTools): Decide;
 }
 
-/** An encode that differs from the measured one. */
+/** An encode that differs from the one being measured. */
 type Trial = Pick<InputEncode, "request" | "decide"> & Partial<InputEncode>;
 
-/** Encodes of a measurement. */
+/** The trial encodes of a measurement. */
 export interface Trials {
   /** Encodes a file in a folder of its own and returns its storage key. */
   encode(trial: Trial): Promise<string>;
@@ -37,9 +37,9 @@ export interface Trials {
   clear(): Promise<void>;
 }
 
-/** Creates the trials of a measurement, or of a part of it with a name of its own. Nothing that they do outlasts the signal. */
+/** Creates the trials of a measurement, or of a named part of it. Their work ends when the signal aborts. */
 export function createTrials(
-  { tools, encode, encodeInput, createDecide }: Measuring,
+  { tools, encode, encodeInput, createDecide }: Measurement,
   { name, run_id, progress }: { name: string } & Pick<WorkContext, "run_id" | "progress">,
   signal: AbortSignal,
 ): Trials {
@@ -98,7 +98,7 @@ export async function tryRates(
   return tried;
 }
 
-/** Returns the score of two PNGs; the worse one over black and over white if they are transparent, and null if they are too small. */
+/** Returns the score of two PNGs: the worse of those over black and over white if they are transparent; null if they are too small. */
 export async function comparePictures(original: Uint8Array, output: Uint8Array): Promise<number | null> {
   const backgrounds = hasTransparency(original) || hasTransparency(output) ? [0, 255] : [0];
   const scores: number[] = [];

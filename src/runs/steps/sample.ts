@@ -80,7 +80,7 @@ export interface SampleRequest {
   request: EncodeRequest;
   /** The input, if another sample has already opened and probed it. */
   input?: OpenedInput;
-  /** Whether the host may draw the pictures without an encoder: if none can encode them, `encode` rejects in place of the opening. */
+  /** Whether the host may draw the pictures without an encoder: if no encoder can do the work, only `encode` rejects, and not `openSample`. */
   drawable?: boolean;
 }
 
@@ -143,17 +143,17 @@ export async function openSample(
     out: SAMPLE_FOLDER,
     name: tools.stem,
   };
-  let searched: Promise<RateSearch> | undefined;
+  let rateSearch: Promise<RateSearch> | undefined;
 
   function search(): Promise<RateSearch> {
-    searched ??= searchOnce();
-    return searched;
+    rateSearch ??= searchOnce();
+    return rateSearch;
   }
 
   async function searchOnce(): Promise<RateSearch> {
     const start = performance.now();
-    const measuring = { tools: sampleTools, encode: whole, encodeInput, createDecide };
-    const rate = await measureQuality(measuring, context);
+    const measurement = { tools: sampleTools, encode: whole, encodeInput, createDecide };
+    const rate = await measureQuality(measurement, context);
     return { rate, seconds: (performance.now() - start) / 1000 };
   }
 
