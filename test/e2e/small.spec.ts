@@ -21,6 +21,11 @@ async function expectFit(page: Page, state: string): Promise<void> {
     await page.setViewportSize({ width, height });
     const color = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     await expect.poll(color, where).toBe(ground);
+    // Colors in the middle of a transition may lack contrast.
+    await page.evaluate(async () => {
+      const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
+      await Promise.allSettled(transitions.map(({ finished }) => finished));
+    });
     const fit = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement;
       const out = [
