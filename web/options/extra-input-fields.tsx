@@ -154,8 +154,7 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
     change({ text: all.length > 0 ? all : undefined });
   };
   return withBlank(texts, BOUNDS.texts.max).map((item, index) => {
-    const { size = DEFAULT_TEXT_SIZE, color = DEFAULT_TEXT_COLOR, position = "center" } = item ?? {};
-    const sizes = [...new Set<string | number>([...TEXT_SIZES, size])];
+    const { size = DEFAULT_TEXT_SIZE, color = DEFAULT_TEXT_COLOR, position } = item ?? {};
     const at = (field: keyof TextItem) => faultAt(`text.${index}.${field}`);
     return (
       <Fragment key={index}>
@@ -168,43 +167,20 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
         />
         {item && (
           <div class="columns">
-            <Field label={numberedLabel(TEXT_LABELS.position, index)} fault={at("position")}>
-              {(control) => (
-                <select
-                  {...control}
-                  value={typeof position === "string" ? position : OWN}
-                  onChange={({ currentTarget: { value } }) =>
-                    set(index, { position: POSITIONS.find((each) => each === value) })
-                  }
-                >
-                  {typeof position !== "string" && <option value={OWN}>{strings.custom}</option>}
-                  {POSITIONS.map((each) => (
-                    <option key={each} value={each}>
-                      {POSITION_NAMES[each]}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-            <Field label={numberedLabel(TEXT_LABELS.size, index)} fault={at("size")}>
-              {(control) => (
-                <select
-                  {...control}
-                  value={String(size)}
-                  onChange={({ currentTarget: { value } }) =>
-                    set(index, { size: sizes.find((each) => String(each) === value) })
-                  }
-                >
-                  {sizes.map((each) => (
-                    <option key={each} value={String(each)}>
-                      {typeof each === "number"
-                        ? strings.pixelsHigh({ height: each })
-                        : strings.shareOfHeight({ share: each.replace("%", " %") })}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
+            <PlaceField
+              label={numberedLabel(TEXT_LABELS.position, index)}
+              value={position}
+              onChange={(place) => set(index, { position: place })}
+              fault={at("position")}
+            />
+            <LengthField
+              label={numberedLabel(TEXT_LABELS.size, index)}
+              lengths={TEXT_SIZES}
+              value={size}
+              name={strings.shareOfHeight}
+              onChange={(length) => set(index, { size: length })}
+              fault={at("size")}
+            />
             <Field label={numberedLabel(TEXT_LABELS.color, index)} fault={at("color")}>
               {(control) => (
                 <input
@@ -218,22 +194,15 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
           </div>
         )}
         {item && settings.kind !== "image" && (
-          <div class="columns">
-            <NumberField
-              label={numberedLabel(TEXT_LABELS.start, index)}
-              value={item.start}
-              onChange={(start) => set(index, { start })}
-              placeholder={strings.atStart}
-              fault={at("start")}
-            />
-            <NumberField
-              label={numberedLabel(TEXT_LABELS.end, index)}
-              value={item.end}
-              onChange={(end) => set(index, { end })}
-              placeholder={strings.never}
-              fault={at("end")}
-            />
-          </div>
+          <SpanFields
+            labels={{
+              start: numberedLabel(TEXT_LABELS.start, index),
+              end: numberedLabel(TEXT_LABELS.end, index),
+            }}
+            value={item}
+            onChange={(span) => set(index, span)}
+            faultOf={at}
+          />
         )}
       </Fragment>
     );
@@ -326,8 +295,6 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
   const { opacity = 1 } = overlay ?? {};
   const set = (changes: Partial<NonNullable<AnyOptions["overlay"]>>) =>
     overlay && change({ overlay: withoutUndefined({ ...overlay, ...changes }) });
-  const namedPosition = typeof overlay?.position === "object" ? null : (overlay?.position ?? "center");
-  const widths = [...new Set([...WIDTHS, ...(overlay?.width === undefined ? [] : [overlay.width])])];
   return (
     <>
       <Field label={LABELS.url} hint={overlay && strings.overlayHint} fault={faultAt("overlay.url")}>
@@ -351,44 +318,21 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
       </Field>
       {overlay && (
         <div class="columns">
-          <Field label={LABELS.position} fault={faultAt("overlay.position")}>
-            {(control) => (
-              <select
-                {...control}
-                value={namedPosition ?? OWN}
-                onChange={({ currentTarget }) =>
-                  set({ position: POSITIONS.find((each) => each === currentTarget.value) })
-                }
-              >
-                {namedPosition === null && <option value={OWN}>{strings.custom}</option>}
-                {POSITIONS.map((each) => (
-                  <option key={each} value={each}>
-                    {POSITION_NAMES[each]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label={LABELS.width} fault={faultAt("overlay.width")}>
-            {(control) => (
-              <select
-                {...control}
-                value={String(overlay.width ?? OWN)}
-                onChange={({ currentTarget }) =>
-                  set({ width: widths.find((each) => String(each) === currentTarget.value) })
-                }
-              >
-                <option value={OWN}>{strings.originalSize}</option>
-                {widths.map((each) => (
-                  <option key={each} value={String(each)}>
-                    {typeof each === "number"
-                      ? strings.pixelsWide({ width: each })
-                      : strings.shareOfWidth({ share: each.replace("%", " %") })}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <PlaceField
+            label={LABELS.position}
+            value={overlay.position}
+            onChange={(position) => set({ position })}
+            fault={faultAt("overlay.position")}
+          />
+          <LengthField
+            label={LABELS.width}
+            lengths={WIDTHS}
+            value={overlay.width}
+            none={strings.originalSize}
+            name={strings.shareOfWidth}
+            onChange={(width) => set({ width })}
+            fault={faultAt("overlay.width")}
+          />
           <Field label={LABELS.opacity} fault={faultAt("overlay.opacity")}>
             {(control) => (
               <select
@@ -409,24 +353,127 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
         </div>
       )}
       {overlay && settings.kind === "video" && (
-        <div class="columns">
-          <NumberField
-            label={LABELS.start}
-            value={overlay.start}
-            onChange={(start) => set({ start })}
-            placeholder={strings.atStart}
-            fault={faultAt("overlay.start")}
-          />
-          <NumberField
-            label={LABELS.end}
-            value={overlay.end}
-            onChange={(end) => set({ end })}
-            placeholder={strings.never}
-            fault={faultAt("overlay.end")}
-          />
-        </div>
+        <SpanFields
+          labels={LABELS}
+          value={overlay}
+          onChange={set}
+          faultOf={(field) => faultAt(`overlay.${field}`)}
+        />
       )}
     </>
+  );
+}
+
+type Place = TextItem["position"];
+
+/** A field for a named place in the pictures, or for coordinates that a preset or a task brought. */
+function PlaceField({
+  label,
+  value = "center",
+  onChange,
+  fault,
+}: {
+  label: string;
+  value: Place;
+  onChange(place: (typeof POSITIONS)[number] | undefined): void;
+  fault: string | null;
+}) {
+  const isNamed = typeof value === "string";
+  return (
+    <Field label={label} fault={fault}>
+      {(control) => (
+        <select
+          {...control}
+          value={isNamed ? value : OWN}
+          onChange={({ currentTarget }) => onChange(POSITIONS.find((each) => each === currentTarget.value))}
+        >
+          {!isNamed && <option value={OWN}>{strings.custom}</option>}
+          {POSITIONS.map((each) => (
+            <option key={each} value={each}>
+              {POSITION_NAMES[each]}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** A field for one of some lengths in pixels or as a share of a side of the output; `none` names the choice of no length. */
+function LengthField({
+  label,
+  lengths,
+  value,
+  none,
+  name,
+  onChange,
+  fault,
+}: {
+  label: string;
+  lengths: readonly string[];
+  value: string | number | undefined;
+  none?: string;
+  name(share: { share: string }): string;
+  onChange(length: string | number | undefined): void;
+  fault: string | null;
+}) {
+  const all = [...new Set([...lengths, ...(value === undefined ? [] : [value])])];
+  return (
+    <Field label={label} fault={fault}>
+      {(control) => (
+        <select
+          {...control}
+          value={String(value ?? OWN)}
+          onChange={({ currentTarget }) => onChange(all.find((each) => String(each) === currentTarget.value))}
+        >
+          {none !== undefined && <option value={OWN}>{none}</option>}
+          {all.map((each) => (
+            <option key={each} value={String(each)}>
+              {typeof each === "number"
+                ? strings.lengthInPixels({ count: each })
+                : name({ share: each.replace("%", " %") })}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface Span {
+  start?: number | undefined;
+  end?: number | undefined;
+}
+
+/** Fields for the seconds of the output between which something is shown. */
+function SpanFields({
+  labels,
+  value: { start, end },
+  onChange,
+  faultOf,
+}: {
+  labels: Readonly<Record<keyof Span, string>>;
+  value: Span;
+  onChange(change: Span): void;
+  faultOf(field: keyof Span): string | null;
+}) {
+  return (
+    <div class="columns">
+      <NumberField
+        label={labels.start}
+        value={start}
+        onChange={(seconds) => onChange({ start: seconds })}
+        placeholder={strings.atStart}
+        fault={faultOf("start")}
+      />
+      <NumberField
+        label={labels.end}
+        value={end}
+        onChange={(seconds) => onChange({ end: seconds })}
+        placeholder={strings.never}
+        fault={faultOf("end")}
+      />
+    </div>
   );
 }
 

@@ -65,11 +65,10 @@ export const fontHint =
   "The address of a TTF or OTF font, whose server must let this page read it, for letters that DejaVu Sans lacks.";
 export const textExample = "Lisbon, 2026";
 export const shareOfHeight = ({ share }: { share: string }) => `${share} of the height`;
-export const pixelsHigh = ({ height }: { height: number }) => `${height} pixels`;
 export const overlayHint = "The address of a picture, whose server must let this page read it.";
 export const custom = "Custom";
 export const originalSize = "Original size";
-export const pixelsWide = ({ width }: { width: number }) => `${width} pixels`;
+export const lengthInPixels = ({ count }: { count: number }) => `${count} pixels`;
 export const shareOfWidth = ({ share }: { share: string }) => `${share} of the width`;
 export const atStart = "at the start";
 export const never = "never";
