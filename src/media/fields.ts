@@ -78,6 +78,18 @@ export const timestamp = z
 /** Schema of a time or a length in seconds. */
 export const seconds = within(BOUNDS.seconds, "a number of seconds");
 
+/** Returns the schemas of the times between which something is drawn over a video; {@link checkTimes} compares them. */
+export function shownBetween(what: string) {
+  return {
+    start: seconds
+      .optional()
+      .meta({ description: `Time at which the ${what} appears, in seconds of the output.`, default: 0 }),
+    end: seconds.optional().meta({
+      description: `Time at which the ${what} disappears, in seconds of the output; by default it stays to the end.`,
+    }),
+  };
+}
+
 /** Creates the schema of a whole number within bounds. */
 export function wholeWithin({ min, max }: Bounds, what = "a whole number") {
   return z.int(`must be ${what} from ${min} to ${max}.`).min(min).max(max);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
 import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { checkTimes, closed, fileUrl, place, seconds, size, toPixels, within } from "../fields.ts";
+import { checkTimes, closed, fileUrl, place, shownBetween, size, toPixels, within } from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
@@ -31,13 +31,7 @@ const FORMATS = "PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of whi
 const videoOverlay = closed(
   {
     ...picture,
-    start: seconds
-      .optional()
-      .meta({ description: "Time at which the picture appears, in seconds of the output.", default: 0 }),
-    end: seconds.optional().meta({
-      description:
-        "Time at which the picture disappears, in seconds of the output; by default it stays to the end.",
-    }),
+    ...shownBetween("picture"),
   },
   "field",
   " of an overlay",

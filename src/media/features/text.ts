@@ -9,7 +9,7 @@ import {
   hexColor,
   parseColor,
   place,
-  seconds,
+  shownBetween,
   size,
   textUpTo,
   toPixels,
@@ -60,13 +60,7 @@ const letters = {
 const movingText = closed(
   {
     ...letters,
-    start: seconds
-      .optional()
-      .meta({ description: "Time at which the text appears, in seconds of the output.", default: 0 }),
-    end: seconds.optional().meta({
-      description:
-        "Time at which the text disappears, in seconds of the output; by default it stays to the end.",
-    }),
+    ...shownBetween("text"),
   },
   "field",
   " of a text",
