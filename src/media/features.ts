@@ -33,6 +33,7 @@ import {
   programs,
   restarted,
   truncated,
+  untimed,
 } from "./features/source-traits.ts";
 import { speed } from "./features/speed.ts";
 import { burn } from "./features/subtitles.ts";
@@ -64,6 +65,7 @@ export const FEATURES = {
   partial,
   assumed_colors,
   restarted,
+  untimed,
   truncated,
   stale_profile,
   named_format,

@@ -156,6 +156,10 @@ export const SourceFacts = z.object({
     description:
       "True if the edit list of an MP4 or MOV shows several parts, or the picture size, sample rate or channels change midway, so that every output is encoded; otherwise absent.",
   }),
+  untimed: z.literal(true).optional().meta({
+    description:
+      "True if the index of an MP4 or MOV gives all pictures the same time; they then play at 25 a second, and every output is encoded. Otherwise absent.",
+  }),
   preroll: z.number().min(0).optional().meta({
     description:
       "Seconds at the start that the edit list of an MP4 or MOV hides, as after a cut without an encode; absent if it hides no more than decoders need.",

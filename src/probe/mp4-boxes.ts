@@ -1,4 +1,5 @@
 import { roundTime } from "../media/clock.ts";
+import { FFMPEG_FPS } from "../media/features/fps.ts";
 import { matrixOrientation, type Orientation } from "../media/picture-geometry.ts";
 import { bytesOf, MIB } from "../util/bytes.ts";
 
@@ -128,6 +129,8 @@ export interface TrackIndex {
   visibleSeconds: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
+  /** Whether all its pictures have the same time, so that they count as {@link FFMPEG_FPS} a second; null for another track. */
+  untimed: boolean | null;
   /** Whether its packets are evenly spaced, up to the rounding of a tick; the last one may have any duration. */
   even: boolean;
   /** How players rotate and mirror the track's pictures. */
@@ -180,17 +183,24 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const offsets = readRuns(view, table("ctts"));
     const sizes = readSizes(view, table("stsz"), times.count);
     const timescale = readTimescale(view, findBox(view, trak, "mdia", "mdhd"));
-    const seconds = toSeconds(times.sum, timescale);
+    const handler = readHandler(view, trak) ?? "";
+    const untimed = handler === "vide" ? isUntimed(view, table("stts"), table("ctts")) : null;
+    const nominal = untimed ? sizes.count / FFMPEG_FPS : null;
+    const seconds = nominal ?? toSeconds(times.sum, timescale);
     const first = toSeconds(offsets.first, timescale);
     const last = readLatest(view, table("stts"), table("ctts"));
-    const span = Math.max(seconds, toSeconds(last, timescale) - first);
+    const span = nominal ?? Math.max(seconds, toSeconds(last, timescale) - first);
     const edits = sumEdits(view, trak, movie);
     // Editors leave the header's duration as it was.
-    const duration = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
-    const presentation = readPresentation(view, trak, movie, { first, span });
+    const stated = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
+    const duration = nominal === null ? stated : edits.delay + nominal;
+    const presentation =
+      nominal === null
+        ? readPresentation(view, trak, movie, { first, span })
+        : { start: edits.delay, end: edits.delay + nominal, hidden: 0, from: 0, rest: nominal };
     presentations.set(id, presentation);
     // Text and time codes may start earlier, with an empty packet.
-    const plays = /^(vide|soun)$/.test(readHandler(view, trak) ?? "");
+    const plays = /^(vide|soun)$/.test(handler);
     if (plays) {
       starts.push(presentation?.start ?? Number.NaN);
       delays.set(id, edits.delay);
@@ -202,7 +212,8 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
       bytes: sizes.sum,
       seconds,
       end: null,
-      even: isEven(view, table("stts")),
+      untimed,
+      even: untimed === true || isEven(view, table("stts")),
       orientation: readOrientation(view, tkhd),
       edits: plays ? editsOf(view, trak) : "none",
       hidden: plays ? (presentation?.hidden ?? 0) : 0,
@@ -359,6 +370,16 @@ function isEven(view: DataView, stts: Box | null): boolean {
 }
 
 const MIN_TICKS = 10;
+
+function isUntimed(view: DataView, stts: Box | null, ctts: Box | null): boolean {
+  let [packets, first] = [0, 0];
+  for (const { time, delta, run, offset } of timeRuns(view, stts, ctts)) {
+    if (packets === 0) first = time + offset;
+    if (time + offset !== first || (delta > 0 && run > 1)) return false;
+    packets += run;
+  }
+  return packets > 1;
+}
 
 function readPlayed(
   view: DataView,

@@ -1,6 +1,7 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { roundTime } from "../media/clock.ts";
 import { MediaError } from "../media/errors.ts";
+import { FFMPEG_FPS } from "../media/features/fps.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
 import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
@@ -276,7 +277,7 @@ interface DemuxResult {
   demuxed: Demuxed | null;
   ends: TrackEnds;
   fragmented: boolean;
-  edits: Pick<Source, "edited" | "preroll" | "postroll">;
+  edits: Pick<Source, "edited" | "preroll" | "postroll" | "untimed" | "fps" | "constant_fps" | "duration">;
   tags: SourceTags;
   /** Intact seconds of a truncated MP4 or MOV; null for a complete one. */
   intactSeconds: number | null;
@@ -303,8 +304,16 @@ function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
   // A copy with hidden packets keeps all times, so it would also keep an empty edit before all tracks.
   const isLate = start > 0 && (preroll > 0 || postroll > 0);
   const changes = all.some(({ descriptions }) => descriptions === "several");
+  const pictures = all.filter(({ untimed }) => untimed !== null);
+  const untimed = pictures.length > 0 && pictures.every((track) => track.untimed);
   return {
-    ...((edits.includes("parts") || isLate || changes) && { edited: true as const }),
+    ...(untimed && {
+      untimed,
+      fps: FFMPEG_FPS,
+      constant_fps: true as const,
+      duration: roundTime(Math.max(...all.map(({ visibleSeconds }) => visibleSeconds))),
+    }),
+    ...((edits.includes("parts") || isLate || changes || untimed) && { edited: true as const }),
     ...(preroll > 0 && { preroll: roundTime(preroll) }),
     ...(postroll > 0 && { postroll: roundTime(postroll) }),
   };
@@ -354,8 +363,7 @@ async function tryDemux(
     return { ...result({ ...demuxed, source: { ...demuxed.source, ...edits } }), ...facts };
   } catch (thrown) {
     signal.throwIfAborted();
-    const failure = bounded.failure();
-    if (failure !== undefined) throw failure;
+    bounded.throwFailure();
     if (thrown instanceof MediaError) throw thrown;
     return NOTHING;
   }

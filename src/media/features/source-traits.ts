@@ -34,6 +34,16 @@ export const restarted = feature({
   refusal: { code: "restarted", clause: () => "it would seek in a file whose clock restarts" },
 });
 
+/** Spaces pictures that all have the same time evenly. */
+export const untimed = feature({
+  options: {},
+  fields: { untimed: MARK },
+  part: "plan",
+  planWhole: (_, source) => (source.untimed ? { untimed: true } : {}),
+  doneBy: { native: true, stock: true, fast: true, canvas: true, avif: true },
+  refusal: { code: "untimed", clause: () => "it shows pictures of one time all at once" },
+});
+
 /** Leaves out the incomplete frame at the end of a truncated source. */
 export const truncated = feature({
   options: {},

@@ -418,9 +418,10 @@ function* packetsOf(text: string): Generator<Packet> {
 // Bytes of the largest MPEG-4 Visual picture that is not coded (vop_coded = 0) and repeats the previous one.
 const NOT_CODED = 8;
 
-function parsePackets(text: string, lead: number, { codecs }: Source): ListedPackets {
+function parsePackets(text: string, lead: number, { codecs, untimed, fps = 1 }: Source): ListedPackets {
   const empty_size = codecs?.video === "mpeg4" ? NOT_CODED : 0;
   const packets = [...packetsOf(text)].filter(({ size }) => size > empty_size);
+  if (untimed) return { timed: true, times: packets.map((_, index) => index / fps - lead) };
   const timed = packets.every(({ pts }) => pts !== null);
   return { timed, times: packets.map(({ dts, pts }) => (timed ? (pts ?? dts) : dts) - lead) };
 }

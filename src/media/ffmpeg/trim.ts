@@ -93,7 +93,7 @@ function decodedFilters(plan: Plan, chunk: Chunk, source: Source, input = 0): st
 
 /** Returns the filters that prepare the decoded pictures of an input whose parts other filters cut out. */
 export function untrimmedFilters(plan: Plan, chunk: Chunk, source: Source, input: number): string[] {
-  return [...decodedFilters(plan, chunk, source, input), `settb=1/${CLOCK}`, ...spreadDuplicateTimes(source)];
+  return [...decodedFilters(plan, chunk, source, input), `settb=1/${CLOCK}`, ...spreadTimes(source)];
 }
 
 function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
@@ -104,6 +104,10 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     const seek =
       shown_from === undefined ? frameSeek(plan.start, source) : Math.max(0, shown_from - EPSILON_SECONDS);
     if (seek === 0) return none;
+    if (source.untimed) {
+      const filters = [...spreadTimes(source), ...trimFilter("trim", seek, null)];
+      return { ...none, video: withFineTimeBase(filters) };
+    }
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
     if (at === seek) return { ...none, seek: ["-ss", formatSeconds(seek + (source.priming ?? 0))] };
@@ -124,7 +128,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   return {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
     video: withFineTimeBase([
-      ...spreadDuplicateTimes(source),
+      ...spreadTimes(source),
       ...trimFilter(
         "trim",
         start > 0 && !constant ? shown_from - at - EPSILON_SECONDS : null,
@@ -183,7 +187,8 @@ function withFineTimeBase(filters: readonly string[]): string[] {
 }
 
 // With packed B-frames, ffmpeg gives a picture the next one's time, and encoders drop one of two pictures with the same time.
-function spreadDuplicateTimes({ codecs, fps = 25 }: Source): string[] {
+function spreadTimes({ codecs, untimed, fps = FFMPEG_FPS }: Source): string[] {
+  if (untimed) return [`setpts=N*${Math.round(CLOCK / fps)}`];
   if (codecs?.video !== "mpeg4") return [];
   return [`setpts='if(lte(PTS,PREV_OUTPTS),PREV_OUTPTS+${Math.round(CLOCK / Math.max(1, fps) / 2)},PTS)'`];
 }
