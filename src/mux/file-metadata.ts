@@ -53,8 +53,7 @@ export async function readCover(reader: ByteReader, signal: AbortSignal): Promis
     return null;
   } catch {
     signal.throwIfAborted();
-    const failure = bounded.failure();
-    if (failure !== undefined) throw failure;
+    bounded.throwFailure();
     return null;
   } finally {
     input.dispose();

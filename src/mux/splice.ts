@@ -21,6 +21,7 @@ import type { Source } from "../media/source.ts";
 import { resetsDecoder } from "../probe/codec-headers.ts";
 import { openPackets } from "../probe/entries.ts";
 import { listsTracks, pictureTrack, soundTrack } from "../probe/mediabunny.ts";
+import { watchReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import {
@@ -45,22 +46,26 @@ import {
 
 const FACTS_ONLY = { metadataOnly: true } as const;
 
-/** Finds the packets that a request copies. Rejects only when aborted. */
+/** Finds the packets that a request copies. Rejects when aborted, and as the reader does. */
 export async function readSplice(
   reader: ByteReader,
   source: Source,
   { mode, ranges }: SpliceRequest,
   signal: AbortSignal,
 ): Promise<Splice | SpliceRefusal> {
+  const watched = watchReader(reader, signal);
   let input: Input | null = null;
   try {
-    input = listsTracks(source) ? await openPackets(reader, source, signal) : null;
+    input = listsTracks(source) ? await openPackets(watched, source, signal) : null;
     if (!input) return { fault: "format" };
     const track = await openTrack(input, source);
     if (!track) return { fault: "codec" };
-    return await (mode === "copy" ? readCopies : readGroups)(track, ranges);
+    const splice = await (mode === "copy" ? readCopies : readGroups)(track, ranges);
+    watched.throwFailure();
+    return splice;
   } catch {
     signal.throwIfAborted();
+    watched.throwFailure();
     return { fault: "damaged" };
   } finally {
     input?.dispose();

@@ -3,6 +3,7 @@ import { containerOf } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
 import type { Source } from "../media/source.ts";
 import { openSource, openUncached, pictureTrack } from "../probe/mediabunny.ts";
+import { watchReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { createOpener, packetsOf } from "./packets.ts";
 
@@ -56,7 +57,7 @@ const MAX_LISTED = 60_000;
 
 /**
  * Lists the pictures of a source in decoding order from its index, without reading media. Empty when there is no index, or it is
- * damaged or too long. Rejects only when aborted.
+ * damaged or too long. Rejects when aborted, and as the reader does.
  */
 export async function listPictures(
   reader: ByteReader,
@@ -65,9 +66,10 @@ export async function listPictures(
 ): Promise<ListedPicture[]> {
   if (!containerOf({ format: source.format }).indexed) return [];
   if ((source.duration ?? 0) * (source.fps ?? DEFAULT_FPS) > MAX_LISTED) return [];
+  const watched = watchReader(reader, signal);
   let input: Input | null = null;
   try {
-    const readable = await openSource(reader, source.format, signal);
+    const readable = await openSource(watched, source.format, signal);
     input = readable && openUncached(readable);
     const track = input && (await pictureTrack(input, source));
     const pictures: ListedPicture[] = [];
@@ -82,6 +84,7 @@ export async function listPictures(
     return pictures;
   } catch {
     signal.throwIfAborted();
+    watched.throwFailure();
     return [];
   } finally {
     input?.dispose();

@@ -10,7 +10,7 @@ import { readCueTimes } from "./matroska.ts";
 import { openSource, openUncached, pictureTrack, soundTrack } from "./mediabunny.ts";
 import { readMp3Delay } from "./mp3.ts";
 import { readMovieIndex, readSyncTimes } from "./mp4.ts";
-import { boundReader, type ProbeBounds } from "./reader.ts";
+import { boundReader, type ProbeBounds, watchReader } from "./reader.ts";
 
 /** Finds a position in a source by a time, both in seconds; null when unknown. */
 export type Find = (time: number) => Promise<number | null>;
@@ -38,17 +38,20 @@ export function hasEntries(source: Source): boolean {
 
 /**
  * Opens a source to find its entry points and pictures. Examines the pictures themselves, because a frame that the container
- * flags as a keyframe may refer to earlier ones.
+ * flags as a keyframe may refer to earlier ones. Reads the fragments of an MP4 or MOV one after the other if `fragments` is true;
+ * otherwise finds nothing in a fragmented one. Rejects when aborted, and as the reader does.
  */
 export async function withEntries<T>(
   reader: ByteReader,
   source: Source,
   signal: AbortSignal,
   use: (finder: Finder) => Promise<T>,
+  { fragments = false } = {},
 ): Promise<T> {
+  const watched = watchReader(reader, signal);
   let input: Input | null = null;
   const open = async () => {
-    const readable = await openSource(reader, source.format, signal);
+    const readable = await openSource(watched, source.format, signal, fragments);
     if (!readable) return null;
     const bounded = boundReader(blockReader(readable), BOUNDS, signal);
     input = openUncached(bounded);
@@ -62,10 +65,13 @@ export async function withEntries<T>(
   };
   const quietly = async <R>(work: () => Promise<R | null>) => {
     try {
-      return await work();
+      const result = await work();
+      watched.throwFailure();
+      return result;
     } catch {
       // The encoder reports a damaged file better.
       signal.throwIfAborted();
+      watched.throwFailure();
       return null;
     }
   };
@@ -219,7 +225,7 @@ function justBefore({ timestamp }: EncodedPacket): number {
 /**
  * Lists the times, in seconds and ascending, at which a source can be cut without an encode, because every picture from there on is
  * complete. Examines the keyframes themselves; where these are too many bytes to read, takes them from the container's index. Empty when
- * they are unknown, as for a codec whose pictures cannot be examined. Rejects only when aborted.
+ * they are unknown, as for a codec whose pictures cannot be examined. Rejects when aborted, and as the reader does.
  */
 export async function listEntries(
   reader: ByteReader,
@@ -227,7 +233,7 @@ export async function listEntries(
   signal: AbortSignal,
 ): Promise<number[]> {
   if (!hasEntries(source)) return [];
-  const times = await withEntries(reader, source, signal, ({ list }) => list());
+  const times = await withEntries(reader, source, signal, ({ list }) => list(), { fragments: true });
   return times ?? readKeyframes(reader, source, signal);
 }
 
@@ -237,8 +243,8 @@ const MAX_KEYFRAMES = 100_000;
 
 /**
  * Returns the times of a source's keyframes in seconds, ascending, from its index, without reading media. Empty when there
- * is no index, it is damaged or too large, or does not distinguish keyframes because all pictures are. Rejects only when
- * aborted.
+ * is no index, it is damaged or too large, or does not distinguish keyframes because all pictures are. Rejects when
+ * aborted, and as the reader does.
  */
 export async function readKeyframes(
   reader: ByteReader,
@@ -248,12 +254,14 @@ export async function readKeyframes(
   const { family } = containerOf(source);
   const read = family && READERS[family];
   if (!read) return [];
+  const bounded = boundReader(reader, INDEX_BOUNDS, signal);
   try {
-    const times = await read(boundReader(reader, INDEX_BOUNDS, signal), source.video_track ?? 0, signal);
+    const times = await read(bounded, source.video_track ?? 0, signal);
     const rounded = times.filter((time) => time >= 0).map(roundTime);
     return rounded.length > MAX_KEYFRAMES ? [] : [...new Set(rounded)].sort((a, b) => a - b);
   } catch {
     signal.throwIfAborted();
+    bounded.throwFailure();
     return [];
   }
 }

@@ -19,19 +19,22 @@ const MAX_READS = 2_000_000;
 
 /**
  * Prepares an untrusted source for mediabunny, which can loop forever over a damaged one: bounds its reads, and returns null for
- * an MP4 or MOV with an inconsistent index. Disable mediabunny's cache, so that every read counts.
+ * an MP4 or MOV with an inconsistent index, or with fragments unless `fragments` is true. Disable mediabunny's cache, so that every read counts.
  */
 export async function openSource(
   reader: ByteReader,
   format: string,
   signal: AbortSignal,
+  fragments = false,
 ): Promise<ByteReader | null> {
   const bounds = { reads: MAX_READS, blocks: Number.POSITIVE_INFINITY, jumps: Number.POSITIVE_INFINITY };
   if (!isIsobmff(format)) return boundReader(await hideDamage(reader, format, signal), bounds, signal);
   const index = await readMovieIndex(reader);
-  const usable =
-    index && !index.fragmented && [...index.tracks.values()].every(({ consistent }) => consistent);
-  return usable ? boundReader(index.reader, bounds, signal) : null;
+  const isUsable =
+    index &&
+    (fragments || !index.fragmented) &&
+    [...index.tracks.values()].every(({ consistent }) => consistent);
+  return isUsable ? boundReader(index.reader, bounds, signal) : null;
 }
 
 /**

@@ -11,40 +11,25 @@ export interface ProbeBounds {
   jumps: number;
 }
 
-/** A reader that enforces bounds and remembers a failure of the reader below it. */
-export interface BoundedReader extends ByteReader {
+/** A reader that remembers the failure of the reader below it, which does not mean that the file is damaged. */
+export interface WatchedReader extends ByteReader {
   /** Returns the error of a failed read of the file, if any. */
   failure(): unknown;
+  /** Throws the error of a failed read of the file, if any. */
+  throwFailure(): void;
 }
 
-/** Ends a probe that would read more than its bounds allow. */
-class OutOfBounds extends Error {}
-
-const BLOCK = 64 * KIB;
-
-/** Bounds the reads of a file, so that a crafted file cannot make a probe read all of it; repeated reads of a block count once. */
-export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): BoundedReader {
-  const blocksRead = new Set<number>();
-  let jumps = 0;
-  let reads = 0;
+/** Remembers whether a read of a file failed; every later read fails alike. */
+export function watchReader(reader: ByteReader, signal?: AbortSignal): WatchedReader {
   let failed = false;
   let failure: unknown;
-  const count = (start: number, end: number) => {
-    for (let block = Math.floor(start / BLOCK); block * BLOCK < end; block++) {
-      if (blocksRead.has(block)) continue;
-      if (!blocksRead.has(block - 1)) jumps++;
-      blocksRead.add(block);
-    }
-  };
   return {
     size: reader.size,
     failure: () => failure,
+    throwFailure() {
+      if (failed) throw failure;
+    },
     async read(range, readSignal) {
-      count(range.start, Math.min(range.end, reader.size));
-      reads++;
-      if (reads > bounds.reads || blocksRead.size > bounds.blocks || jumps > bounds.jumps) {
-        throw new OutOfBounds();
-      }
       if (failed) throw failure;
       try {
         return await reader.read(range, readSignal ?? signal);
@@ -53,6 +38,37 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
         failure = thrown;
         throw thrown;
       }
+    },
+  };
+}
+
+/** Ends a probe that would read more than its bounds allow. */
+class OutOfBounds extends Error {}
+
+const BLOCK = 64 * KIB;
+
+/** Bounds the reads of a file, so that a crafted file cannot make a probe read all of it; repeated reads of a block count once. */
+export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): WatchedReader {
+  const watched = watchReader(reader, signal);
+  const blocksRead = new Set<number>();
+  let jumps = 0;
+  let reads = 0;
+  const count = (start: number, end: number) => {
+    for (let block = Math.floor(start / BLOCK); block * BLOCK < end; block++) {
+      if (blocksRead.has(block)) continue;
+      if (!blocksRead.has(block - 1)) jumps++;
+      blocksRead.add(block);
+    }
+  };
+  return {
+    ...watched,
+    async read(range, readSignal) {
+      count(range.start, Math.min(range.end, reader.size));
+      reads++;
+      if (reads > bounds.reads || blocksRead.size > bounds.blocks || jumps > bounds.jumps) {
+        throw new OutOfBounds();
+      }
+      return watched.read(range, readSignal);
     },
   };
 }

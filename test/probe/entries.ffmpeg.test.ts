@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import { listEntries, withEntries } from "../../src/probe/entries.ts";
+import { MediaError } from "../../src/media/errors.ts";
+import { readSplice } from "../../src/mux/splice.ts";
+import { listPictures } from "../../src/mux/weigh.ts";
+import { listEntries, readKeyframes, withEntries } from "../../src/probe/entries.ts";
+import type { ByteReader } from "../../src/runs/ports.ts";
 import { openFile } from "../encoders/native-encoder.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { probeFile } from "./probe-file.ts";
 
@@ -74,5 +79,55 @@ test.for([
       ({ visibleFrom }) => Promise.all([3.7, 3.72, 7].map(visibleFrom)),
     );
     expect(times.map((time) => Number(time?.toFixed(3)))).toEqual(expected);
+  },
+);
+
+test("lists where a copy of a fragmented MP4 can start", async () => {
+  const whole = await INTEGRITY_SOURCES.h264_open_gop.make("mp4");
+  const fragments = ["-movflags", "+frag_keyframe+empty_moov+default_base_moof"];
+  const path = await makeClip("mp4", ["-i", whole, "-c", "copy", ...fragments]);
+  const { source } = await probeFile(path);
+  // Fragments without an edit list show the reordering of the first pictures as a delay.
+  const times = await listEntries(await openFile(path), source, AbortSignal.timeout(60_000));
+  expect(times.map((time) => Number(time.toFixed(2)))).toEqual([0.08, 2.08, 4.08, 6.08, 8.08, 10.08, 12.08]);
+});
+
+const UNREACHABLE = new MediaError("input_unreachable", "The storage does not answer.");
+
+/** A file whose first reads succeed and whose next one fails, as storage may for a moment. */
+function failingOnce(file: ByteReader, successes: number): ByteReader {
+  let reads = 0;
+  return {
+    size: file.size,
+    read: (...args) => (reads++ === successes ? Promise.reject(UNREACHABLE) : file.read(...args)),
+  };
+}
+
+const SPLICES = ["copy", "smart"] as const;
+
+test.for([
+  { container: "mp4", successes: 0 },
+  { container: "mp4", successes: 1 },
+  { container: "mkv", successes: 1 },
+] as const)(
+  "a read of $container that fails after $successes others is not taken for damage",
+  async ({ container, successes }) => {
+    const path = await INTEGRITY_SOURCES.h264_open_gop.make(container);
+    const { source } = await probeFile(path);
+    const file = await openFile(path);
+    const { signal } = new AbortController();
+    const reader = () => failingOnce(file, successes);
+    const ranges = [{ start: 3, end: 5 }];
+    const failing = [
+      withEntries(reader(), source, signal, ({ entry }) => entry(7)),
+      listEntries(reader(), source, signal),
+      readKeyframes(reader(), source, signal),
+      ...SPLICES.map((mode) => readSplice(reader(), source, { mode, ranges }, signal)),
+      ...(container === "mp4" ? [listPictures(reader(), source, signal)] : []),
+    ];
+    const ends = await Promise.allSettled(failing);
+    expect(ends.map((end) => end.status === "rejected" && end.reason)).toEqual(
+      failing.map(() => UNREACHABLE),
+    );
   },
 );

@@ -166,8 +166,12 @@ async function placeCopy(
   signal: AbortSignal,
 ): Promise<Chunk[]> {
   if (plan.start === 0) return plan.chunks;
-  const start = await withEntries(await open(), source, signal, ({ entry, packetStart }) =>
-    plan.video ? entry(plan.start) : packetStart(plan.start, plan.sound_track),
+  const start = await withEntries(
+    await open(),
+    source,
+    signal,
+    ({ entry, packetStart }) => (plan.video ? entry(plan.start) : packetStart(plan.start, plan.sound_track)),
+    { fragments: true },
   );
   return plan.chunks.map((chunk) => ({ ...chunk, start: start ?? 0 }));
 }
