@@ -4,6 +4,7 @@ import type { ChunkJob, Encoder } from "../../src/encoders/encoder.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import type { PacketCounts, PictureCounts } from "../../src/media/ffmpeg/packet-count.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { type Trial, trial } from "./encode-trial.ts";
 
 const WHOLE: PictureCounts = { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
@@ -144,3 +145,17 @@ test("encodes again without filling gaps, then fails, when the sound is longer t
   });
   expect(ids).toEqual(["run-0", "run-0.1"]);
 });
+
+// Packets of 10.67 and 34.83 ms, of which the container states 10 and 34.
+test.for([
+  { codec: "dca", rate: 48_000 },
+  { codec: "ac3", rate: 44_100 },
+])(
+  "counts the sound of $codec in Matroska, whose clock is coarser than a sample",
+  async ({ codec, rate }) => {
+    const tone = ["-f", "lavfi", "-i", `sine=sample_rate=${rate}:duration=4`];
+    const path = await makeClip("mka", [...tone, "-c:a", codec, "-strict", "-2"]);
+    const { counts } = await runEncode(await trial(path, "audio", { format: "flac" }));
+    expect(counts?.sound?.source).toBeCloseTo(counts?.sound?.output ?? 0, 1);
+  },
+);

@@ -396,6 +396,8 @@ interface Packet {
   pts: number | null;
   duration: number;
   size: number;
+  /** Seconds between two times of the clock. */
+  tick: number;
 }
 
 const NO_TIME = -9e18;
@@ -411,7 +413,7 @@ function* packetsOf(text: string): Generator<Packet> {
     const [, dts = 0, pts = 0, duration = 0, size = 0] = line.split(",", 5).map(Number);
     const flags = Number(/, F=(0x[0-9A-F]+)/.exec(line)?.[1] ?? 1);
     if (flags & DISCARD) continue;
-    yield { dts: dts * tick, pts: pts < NO_TIME ? null : pts * tick, duration: duration * tick, size };
+    yield { dts: dts * tick, pts: pts < NO_TIME ? null : pts * tick, duration: duration * tick, size, tick };
   }
 }
 
@@ -440,13 +442,14 @@ function soundOf(
 ): ListedSound {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
   let [seconds, from, until, clock] = [0, Number.POSITIVE_INFINITY, 0, 0];
-  for (const { dts, pts, duration } of packets) {
+  for (const { dts, pts, duration, tick } of packets) {
     const time = (timeless ? clock : (pts ?? dts)) - lead;
     clock += duration;
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
     if (edges[1] <= edges[0]) continue;
-    // A clock coarser than a packet (TrueHD in Matroska) and some AVIs overstate durations, so that packets overlap.
-    seconds += Math.max(0, edges[1] - Math.max(edges[0], until));
+    // A coarse clock rounds durations: packets overlap (TrueHD in Matroska, some AVIs) or are a tick apart (DTS in Matroska).
+    const follows = edges[0] - until < 1.5 * tick;
+    seconds += Math.max(0, edges[1] - (follows ? until : edges[0]));
     from = Math.min(from, edges[0]);
     until = Math.max(until, edges[1]);
   }
