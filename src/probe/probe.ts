@@ -70,15 +70,16 @@ export async function probeMedia(
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   // ffprobe mistakes a small JPEG for a video if another one, such as a gain map, follows it.
   const readReport = async () => (await readStill(readable, signal)) ?? ffprobe(readable, signal);
-  const report = await readReport().catch((thrown) => {
+  const named = readNamedStill(head);
+  const read = await readReport().catch((thrown) => {
     signal.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
     if (complete && !error.retryable) return null;
-    const still = error.retryable ? null : readNamedStill(head);
-    if (still) return still;
+    if (named && !error.retryable) return named;
     throw error;
   });
+  const report = named && isGuess(read) ? named : read;
   if (complete && report === null) return finish(complete.source);
   await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
@@ -102,6 +103,12 @@ export async function probeMedia(
   };
   checkFrames(source, report);
   return finish(checkSource(source));
+}
+
+// ffprobe scores a file that matches no signature below a matching file name, at 50.
+function isGuess(report: unknown): boolean {
+  const { format } = (report ?? {}) as { format?: { probe_score?: unknown } };
+  return Number(format?.probe_score) < 50;
 }
 
 // HDR pictures are tone-mapped by their transfer function, so their profile does not count.

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -89,4 +90,14 @@ test("survives a header cut off at any length", async () => {
     const report = await readStill(bytesReader(cut), signal);
     if (report) expect(report.streams[0]).toMatchObject({ width: 161, height: 90 });
   }
+});
+
+test("takes a TGA whose bytes resemble frames of AMR for a picture", async () => {
+  const red = words("-f lavfi -i color=0xC81E1E:s=96x64 -frames:v 1 -pix_fmt bgr24 -rle 0");
+  const bytes = await readFile(await makeClip("tga", red));
+  // Without an extension, ffprobe guesses by the bytes.
+  const path = join(folder, "red");
+  await writeFile(path, bytes);
+  const source = await probeMedia(bytesReader(bytes), { url: "file:red" }, nativeFfprobe(path), signal);
+  expect(source).toMatchObject({ kind: "image", format: "targa", width: 96, height: 64 });
 });
