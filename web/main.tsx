@@ -11,7 +11,6 @@ import { Announcer, Notify } from "./queue/notifications.tsx";
 import { totalsOf } from "./queue/queue.ts";
 import { QueueView } from "./queue/queue-view.tsx";
 import * as strings from "./strings.ts";
-import { Icon } from "./ui/icon.tsx";
 import { whenIdle } from "./ui/media.ts";
 import { createDestinations, useWorkbench, WorkbenchContext } from "./workbench.ts";
 import "./tokens.css";
@@ -22,8 +21,8 @@ import "./app.css";
 const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
 
 const VIEWS = {
-  workbench: { hash: "#/", title: strings.workbench, icon: "options" },
-  edge: { hash: "#/edge", title: strings.edge, icon: "edge" },
+  workbench: { hash: "#/", title: strings.workbench },
+  edge: { hash: "#/edge", title: strings.edge },
 } as const;
 
 function App() {
@@ -49,13 +48,15 @@ function App() {
       <header>
         <div>
           <span class="brand">
-            <img src="/icon.svg" width={28} height={28} alt="" />
+            <svg class="mark" width={24} height={24} viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M5 20.5V4.5h14M5 11.5h8" />
+              <path class="end" d="M20 13.5v7h-7" />
+            </svg>
             Framewright
           </span>
           <nav aria-label={strings.views}>
-            {Object.entries(VIEWS).map(([name, { hash, title, icon }]) => (
+            {Object.entries(VIEWS).map(([name, { hash, title }]) => (
               <a key={name} href={hash} aria-current={view.value === name ? "page" : undefined}>
-                <Icon name={icon} />
                 {title}
               </a>
             ))}

@@ -2,10 +2,11 @@ import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
-import { type Fault, faultOf, type Item, keepsOriginal } from "../queue/item.ts";
+import { type Fault, faultOf, type Item, type ItemState, keepsOriginal } from "../queue/item.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
 import { isFolder } from "../result/output-files.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
+import { SizeBar } from "../ui/size-bar.tsx";
 import { faultDetail, faultWords } from "../words/fault-words.ts";
 import {
   describeDropped,
@@ -28,7 +29,7 @@ interface Disclosure {
   id: string;
 }
 
-function Actions({ item, more }: { item: Item; more: Disclosure }) {
+function Actions({ item, more, alone }: { item: Item; more: Disclosure; alone: boolean }) {
   const { queue } = useWorkbench();
   const { id, name } = item;
   const state = stateOf(item);
@@ -56,7 +57,7 @@ function Actions({ item, more }: { item: Item; more: Disclosure }) {
         <button
           key="start"
           type="button"
-          class="primary"
+          class={alone && !more.isOpen ? "primary" : ""}
           disabled={Boolean(item.settings.fault)}
           title={item.settings.fault?.message}
           onClick={() => void queue.start([id])}
@@ -280,10 +281,13 @@ const Result = lazy(async () => ({ default: (await import("../result/result.tsx"
 export const Card = memo(function Card({
   item,
   brief,
+  alone,
 }: {
   item: Item;
   /** Shows a result only when asked for. */
   brief: boolean;
+  /** Whether it is the only one, so that its start is the main action of the page. */
+  alone: boolean;
 }) {
   const open = useSignal(false);
   const result = useSignal<boolean | null>(null);
@@ -322,7 +326,7 @@ export const Card = memo(function Card({
             <h2 id={`${id}-name`} dir="auto" title={item.name}>
               {item.name}
             </h2>
-            <span class={`state ${state}`}>{stateWords(item)}</span>
+            <span class={`badge ${BADGES[state] ?? ""}`}>{stateWords(item)}</span>
           </div>
           <p class="soft numbers">
             {source ? <Parts words={describeSource(source)} /> : size !== null && bytes(size)}
@@ -345,7 +349,7 @@ export const Card = memo(function Card({
             </p>
           )}
         </div>
-        <Actions item={item} more={{ isOpen, toggle, id: `${id}-more` }} />
+        <Actions item={item} more={{ isOpen, toggle, id: `${id}-more` }} alone={alone} />
       </div>
       <ProgressLine item={item} />
       <WaitingLine item={item} />
@@ -361,13 +365,27 @@ export const Card = memo(function Card({
   );
 });
 
+const BADGES: Partial<Record<ItemState, "good" | "bad" | "warn" | "busy">> = {
+  sending: "busy",
+  processing: "busy",
+  succeeded: "good",
+  failed: "bad",
+  unusable: "bad",
+  waiting: "warn",
+};
+
 function SavedLine({ item }: { item: Item }) {
   const { size, source, task } = item;
   if (keepsOriginal(item)) return <p class="saved">{originalKept}</p>;
   const output = task?.steps.find(({ output }) => output?.encoder)?.output;
   const before = size ?? source?.filesize ?? null;
   if (output?.filesize === undefined || isFolder(output) || before === null) return null;
-  return <p class="saved numbers">{saving(before, output.filesize)}</p>;
+  return (
+    <p class="saved numbers">
+      {saving(before, output.filesize)}
+      <SizeBar before={before} after={output.filesize} />
+    </p>
+  );
 }
 
 const SIGNS = {

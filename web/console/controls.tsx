@@ -137,7 +137,7 @@ export function ActButton({
         title={variant === "icon" ? label : undefined}
         onClick={run}
       >
-        <Icon name={icon} size={variant === "quiet" ? 16 : 20} />
+        <Icon name={icon} size={variant === "quiet" ? 16 : 18} />
         {variant !== "icon" && label}
       </button>
       {fault.value && (
@@ -177,7 +177,7 @@ export function CopyButton({ text, label, words = false }: { text: string; label
         title={words ? undefined : label}
         onClick={copy}
       >
-        <Icon name={result.value === strings.copied ? "check" : "copy"} size={words ? 20 : 16} />
+        <Icon name={result.value === strings.copied ? "check" : "copy"} size={words ? 18 : 16} />
         {words && (result.value || label)}
       </button>
       <span class="visually-hidden" role="status">

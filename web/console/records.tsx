@@ -176,7 +176,7 @@ export function Records<T extends ListRecord>({
           {strings.loading}
         </p>
       )}
-      {records?.length === 0 && <div class="empty">{empty}</div>}
+      {records?.length === 0 && <div class="empty frame">{empty}</div>}
       {records && records.length > 0 && (
         <RecordTable caption={strings.newestFirst({ title })} records={records} {...table} />
       )}

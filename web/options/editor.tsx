@@ -15,6 +15,7 @@ import { type Range, Trim } from "../trim/trim.tsx";
 import { Segments } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { SizeBar } from "../ui/size-bar.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
@@ -194,6 +195,9 @@ function Outcome({ form: { settings, options, source, verdict } }: { form: Form 
           <strong>{whatItIs(forecast, settings.kind, options.codec)}</strong>
         </p>
         {size && <p class="soft small">{size}</p>}
+        {forecast.bytes !== null && source.filesize && (
+          <SizeBar before={source.filesize} after={forecast.bytes} />
+        )}
         {lowered && <p class="small">{lowered}</p>}
         {forecast.quality !== null && <p class="soft small">{qualityWords(forecast.quality)}</p>}
         {forecast.renditions.length > 0 && (

@@ -155,7 +155,7 @@ export function DropAnywhere() {
     return () => page.abort();
   }, [queue, over]);
   return (
-    <div class={over.value ? "drop-sign over" : "drop-sign"} aria-hidden="true">
+    <div class={over.value ? "drop-sign frame over" : "drop-sign"} aria-hidden="true">
       <div>
         <Icon name="upload" size={48} />
         {strings.dropToAdd}

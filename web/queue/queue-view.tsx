@@ -23,7 +23,7 @@ export function QueueView() {
       {items.length > 0 && <QueueBar />}
       <Suspense fallback={null}>
         {items.map((item) => (
-          <Card key={item.id} item={item} brief={isMany} />
+          <Card key={item.id} item={item} brief={isMany} alone={items.length === 1} />
         ))}
       </Suspense>
     </div>
@@ -79,7 +79,7 @@ function AddFiles({ large }: { large: boolean }) {
     else input.current?.click();
   };
   return (
-    <section class={large ? "add-files large" : "add-files"} aria-label={strings.addMedia}>
+    <section class={large ? "add-files large frame" : "add-files"} aria-label={strings.addMedia}>
       {large && (
         <div class="invitation">
           <span class="sign">
@@ -90,7 +90,7 @@ function AddFiles({ large }: { large: boolean }) {
         </div>
       )}
       <div class="ways">
-        <button type="button" class="primary" data-home onClick={() => void choose()}>
+        <button type="button" class={large ? "primary large" : ""} data-home onClick={() => void choose()}>
           <Icon name="add" />
           {strings.chooseFiles}
         </button>

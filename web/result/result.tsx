@@ -5,6 +5,7 @@ import { lacksHls } from "../../src/media/formats.ts";
 import { type Item, keepsOriginal } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { SizeBar } from "../ui/size-bar.tsx";
 import { describeEncoder } from "../words/item-words.ts";
 import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock, saving } from "../words/quantities.ts";
@@ -115,7 +116,12 @@ export function Result({ item }: { item: Item }) {
         )}
       </div>
       <div class="summary">
-        {before !== null && after !== null && <p class="saving numbers">{saving(before, after)}</p>}
+        {before !== null && after !== null && (
+          <p class="saving numbers">
+            {saving(before, after)}
+            <SizeBar before={before} after={after} />
+          </p>
+        )}
         {keepsOriginal(item) && <p>{originalKept}</p>}
         <dl class="facts">
           {factsOf(

@@ -1,44 +1,49 @@
 const SIGNS = {
-  add: "M12 5v14M5 12h14",
-  audio: "M9 18V6l10-2v12M9 18a3 2.5 0 1 1-6 0 3 2.5 0 0 1 6 0zM19 16a3 2.5 0 1 1-6 0 3 2.5 0 0 1 6 0z",
-  cancel: "M6 6l12 12M18 6L6 18",
-  check: "M5 12.5l4.5 4.5L19 7",
-  chevron: "M7 10l5 5 5-5",
-  clock: "M12 7v5l3 2M21 12a9 9 0 1 1-18 0 9 9 0 0 1 18 0z",
-  compare: "M9 7l-5 5 5 5M15 7l5 5-5 5",
-  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
-  device: "M4 5h16v11H4zM2 20h20",
-  download: "M12 4v11M7 11l5 5 5-5M5 20h14",
-  edge: "M7 18a4.5 4.5 0 0 1-.5-9 6 6 0 0 1 11.3 1.2A4 4 0 0 1 17.500 18z",
-  fault: "M12 8v5M12 16.500v.1M12 3l10 17.500H2z",
-  folder: "M3 6h6l2 2.500h10V19H3z",
-  image: "M4 5h16v14H4zM4 16l5-5 4 4 2.500-2.500L20 17M15.500 9.500v.1",
-  info: "M12 11v5M12 8v.1M21 12a9 9 0 1 1-18 0 9 9 0 0 1 18 0z",
-  key: "M14 10a4 4 0 1 1-2.800-3.800L13.500 8.500M11 13l-7 7v-3l1.500-1.500",
-  options: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
-  pause: "M8 5v14M16 5v14",
-  play: "M8 5l11 7-11 7z",
-  refresh: "M20 12a8 8 0 1 1-2.500-5.800M20 4v4h-4",
-  remove: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
-  step_back: "M17 6l-8 6 8 6zM6 6v12",
-  step_forth: "M7 6l8 6-8 6zM18 6v12",
-  stream: "M4 6h16v10H4zM8 20h8M10.500 8.500l4 2.500-4 2.500z",
-  upload: "M12 16V5M7 9l5-5 5 5M5 20h14",
-  video: "M3 6h12v12H3zM15 10.500l6-3.500v10l-6-3.500z",
+  add: "M10 4v12M4 10h12",
+  audio:
+    "M8 14.5V4l8-1.5V13M8 14.5a2.2 2.2 0 1 1-4.4 0 2.2 2.2 0 0 1 4.4 0zM16 13a2.2 2.2 0 1 1-4.4 0 2.2 2.2 0 0 1 4.4 0z",
+  cancel: "M5 5l10 10M15 5L5 15",
+  check: "M4 10.5l4 4 8-9",
+  chevron: "M5.5 8l4.5 4.5L14.5 8",
+  clock: "M10 6v4l2.5 2M17 10a7 7 0 1 1-14 0 7 7 0 0 1 14 0z",
+  compare: "M10 2.5v15M7 7l-3 3 3 3M13 7l3 3-3 3",
+  copy: "M9 7h6a2 2 0 0 1 2 2v6a2 2 0 0 1-2 2H9a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2zM13 7V5a2 2 0 0 0-2-2H5a2 2 0 0 0-2 2v6a2 2 0 0 0 2 2h2",
+  device: "M5 4h10a1.5 1.5 0 0 1 1.5 1.5V13h-13V5.5A1.5 1.5 0 0 1 5 4zM2 16h16",
+  download: "M10 3v9m-4-4l4 4 4-4M4 16.5h12",
+  edge: "M5.8 15a3.8 3.8 0 0 1-.4-7.6 5 5 0 0 1 9.5 1A3.3 3.3 0 0 1 14.5 15z",
+  fault: "M10 3L1.8 16.5h16.4zM10 8v4m0 2.2v.2",
+  folder:
+    "M2.5 5.5A1.5 1.5 0 0 1 4 4h3.5l2 2H16a1.5 1.5 0 0 1 1.5 1.5v7A1.5 1.5 0 0 1 16 16H4a1.5 1.5 0 0 1-1.5-1.5z",
+  image:
+    "M4.5 3.5h11a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2h-11a2 2 0 0 1-2-2v-9a2 2 0 0 1 2-2zM3 14.5l4-3.5 3 2.5 3.5-4 4 4.5M7 7.5v.1",
+  info: "M10 9.5V14M10 6.5v.1M17.5 10a7.5 7.5 0 1 1-15 0 7.5 7.5 0 0 1 15 0z",
+  key: "M10 13.5a3.5 3.5 0 1 1-7 0 3.5 3.5 0 0 1 7 0zM9 11l7.5-7.5M13 7l2.5 2.5",
+  options: "M3 6h8m4 0h2M3 14h2m4 0h8M15 6a2 2 0 1 1-4 0 2 2 0 0 1 4 0zM9 14a2 2 0 1 1-4 0 2 2 0 0 1 4 0z",
+  pause: "M6.5 4.5v11M13.5 4.5v11",
+  play: "M6 4v12l10-6z",
+  refresh: "M16 10a6 6 0 1 1-2-4.5M14.5 2v4h-4",
+  remove: "M3.5 5.5h13M8 5.5v-2h4v2M5 5.5L6 17h8l1-11.5",
+  step_back: "M14.5 5L8 10l6.5 5zM5 5v10",
+  step_forth: "M5.5 5L12 10l-6.5 5zM15 5v10",
+  stream:
+    "M6.8 13.2a4.5 4.5 0 0 1 0-6.4m6.4 0a4.5 4.5 0 0 1 0 6.4M4.3 15.7a8 8 0 0 1 0-11.4m11.4 0a8 8 0 0 1 0 11.4M11.6 10a1.6 1.6 0 1 1-3.2 0 1.6 1.6 0 0 1 3.2 0z",
+  upload: "M10 12V3M6 7l4-4 4 4M4 16.5h12",
+  video:
+    "M4.5 4h11a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2h-11a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2zM6 4v12M14 4v12M2.5 10H6m8 0h3.5",
 } as const;
 
 export type IconName = keyof typeof SIGNS;
 
-/** An icon beside text, which it never replaces: hidden from screen readers. `size` is in pixels, 20 by default. */
-export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
+/** An icon beside text, which it never replaces: hidden from screen readers. `size` is in pixels, 18 by default. */
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg
       width={size}
       height={size}
-      viewBox="0 0 24 24"
+      viewBox="0 0 20 20"
       fill="none"
       stroke="currentColor"
-      stroke-width="1.75"
+      stroke-width="1.6"
       stroke-linecap="round"
       stroke-linejoin="round"
       aria-hidden="true"
