@@ -8,7 +8,7 @@ import { bestRate, type MeasuredRate, nextRate } from "../../src/media/auto-qual
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import { planOfChunk } from "../../src/media/timeline.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { placeSamples } from "../../src/runs/steps/measure-video.ts";
+import { placeSamples } from "../../src/runs/steps/measure-quality.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
 import { argsOf } from "../ffmpeg/args-of.ts";
 import { imageSource, videoSource } from "./source.ts";

@@ -1,13 +1,315 @@
-import { AUTO_RANGE, bestRate, type ChosenRate, type RateRange } from "../../media/auto-quality.ts";
+import { hasTransparency, type Planes, readPlanes } from "../../encoders/images/png-planes.ts";
+import { similarityOf } from "../../encoders/images/similarity.ts";
+import {
+  AUTO_RANGE,
+  bestRate,
+  type ChosenRate,
+  type MeasuredRate,
+  nextRate,
+  type RateRange,
+} from "../../media/auto-quality.ts";
 import { roundTime } from "../../media/clock.ts";
+import { type ErrorKind, MediaError } from "../../media/errors.ts";
+import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import type { ImageFormat } from "../../media/formats.ts";
+import type { CropOption } from "../../media/option-shapes.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { PLAN_VERSION, type Plan, sourceEnd } from "../../media/plan.ts";
-import { imageQuality } from "../../media/rates.ts";
+import {
+  constantFps,
+  type ImagePlan,
+  PLAN_VERSION,
+  type Plan,
+  type SourceRange,
+  sourceEnd,
+  sourceSeconds,
+  type VideoPlan,
+} from "../../media/plan.ts";
+import { CRF, imageQuality } from "../../media/rates.ts";
+import type { Source } from "../../media/source.ts";
+import { type ListedPicture, listPictures } from "../../mux/weigh.ts";
+import { inParallel } from "../../util/async.ts";
 import type { WorkContext } from "../ports.ts";
-import { type Decide, encoderOf } from "./decide-encode.ts";
-import { measureVideo } from "./measure-video.ts";
-import { comparePictures, createTrials, type Measurement, type Trials, tryRates } from "./quality-trials.ts";
+import {
+  type Decide,
+  decidePart,
+  type EncodedInput,
+  type EncodeJob,
+  encoderOf,
+  type InputEncode,
+} from "./decide-encode.ts";
+import * as errors from "./errors.ts";
+import { runFolder } from "./media-keys.ts";
+import { picturesOf, rangesOf, requestOfPart } from "./part-request.ts";
+import type { StepTools } from "./step-tools.ts";
+
+/** An encode whose quality is measured, and how the host encodes. */
+export interface Measurement {
+  tools: StepTools;
+  encode: InputEncode;
+  encodeInput(tools: StepTools, encode: InputEncode, context: WorkContext): Promise<EncodedInput>;
+  createDecide(tools: StepTools): Decide;
+}
+
+/** An encode that differs from the one being measured. */
+type Trial = Pick<InputEncode, "request" | "decide"> & Partial<InputEncode>;
+
+/** The trial encodes of a measurement. */
+export interface Trials {
+  /** Encodes a file in a folder of its own and returns its storage key. */
+  encode(trial: Trial): Promise<string>;
+  /** Probes an encoded file. */
+  probe(key: string): Promise<Source>;
+  /** Draws a picture of the source or of an encoded file as a PNG, with the background of `image`. */
+  draw(
+    file: Pick<InputEncode, "key" | "source">,
+    request: EncodeRequest,
+    image: ImagePlan | null,
+  ): Promise<Uint8Array>;
+  /** Removes all files. */
+  clear(): Promise<void>;
+}
+
+/** Creates the trials of a measurement, or of a named part of it. Their work ends when the signal aborts. */
+export function createTrials(
+  { tools, encode, encodeInput, createDecide }: Measurement,
+  { name, run_id, progress }: { name: string } & Pick<WorkContext, "run_id" | "progress">,
+  signal: AbortSignal,
+): Trials {
+  const own: StepTools = { ...tools, shared: null, turn: async () => {} };
+  const folder = `${runFolder("work", run_id)}${name}/`;
+  let count = 0;
+  const context: WorkContext = {
+    run_id,
+    progress: async (percent) => progress(percent === null ? null : 0),
+    reportChoice: async () => {},
+    async durably(_, work) {
+      signal.throwIfAborted();
+      return work(signal);
+    },
+  };
+
+  async function encodeTrial(trial: Trial): Promise<string> {
+    const number = `${++count}`;
+    const again = { ...encode, ...trial, id: `${encode.id}-${name}-${number}` };
+    const { encoded } = await encodeInput(
+      own,
+      { ...again, out: `${folder}${number}/`, name: number },
+      context,
+    );
+    return encoded.key;
+  }
+
+  return {
+    encode: encodeTrial,
+    async probe(key) {
+      return tools.probe(await tools.open(key), { url: await tools.url(key) }, signal, () => {});
+    },
+    async draw({ key, source }, request, image) {
+      const decideFreely = createDecide(own);
+      const decide: Decide = async (...facts) => {
+        const job = await decideFreely(...facts);
+        const png = job.plan.image && image && { ...job.plan.image, alpha: image.alpha, matte: image.matte };
+        return png ? { ...job, plan: { ...job.plan, image: png } } : job;
+      };
+      const reader = await tools.open(await encodeTrial({ key, source, request, decide }));
+      return reader.read({ start: 0, end: reader.size });
+    },
+    clear: () => tools.storage.clear(folder),
+  };
+}
+
+/** Tries rates until the search ends, and returns all of them with their scores. */
+export async function tryRates(
+  range: RateRange,
+  scoreAt: (rate: number) => Promise<number | null>,
+  first?: number,
+): Promise<MeasuredRate[]> {
+  const tried: MeasuredRate[] = [];
+  for (let rate = first ?? nextRate(range, tried); rate !== null; rate = nextRate(range, tried))
+    tried.push({ rate, score: await scoreAt(rate) });
+  return tried;
+}
+
+/** Returns the score of two PNGs: the worse of those over black and over white if they are transparent; null if they are too small. */
+export async function comparePictures(original: Uint8Array, output: Uint8Array): Promise<number | null> {
+  const backgrounds = hasTransparency(original) || hasTransparency(output) ? [0, 255] : [0];
+  const scores: number[] = [];
+  for (const background of backgrounds) {
+    const [one, other]: [Planes, Planes] = [
+      await readPlanes(original, background),
+      await readPlanes(output, background),
+    ];
+    if (one.width !== other.width || one.height !== other.height) throw errors.notMeasurable();
+    const score = similarityOf(one, other);
+    if (score === null) return null;
+    scores.push(score);
+  }
+  return Math.min(...scores);
+}
+
+type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
+
+/** The rate chosen for a sample, and the sample's time in the source in seconds. */
+interface SampleRate extends MeasuredRate {
+  at: number;
+}
+
+/**
+ * Chooses the rate of a video: encodes samples at several rates on the task's encoder, and compares a picture of each with that of an
+ * almost lossless encode of the same sample. A video that stays whole gets the rate of its hardest sample; in one that is cut, each
+ * chunk gets the rate of its own samples. The search in a sample is one durable piece.
+ */
+export async function measureVideo(
+  measurement: Measurement,
+  job: EncodeJob,
+  context: WorkContext,
+): Promise<ChosenRate> {
+  const { tools, encode } = measurement;
+  const { plan, decision } = job;
+  const encoder = encoderOf(tools.encoders, decision.encoder);
+  const isCut = decision.chunk_seconds !== null;
+  const spans = await context.durably(`samples ${PLAN_VERSION}`, async (signal) =>
+    placeSamples(job, encode.source, await listPictures(await tools.open(encode.key), encode.source, signal)),
+  );
+  const range = videoRange(plan.video as VideoEncode);
+  const samples: SampleRate[] = [];
+  await inParallel(spans.entries(), isCut ? tools.inFlight(encoder) : 1, async ([index, span]) => {
+    const first = isCut ? undefined : samples.at(-1)?.rate;
+    const own = { ...range, least: first ?? range.least };
+    const sample = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
+      const trials = createTrials(measurement, { ...context, name: `measure-${index}` }, signal);
+      try {
+        const scoreAt = await openSpan(trials, measurement, job, span);
+        return bestRate(own, await tryRates(own, scoreAt, first)) ?? null;
+      } catch (thrown) {
+        if (thrown instanceof MediaError && SKIPPABLE.has(thrown.kind)) return null;
+        throw thrown;
+      } finally {
+        await trials.clear();
+      }
+    });
+    if (sample) samples.push({ ...sample, at: span.start });
+  });
+  return summarize(range, samples, isCut);
+}
+
+// A damaged span says nothing about the rest, and the encode of the whole reports the damage.
+const SKIPPABLE: ReadonlySet<string> = new Set(["encode_failed", "encode_incomplete"] satisfies ErrorKind[]);
+
+function videoRange({ codec }: VideoEncode): RateRange {
+  return { least: CRF[codec][AUTO_RANGE.least], most: CRF[codec][AUTO_RANGE.most] };
+}
+
+function summarize(range: RateRange, samples: readonly SampleRate[], isCut: boolean): ChosenRate {
+  const rate = samples.length === 0 ? range.most : Math.min(...samples.map((sample) => sample.rate));
+  const decisive = isCut ? samples : samples.filter((sample) => sample.rate === rate);
+  const scores = decisive.flatMap(({ score }) => score ?? []);
+  const rates = samples.toSorted((a, b) => a.at - b.at).map(({ at, rate: crf }) => ({ at, crf }));
+  return {
+    rate,
+    score: scores.length === 0 ? null : Math.min(...scores),
+    ...(isCut && rates.length > 0 && { rates }),
+  };
+}
+
+// Almost lossless; x264 writes lossless pictures in a profile that browsers cannot decode.
+const REFERENCE_CRF = 4;
+// The position of the compared picture in a sample, as a share of its duration: after the keyframe, and before the encoder's look-ahead ends.
+const PICTURE_SHARE = 0.6;
+
+/** Encodes the reference of a span; returns a function that encodes the span at a rate and returns its score. */
+async function openSpan(trials: Trials, { encode }: Measurement, job: EncodeJob, span: SourceRange) {
+  const request = requestOfPart(picturesOf(encode.request), job.plan, span);
+  const decide: Decide = async (source, own, hints) => decidePart(job, source, own, hints);
+
+  async function drawAt(rate: number): Promise<Uint8Array> {
+    const key = await trials.encode({ request, decide, measured: { rate, score: null } });
+    const source = await trials.probe(key);
+    const start = roundTime(PICTURE_SHARE * (source.duration ?? 0));
+    const options = { format: "png", start, ...middleOf(source) };
+    const png = { kind: "image", options } as EncodeRequest;
+    return trials.draw({ key, source }, png, null);
+  }
+
+  const original = await drawAt(REFERENCE_CRF);
+  return async (rate: number): Promise<number | null> => {
+    const score = await comparePictures(original, await drawAt(rate));
+    return score === null ? null : Number(score.toFixed(5));
+  };
+}
+
+// Two decoded pictures and their PNGs must fit into the memory of a Worker.
+const MAX_PIXELS = 3840 * 2160;
+
+/** Returns the crop to the middle of a picture that is too large to compare whole. */
+function middleOf({ width = 0, height = 0 }: Source): { crop?: CropOption } {
+  if (width * height <= MAX_PIXELS) return {};
+  const shrink = Math.sqrt(MAX_PIXELS / (width * height));
+  const size = { width: Math.floor(width * shrink), height: Math.floor(height * shrink) };
+  const x = Math.floor((width - size.width) / 2);
+  return { crop: { x, y: Math.floor((height - size.height) / 2), ...size } };
+}
+
+const SAMPLE_PICTURES = 20;
+const MAX_SAMPLES = { whole: 12, cut: 64 } as const;
+
+/** Returns the number of samples whose search takes at most a quarter of the encode; at least three in a short video, otherwise one. */
+function countSamples({ plan, decision }: EncodeJob, total: number, length: number): number {
+  const seconds = decision.seconds ?? total;
+  const { width, height } = (plan.video as VideoEncode).geometry;
+  const pictures = COST.pictures * COST.million_pixels * (width * height) * 1e-6;
+  const each = (COST.encodes * length * seconds) / total + COST.jobs * COST.job + pictures;
+  const affordable = Math.floor((BUDGET_SHARE * seconds) / each);
+  const most = decision.chunk_seconds === null ? MAX_SAMPLES.whole : MAX_SAMPLES.cut;
+  const least = total < SHORT_SECONDS ? 3 : 1;
+  return Math.max(1, Math.min(most, Math.max(least, affordable), Math.floor(total / length)));
+}
+
+const BUDGET_SHARE = 0.25;
+const SHORT_SECONDS = 60;
+// The search in a sample takes about this many encodes, jobs and pictures; `job` and `million_pixels` are seconds of a job, and of a
+// million pixels of a picture.
+const COST = { encodes: 5, jobs: 8, job: 0.1, pictures: 4, million_pixels: 0.3 } as const;
+
+/** Chooses the samples of a video: the span with the most bytes in each of several equal shares of its playing time. */
+export function placeSamples(
+  job: EncodeJob,
+  source: Source,
+  pictures: readonly ListedPicture[],
+): SourceRange[] {
+  const { plan } = job;
+  const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
+  const length = (SAMPLE_PICTURES / fps) * (plan.speed ?? 1);
+  const total = sourceSeconds(plan);
+  if (total === null) return [{ start: plan.start, end: roundTime(plan.start + length) }];
+  const count = countSamples(job, total, length);
+  const ranges = rangesOf(plan, total);
+  const bytes = new Map<number, number>();
+  for (const { at, key, bytes: size } of pictures) {
+    if (key) continue;
+    for (const { start, end, from } of ranges) {
+      if (at < start || at >= end) continue;
+      const window = Math.floor((from + at - start) / length);
+      bytes.set(window, (bytes.get(window) ?? 0) + size);
+    }
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const [from, to] = [(index * total) / count, ((index + 1) * total) / count];
+    let best = { at: Math.max(from, (from + to - length) / 2), bytes: 0 };
+    for (let window = Math.ceil(from / length); (window + 1) * length <= to; window++) {
+      const size = bytes.get(window) ?? 0;
+      if (size > best.bytes) best = { at: window * length, bytes: size };
+    }
+    const range = ranges.findLast((each) => each.from <= best.at) ?? {
+      start: plan.start,
+      end: plan.start + total,
+      from: 0,
+    };
+    const last = Math.max(range.start, range.end - length);
+    const start = Math.min(last, range.start + Math.round((best.at - range.from) * fps) / fps);
+    return { start: roundTime(start), end: roundTime(Math.min(range.end, start + length)) };
+  });
+}
 
 /** Chooses the rate of an encode whose quality is `auto`, with the task's encoder. */
 export async function measureQuality(measurement: Measurement, context: WorkContext): Promise<ChosenRate> {
@@ -34,7 +336,7 @@ async function measurePictures(
     const samples: SamplePicture[] = [];
     for (const request of requestsOf(measurement.encode.request, plan))
       samples.push({ request, original: await drawSource(trials, measurement, plan, request) });
-    const range = rangeOf(plan.format as ImageFormat);
+    const range = pictureRange(plan.format as ImageFormat);
     const tried = await tryRates(range, async (rate) => {
       const scores: (number | null)[] = [];
       for (const sample of samples) scores.push(await scoreOf(trials, measurement, sample, rate));
@@ -46,7 +348,7 @@ async function measurePictures(
   });
 }
 
-function rangeOf(format: ImageFormat): RateRange {
+function pictureRange(format: ImageFormat): RateRange {
   return {
     least: imageQuality(format, AUTO_RANGE.least) ?? 0,
     most: imageQuality(format, AUTO_RANGE.most) ?? 0,
