@@ -15,7 +15,6 @@ import {
   STAGES,
   type Stage,
 } from "./feature.ts";
-import { assumed_colors } from "./features/assumed-colors.ts";
 import { auto_quality } from "./features/auto-quality.ts";
 import { color_profile, stale_profile } from "./features/color-profile.ts";
 import { concat, concat_ranges } from "./features/concat.ts";
@@ -27,6 +26,7 @@ import { parts, picture_parts } from "./features/parts.ts";
 import { picture_fades } from "./features/picture-fades.ts";
 import { smart } from "./features/smart.ts";
 import {
+  assumed_colors,
   ignored_profile,
   main_tracks,
   named_format,

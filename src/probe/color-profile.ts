@@ -8,8 +8,7 @@ import {
 } from "../media/color-conversion.ts";
 import type { ColorProfile, ToneCurve } from "../media/source-facts.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { concatBytes, latinText, MIB, viewOf } from "../util/bytes.ts";
-import { inflate } from "../util/inflate.ts";
+import { concatBytes, inflate, latinText, MIB, viewOf } from "../util/bytes.ts";
 import { readGifProfile } from "./gif.ts";
 import { readHeifProfile } from "./heif.ts";
 import { isSrgb, readIcc } from "./icc.ts";

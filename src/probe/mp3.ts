@@ -1,8 +1,7 @@
 import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import { COVER_CODECS, MAX_TAG_TEXT, readTags } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { KIB, sevenBits, viewOf } from "../util/bytes.ts";
-import { inflate } from "../util/inflate.ts";
+import { inflate, KIB, sevenBits, viewOf } from "../util/bytes.ts";
 import { type FileStart, limitReader, memoryReader } from "./reader.ts";
 
 export interface Id3 {

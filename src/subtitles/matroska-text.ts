@@ -11,8 +11,7 @@ import {
   TRACK_TYPES,
 } from "../probe/ebml.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { concatBytes, MIB, viewOf } from "../util/bytes.ts";
-import { inflate } from "../util/inflate.ts";
+import { concatBytes, inflate, MIB, viewOf } from "../util/bytes.ts";
 import { readAssBlock } from "./ass.ts";
 import type { Cue } from "./cue.ts";
 import { readSubripText, readWebvttBlock, readWebvttText } from "./text-formats.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { containerOf } from "../containers.ts";
 import { feature } from "../feature.ts";
+import { assumedMatrix } from "../ffmpeg/color.ts";
 
 // Every engine of this version reads such sources; an older encoder would misread them, so its lack of the feature keeps them from it.
 const EVERYWHERE = {
@@ -84,4 +85,14 @@ export const named_format = feature({
     pictures && containerOf(source).formatFromName ? { named_format: true } : {},
   doneBy: EVERYWHERE,
   refusal: { code: "named_format", clause: () => "it would guess the format of TGA and PAM pictures" },
+});
+
+/** Decodes a source in colors that players assume for it, and that ffmpeg would not guess: untagged HD is BT.709. */
+export const assumed_colors = feature({
+  options: {},
+  fields: { assumed_colors: z.literal(true).exactOptional() },
+  part: "plan",
+  planWhole: ({ pictures }, source) => (pictures && assumedMatrix(source) ? { assumed_colors: true } : {}),
+  doneBy: EVERYWHERE,
+  refusal: { code: "assumed_colors", clause: () => "it takes the colors of untagged HD for those of SD" },
 });
