@@ -1,13 +1,12 @@
 import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { addConnectionRoutes } from "./api/connections.ts";
-import { addEstimateRoutes } from "./api/estimates.ts";
 import { addEventStreamRoutes } from "./api/event-streams.ts";
 import { addImageRoutes } from "./api/images.ts";
 import { addJobRoutes } from "./api/jobs.ts";
 import { addKeyRoutes } from "./api/keys.ts";
 import { addMediaRoutes } from "./api/media.ts";
-import { addPreviewRoutes } from "./api/previews.ts";
+import { addEstimateRoutes, addPreviewRoutes } from "./api/samples.ts";
 import { addServiceRoutes } from "./api/service.ts";
 import { addStepRoutes } from "./api/steps.ts";
 import { addTaskRoutes } from "./api/tasks.ts";

@@ -3,7 +3,6 @@ import { routePath } from "hono/route";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import type { ApiEnv } from "./http/context.ts";
-import { encoderOf } from "./metrics.ts";
 import type { ServiceSettings } from "./settings.ts";
 
 /** The severity of a log line. */
@@ -114,4 +113,12 @@ export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiE
       ms: now() - began,
     });
   };
+}
+
+/** Returns the name of the encoder that made a step's output; empty when none did. */
+export function encoderOf({ kind, output }: Pick<Step, "kind" | "output">): string {
+  // These steps copy the encoder from the source that they read.
+  if (kind === "probe" || kind === "ingest" || kind === "upload") return "";
+  const name = (output as { encoder?: unknown } | null)?.encoder;
+  return typeof name === "string" ? name : "";
 }

@@ -9,7 +9,7 @@ import { runMain } from "./cli.ts";
 import * as errors from "./errors.ts";
 import { WORKERS } from "./service.ts";
 import { ROOT } from "./settings.ts";
-import { runWrangler } from "./wrangler.ts";
+import { runWrangler } from "./system.ts";
 
 /** The checked parts of wrangler's configuration. */
 export interface Config {

@@ -3,8 +3,7 @@ import { createIds } from "../../../src/runs/ids.ts";
 import { parseTaskRequest } from "../../../src/runs/requests.ts";
 import { createTask, type Task } from "../../../src/runs/task.ts";
 import { applyToTask, type RunEvent } from "../../../src/runs/transitions.ts";
-import { createMetricTable, writePoints } from "../../../worker/metric-sinks.ts";
-import { observeEnd, writePrometheus } from "../../../worker/metrics.ts";
+import { createMetricTable, observeEnd, writePoints, writePrometheus } from "../../../worker/metrics.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 

@@ -4,7 +4,7 @@ import { MIB } from "../../../src/util/bytes.ts";
 import { runMain } from "../cli.ts";
 import { WORKERS } from "../service.ts";
 import { ROOT } from "../settings.ts";
-import { runWrangler } from "../wrangler.ts";
+import { runWrangler } from "../system.ts";
 import { buildAssets } from "./build-assets.ts";
 import { buildCore } from "./build-core.ts";
 import { buildPage } from "./build-page.ts";

@@ -1,5 +1,6 @@
+import { OutputEstimate } from "../../src/runs/estimate.ts";
 import { PreviewResponse } from "../../src/runs/preview.ts";
-import { parsePreviewRequest } from "../../src/runs/requests.ts";
+import { parseEstimateRequest, parsePreviewRequest } from "../../src/runs/requests.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, serve } from "../http/context.ts";
@@ -8,6 +9,60 @@ import { countCreation } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
 import { checkTaskAccess } from "./creation.ts";
 import { operation, SAMPLE_REQUEST_ERRORS } from "./openapi.ts";
+
+const INPUT = "https://example.com/clip.mov";
+const SAMPLED = OutputEstimate.parse({
+  bytes: { low: 4_310_000, high: 4_820_000 },
+  seconds: 21,
+  score: null,
+});
+const EXACT = OutputEstimate.parse({ bytes: { low: 48_212, high: 48_212 }, seconds: 0.4, score: null });
+
+/** Adds the route of estimates. */
+export function addEstimateRoutes(app: Api, services: Services): void {
+  const { estimates, limits, settings } = services;
+
+  serve(
+    app,
+    operation({
+      method: "post",
+      path: "/estimates",
+      operationId: "estimate",
+      tag: "Tasks",
+      summary: "Estimate an output",
+      description:
+        "Estimates the size of a task's output and the time that its encode takes; creates nothing. Pictures and short media are encoded to the end, so both bounds are the exact size; otherwise stretches of the input are encoded, for up to 20 seconds. Work of the native encoder is sampled on the light one, with wider bounds. An estimate counts as a creation, and the bytes that it reads as fetched. The input is an http or https URL, or a file of the service; if it cannot be read or encoded, the response carries the kind of that error.",
+      body: {
+        schema: "EstimateRequest",
+        examples: {
+          video: { input: INPUT, kind: "video", options: { width: 1280 } },
+          image: { input: "https://example.com/photo.jpg", kind: "image", options: { format: "webp" } },
+        },
+      },
+      answers: {
+        200: {
+          description: "The estimate.",
+          schema: "Estimate",
+          examples: { sampled: SAMPLED, exact: EXACT },
+        },
+      },
+      errors: SAMPLE_REQUEST_ERRORS,
+      works: true,
+    }),
+    async (c) => {
+      const request = parseEstimateRequest(await readJson(c.req.raw));
+      const project = c.get("project");
+      const need = await checkTaskAccess({ ...request, metadata: {} }, project, services);
+      if (need) throw errors.sampleOverHttp({ param: need.param });
+      countCreation(c, limits);
+      try {
+        return c.json(await estimates({ project, base: baseUrl(c, settings) }, request, c.req.raw.signal));
+      } catch (thrown) {
+        return answerWorkError(c, thrown);
+      }
+    },
+  );
+}
 
 const FRAME = PreviewResponse.parse({
   original: "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQ==",
