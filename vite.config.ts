@@ -20,8 +20,9 @@ const SLOW = {
 const SHARED = { ...SLOW, isolate: false };
 
 /**
- * Orders the files of all projects: first those of {@link SLOWEST}, as a new machine has no durations and a part of a file that ran
- * alone has a short one, then the others by the durations of the last run, the slowest first.
+ * Orders the files project by project, as a process is reused only for a file of the same project, for which it has the modules loaded.
+ * Within a project, those of {@link SLOWEST} are first, as a new machine has no durations and a part of a file that ran alone has a short
+ * one; the others follow by the durations of the last run, the slowest first.
  */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -33,15 +34,14 @@ class SlowestFirst extends BaseSequencer {
       const place = SLOWEST.indexOf(relative(import.meta.dirname, file.moduleId));
       return place < 0 ? SLOWEST.length : place;
     };
-    // A process is reused only for a file of the same project, for which it has the modules loaded.
     const project = (one: TestSpecification, other: TestSpecification) =>
       one.project.name.localeCompare(other.project.name);
     // Two unknown durations compare as NaN, which leaves the files in the order of their size.
     return sorted.sort(
       (one, other) =>
         order(one) - order(other) ||
-        rank(one) - rank(other) ||
         project(one, other) ||
+        rank(one) - rank(other) ||
         duration(other) - duration(one),
     );
   }
