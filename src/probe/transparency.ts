@@ -1,6 +1,6 @@
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { latinText, MIB, readOr, viewOf } from "../util/bytes.ts";
+import { bytesOf, latinText, MIB, readOr, viewOf } from "../util/bytes.ts";
 import { isOpaqueGif } from "./gif.ts";
 import { createBlocks } from "./packet-lengths.ts";
 
@@ -54,7 +54,7 @@ async function readWebp(reader: ByteReader, signal: AbortSignal): Promise<Transp
     if (name === "VP8X") flags = view.getUint8(8);
     if (flags & WEBP.animated) {
       const mayBeTransparent = (flags & WEBP.transparent) !== 0;
-      return { has_alpha: mayBeTransparent && !(await isOpaqueAnimation(reader, signal)) };
+      return { has_alpha: !(await isOpaqueAnimation(reader, mayBeTransparent, signal)) };
     }
     if (name === "VP8L") {
       const isUsed = (view.getUint32(9, true) & WEBP.lossless) !== 0;
@@ -71,24 +71,29 @@ const MAX_WALKED = 16 * MIB;
 const ANIMATION = { header: 24, frame: 53, blends: 2, clears: 1, sides: 6 } as const;
 
 /**
- * Returns whether all frames of an animated WebP are opaque as shown, by their headers: an encoder sets the flag for frames whose
- * transparent parts show earlier frames.
+ * Returns whether an animated WebP is opaque as shown, by the headers of its frames: an encoder sets the flag for frames whose
+ * transparent parts show earlier frames, and not for opaque frames that leave a part of the canvas clear.
  */
-async function isOpaqueAnimation(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
-  if (reader.size > MAX_WALKED) return false;
+async function isOpaqueAnimation(
+  reader: ByteReader,
+  mayBeTransparent: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (reader.size > MAX_WALKED) return !mayBeTransparent;
   const file = createBlocks(reader, signal, MIB);
-  const canvas = new Uint8Array((await file.view(24, ANIMATION.sides)).buffer.slice(0));
+  const canvas = bytesOf(await file.view(24, ANIMATION.sides)).slice();
   let hasHoles = true;
   for (let at = 12; at + ANIMATION.frame <= reader.size; ) {
     const view = await file.view(at, ANIMATION.frame);
     if (latinText(view, 0, 4) === "ANMF") {
-      const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+      const bytes = bytesOf(view);
       const flags = view.getUint8(23);
       const covers =
         bytes.subarray(8, 14).every((value) => value === 0) &&
         bytes.subarray(14, 20).every((value, index) => value === canvas[index]);
       const replaces = hasHoles || (flags & ANIMATION.blends) !== 0;
-      if ((hasHoles && !covers) || (replaces && !isOpaqueFrame(view))) return false;
+      if (hasHoles && !covers) return false;
+      if (mayBeTransparent && replaces && !isOpaqueFrame(view)) return false;
       hasHoles = (flags & ANIMATION.clears) !== 0;
     }
     const size = view.getUint32(4, true);

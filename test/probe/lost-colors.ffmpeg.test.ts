@@ -118,6 +118,15 @@ test.for([
   expect(await lost(await make(), "image", { format: "jpeg" })).toEqual(expected);
 });
 
+test("opaque frames of an animated WebP that leave a part of the canvas clear count as transparency", async () => {
+  const path = await makeClip("webp", ["-f", "lavfi", "-i", holes, "-c:v", "libwebp_anim"]);
+  const bytes = await readFile(path);
+  expect(bytes.readUInt8(20)).toBe(0x02);
+  const source = { object: "source", url: "file:clear", kind: "image", format: "webp" } as const;
+  const { has_alpha } = await readTransparency(source, bytesReader(bytes), AbortSignal.timeout(10_000));
+  expect(has_alpha).toBe(true);
+});
+
 test("the header of an animated WebP states its transparency", async () => {
   const bytes = await readFile(await movingWebp());
   const read = (flags: number) => {
