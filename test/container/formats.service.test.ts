@@ -56,6 +56,15 @@ test.for(VIDEO)("encodes video to $format as $codec", async ({ format, codec, na
   expect((await measureLikeness(path, input)).mean).toBeGreaterThan(LIKE);
 });
 
+test.for([
+  { extension: "h264", codec: "libx264" },
+  { extension: "hevc", codec: "libx265" },
+])("encodes a bare stream, $extension", async ({ extension, codec }) => {
+  const film = ["-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:duration=1", "-pix_fmt", "yuv420p"];
+  const job = await rig.job(await makeClip(extension, [...film, "-c:v", codec]), "video", { format: "mp4" });
+  expect(await rig.run(job)).toMatchObject({ state: "done", tally: { pictures: { decoded: 25 } } });
+});
+
 const AUDIO = [
   { format: "mp3", codec: "mp3" },
   { format: "aac", codec: "aac" },
