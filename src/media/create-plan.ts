@@ -207,7 +207,9 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
   const usable = "parts" in facts ? facts : null;
   const cuts = mode === "copy" ? (usable?.parts.filter((part) => part !== null) ?? ranges) : ranges;
   const layout = placeRanges(cuts, { speed: 1, fps: null });
-  const span = ranges.length > 1 ? layout : createSpan(options, source.duration, source.duration_estimated);
+  const [range] = ranges;
+  const span =
+    range && ranges.length === 1 ? createSpan(range, source.duration, source.duration_estimated) : layout;
   const soundOptions = { ...options, quality: fixedQuality(options.quality) };
   const sound = soundPlan(source, FORMATS.video[format].audio, soundOptions, span, true);
   if (sound.audio) sound.audio = copiedSound(source, format, sound, mode === "smart");

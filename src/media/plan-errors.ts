@@ -34,6 +34,7 @@ const SPLICE_FAULTS = {
   colors: "an encode would convert its colors, which are HDR or in full range",
   shape: "its pictures are mirrored, or have odd sides or pixels that are not square",
   sets: "its parameter sets cannot be combined with those of another encoder",
+  changed_sets: "its parameter sets change midway",
   short: "no group of pictures that can be copied begins within the parts",
   output: "the output format cannot hold its pictures",
   entry: "has no keyframe near its start at which a decoder discards all earlier pictures (an IDR picture)",

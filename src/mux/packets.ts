@@ -18,6 +18,7 @@ import {
 } from "mediabunny";
 import { isIsobmff, isQuickTime } from "../media/containers.ts";
 import type { VideoFormat } from "../media/formats.ts";
+import { startTime } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, toHex } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
@@ -183,7 +184,7 @@ export interface CopiedSound extends CopiedTrack<AudioCodec, AudioDecoderConfig>
 export async function readStart(source: ByteReader, signal: AbortSignal): Promise<number> {
   const { open, close } = createOpener(signal);
   try {
-    return Math.max(0, await open(source).getFirstTimestamp());
+    return await startTime(open(source));
   } finally {
     close();
   }

@@ -20,7 +20,7 @@ import type { PlannedPart, SourceRange } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
 import { resetsDecoder } from "../probe/codec-headers.ts";
 import { openPackets } from "../probe/entries.ts";
-import { listsTracks, pictureTrack, soundTrack } from "../probe/mediabunny.ts";
+import { listsTracks, pictureTrack, soundTrack, startTime } from "../probe/mediabunny.ts";
 import { watchReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
@@ -62,7 +62,7 @@ export async function readSplice(
     if (!track) return { fault: "codec" };
     const splice = await (mode === "copy" ? readCopies : readGroups)(track, ranges);
     watched.throwFailure();
-    return splice;
+    return track.changesSets() ? { fault: "changed_sets" } : splice;
   } catch {
     signal.throwIfAborted();
     watched.throwFailure();
@@ -136,6 +136,10 @@ interface SourceTrack {
   frame: number;
   /** Returns whether a decoder discards all earlier pictures at a packet that is marked as a keyframe. */
   isReset(packet: EncodedPacket): Promise<boolean>;
+  /** Compares the parameter sets in a packet with those of earlier packets. */
+  compareSets(packet: EncodedPacket): void;
+  /** Returns whether the parameter sets of the compared packets differ. */
+  changesSets(): boolean;
 }
 
 async function openTrack(input: Input, source: Source): Promise<SourceTrack | null> {
@@ -144,17 +148,24 @@ async function openTrack(input: Input, source: Source): Promise<SourceTrack | nu
   const config = codec && (await track?.getDecoderConfig());
   if (!track || !codec || !config) return null;
   const description = config.description ? bytesOf(config.description) : null;
+  let [sets, changesSets]: [AvcSets | null, boolean] = [null, false];
   return {
     track,
     isAvc: codec === "avc",
     description,
     sink: new EncodedPacketSink(track),
-    origin: Math.max(0, await input.getFirstTimestamp()),
+    origin: await startTime(input),
     frame: 1 / (source.fps ?? DEFAULT_FPS),
     isReset: async (packet) =>
       codec === "avc" || codec === "hevc"
         ? resetsDecoder(packet.data, codec, description)
         : (await track.determinePacketType(packet)) === "key",
+    compareSets({ type, data }) {
+      const next = codec === "avc" && description === null && type === "key" ? readInBandSets(data) : null;
+      changesSets ||= sets !== null && next !== null && !isSameSets(sets, next);
+      sets ??= next;
+    },
+    changesSets: () => changesSets,
   };
 }
 
@@ -245,7 +256,8 @@ interface Cut {
 const MAX_REORDER = 33;
 
 /** Yields the cuts after a keyframe, and finally the end of the track. */
-async function* cutsAfter({ sink, frame }: SourceTrack, key: EncodedPacket): AsyncGenerator<Cut, void> {
+async function* cutsAfter(track: SourceTrack, key: EncodedPacket): AsyncGenerator<Cut, void> {
+  const { sink, frame } = track;
   const pending: EncodedPacket[] = [];
   let [pictures, lastStart, end] = [0, Number.NEGATIVE_INFINITY, key.timestamp];
   function* next() {
@@ -260,7 +272,9 @@ async function* cutsAfter({ sink, frame }: SourceTrack, key: EncodedPacket): Asy
     lastStart = Math.max(lastStart, packet.timestamp);
     end = Math.max(end, packet.timestamp + (packet.duration || frame));
   }
-  for await (const packet of packetsFrom(sink, key, FACTS_ONLY)) {
+  const hasInBandSets = track.isAvc && track.description === null;
+  for await (const packet of packetsFrom(sink, key, hasInBandSets ? {} : FACTS_ONLY)) {
+    track.compareSets(packet);
     pending.push(packet);
     if (pending.length > MAX_REORDER) yield* next();
   }
@@ -460,7 +474,8 @@ async function openParts(
     for (const [index, { start, end, at }] of parts.entries()) {
       const until = at + end - start;
       const shift = at - start - origin;
-      const goal: number = clock ?? at;
+      // Sound that ended long before the part leaves a gap, which is silent.
+      const goal: number = clock === null || at - clock > MAX_MOVE_SECONDS ? at : clock;
       let packet: EncodedPacket | null =
         clock === null && primes
           ? await primingPacket(goal, shift, options)

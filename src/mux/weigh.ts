@@ -2,7 +2,7 @@ import type { Input } from "mediabunny";
 import { containerOf } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
 import type { Source } from "../media/source.ts";
-import { openSource, openUncached, pictureTrack } from "../probe/mediabunny.ts";
+import { openSource, openUncached, pictureTrack, startTime } from "../probe/mediabunny.ts";
 import { watchReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { createOpener, packetsOf } from "./packets.ts";
@@ -74,7 +74,7 @@ export async function listPictures(
     const track = input && (await pictureTrack(input, source));
     const pictures: ListedPicture[] = [];
     if (!track) return pictures;
-    const origin = Math.max(0, await track.input.getFirstTimestamp());
+    const origin = await startTime(track.input);
     for await (const { timestamp, byteLength, type } of packetsOf(track, { metadataOnly: true })) {
       signal.throwIfAborted();
       // A damaged index may list more pictures than its duration allows.

@@ -41,7 +41,7 @@ import {
 import * as errors from "./errors.ts";
 import { readMatroskaStart } from "./matroska.ts";
 import type { MatroskaExtras } from "./matroska-extras.ts";
-import { openUncached } from "./mediabunny.ts";
+import { openUncached, startTime } from "./mediabunny.ts";
 import { isOtherLayer, readBroadcastTags, readChunkId3, readId3, readMp3Start } from "./mp3.ts";
 import { type MovieIndex, readMovieChapters, readMovieExtras } from "./mp4.ts";
 import type { TrackIndex } from "./mp4-boxes.ts";
@@ -109,7 +109,7 @@ export async function readFragmentEnds(
   const { places } = readMovieExtras(movie);
   const read = () =>
     withInput(reader, formats, async (input) => {
-      const origin = Math.max(0, await input.getFirstTimestamp());
+      const origin = await startTime(input);
       const ends = new Map<number, number>();
       for (const track of await input.getTracks()) {
         const index = places.get(track.id);
@@ -219,7 +219,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   };
   const hasCodecs = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || containerOf({ format }).max_measured > 0;
-  const origin = context.extras.matroska ? Math.max(0, await input.getFirstTimestamp()) : 0;
+  const origin = context.extras.matroska ? await startTime(input) : 0;
   return {
     source: withExtras(source, extras, origin),
     complete: hasCodecs && timed && !context.hidden && (picture?.complete ?? true),
@@ -277,7 +277,7 @@ async function isOtherMpeg4(track: InputTrack): Promise<boolean> {
 
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
-  return end === undefined ? null : roundTime(end - Math.max(0, await track.input.getFirstTimestamp()));
+  return end === undefined ? null : roundTime(end - (await startTime(track.input)));
 }
 
 // mediabunny (1.61) counts from the first packet and ignores codec delays; ffmpeg subtracts the first packet's delay.

@@ -7,7 +7,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf, KIB } from "../util/bytes.ts";
 import { h264Entry, isShown } from "./codec-headers.ts";
 import { readCueTimes } from "./matroska.ts";
-import { openSource, openUncached, pictureTrack, soundTrack } from "./mediabunny.ts";
+import { openSource, openUncached, pictureTrack, soundTrack, startTime } from "./mediabunny.ts";
 import { readMp3Delay } from "./mp3.ts";
 import { readMovieIndex, readSyncTimes } from "./mp4.ts";
 import { boundReader, type ProbeBounds, watchReader } from "./reader.ts";
@@ -56,7 +56,7 @@ export async function withEntries<T>(
     const bounded = boundReader(blockReader(readable), BOUNDS, signal);
     input = openUncached(bounded);
     const track = await pictureTrack(input, source);
-    const origin = Math.max(0, await input.getFirstTimestamp());
+    const origin = await startTime(input);
     const pictures = track && (await createFinder(track, origin, source));
     return {
       ...(pictures ?? { entry: unknown, visibleFrom: unknown, list: unknown }),

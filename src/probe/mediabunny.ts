@@ -5,6 +5,7 @@ import {
   type InputAudioTrack,
   type InputFormat,
   type InputVideoTrack,
+  MPEG_TS,
 } from "mediabunny";
 import { containerOf, isIsobmff } from "../media/containers.ts";
 import { mainStream } from "../media/main-tracks.ts";
@@ -49,6 +50,15 @@ export function openUncached(reader: ByteReader, formats: InputFormat[] = ALL_FO
     maxCacheSize: 0,
   });
   return new Input({ source, formats });
+}
+
+/**
+ * Returns the time of the start of a file on its clock, in seconds: that of its first packet. In all containers but a transport stream,
+ * packets before 0 are inaudible or hidden. A transport stream whose clock soon wraps counts up to the wrap from a negative time.
+ */
+export async function startTime(input: Input): Promise<number> {
+  const first = await input.getFirstTimestamp();
+  return (await input.getFormat()) === MPEG_TS ? first : Math.max(0, first);
 }
 
 /** Indexes of the tracks of a source among those of their kind that mediabunny lists. */

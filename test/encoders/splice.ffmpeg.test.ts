@@ -8,6 +8,7 @@ import { readContainer } from "../judge/container.ts";
 import { readCues } from "../judge/cues.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
+import { readSound } from "../judge/sound.ts";
 import { forgetOutputs, runHere } from "./one-process.ts";
 
 afterAll(forgetOutputs);
@@ -119,6 +120,14 @@ test.for([
   { container: "ts", format: "mp4", parts: PARTS },
   { container: "webm", format: "webm", parts: PARTS },
   { container: "mp4", format: "mp4", parts: [{ start: 0.7, end: 4.1 }] },
+  {
+    container: "mp4",
+    format: "mp4",
+    parts: [
+      { start: 0.7, end: 2 },
+      { start: 2, end: 4.1 },
+    ],
+  },
   { container: "mkv", format: "mp4", parts: [{ start: 1.22, end: 4.8 }] },
 ] as const)(
   "a smart cut of $container has exactly the requested pictures (parts: $parts.length)",
@@ -131,6 +140,8 @@ test.for([
     expect(output.reason).toBe("Copied, except for the pictures around the cuts.");
     const expected = await expectPictures(path, source, parts);
     expect(output.counts?.pictures).toEqual({ source: expected.length, output: expected.length });
+    const seconds = parts.reduce((sum, { start, end }) => sum + end - start, 0);
+    expect(Math.abs((output.duration ?? 0) - seconds)).toBeLessThan(0.05);
     if (parts.length === 1) {
       const trim = `trim=start_frame=${expected[0]}:end_frame=${(expected.at(-1) ?? 0) + 1}`;
       expect((await measureLikeness(path, source, { filter: trim })).worst).toBeGreaterThan(0.97);
@@ -227,6 +238,50 @@ test("copied parts keep the rotation, and chapters and text tracks follow them",
     ],
   });
   expect(await readCues(path, 0)).toEqual(["0.120 0.720 late", "1.080 1.280 early"]);
+});
+
+test("a transport stream is cut exactly when its clock soon wraps", LIMIT, async () => {
+  const bare = await clip("ts");
+  const source = await keepClip("ts", `late ${bare}`, (path) =>
+    runFfmpeg(["-i", bare, "-c", "copy", "-output_ts_offset", "95435", path]),
+  );
+  const { path, output } = await runHere(source, { kind: "video", options: { mode: "smart", parts: PARTS } });
+  expect(output.fallback).toBeUndefined();
+  await expectPictures(path, source, PARTS);
+});
+
+test("parts are not copied when the parameter sets of a transport stream change midway", LIMIT, async () => {
+  const halves = await Promise.all([clip("ts"), clip("ts", H264.replace("-bf 3", "-bf 1 -coder 0"))]);
+  const source = await keepClip("ts", `changed ${halves}`, (path) =>
+    runFfmpeg(["-i", `concat:${halves.join("|")}`, "-c", "copy", path]),
+  );
+  const parts = [
+    { start: 6, end: 7 },
+    { start: 1, end: 2 },
+  ];
+  const copied = runHere(source, { kind: "video", options: { mode: "copy", parts } });
+  await expect(copied).rejects.toThrow("its parameter sets change midway");
+  const { path, output } = await runHere(source, { kind: "video", options: { mode: "smart", parts } });
+  expect(output.fallback?.code).toBe("changed_sets");
+  await expectPictures(path, source, parts);
+});
+
+test("copied sound is silent from its end in one part to the start of the next", LIMIT, async () => {
+  const source = await numberedClip({ container: "mp4", frames: 120, codec: H264, heard: 50 });
+  const parts = [
+    { start: 1.5, end: 3.5 },
+    { start: 1, end: 2 },
+  ];
+  const { path } = await runHere(source, { kind: "video", options: { mode: "smart", parts } });
+  const { channels } = await readSound(path, {
+    channels: 1,
+    after: ["-af", "aresample=async=1:first_pts=0"],
+  });
+  const [samples = new Float32Array()] = channels;
+  const loudest = (from: number, to: number) =>
+    samples.subarray(from * 48_000, to * 48_000).reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+  expect(loudest(0.6, 1.95)).toBeLessThan(0.01);
+  expect(loudest(2.05, 2.9)).toBeGreaterThan(0.1);
 });
 
 test("parts of a source with open groups cannot be copied", LIMIT, async () => {

@@ -34,8 +34,10 @@ export const WHOLE: Faults = { ...FAULTLESS, wrong_sound: [], sound_off: 0 };
 export function recallOriginal(path: string): Promise<Original> {
   return remember([path, "numbered"], async () => {
     const [frames, tone, report] = await Promise.all([readFrames(path), readTone(path), runFfprobe(path)]);
-    const { format } = z.object({ format: z.object({ start_time: z.coerce.number() }) }).parse(report);
-    return { frames, tone, start: Math.max(0, format.start_time) };
+    const facts = z.object({ start_time: z.coerce.number(), format_name: z.string() });
+    const { start_time, format_name } = z.object({ format: facts }).parse(report).format;
+    // The clock of a transport stream that soon wraps starts before 0; in other containers, what precedes 0 is not shown.
+    return { frames, tone, start: format_name === "mpegts" ? start_time : Math.max(0, start_time) };
   });
 }
 

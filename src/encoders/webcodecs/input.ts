@@ -3,7 +3,7 @@ import { containerOf } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
-import { listsTracks, pictureTrack } from "../../probe/mediabunny.ts";
+import { listsTracks, pictureTrack, startTime } from "../../probe/mediabunny.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import * as errors from "../errors.ts";
 
@@ -38,7 +38,7 @@ export async function openPicturesOf(input: Input, source: Source): Promise<Open
   const track = await pictureTrack(input, source);
   if (!track) throw errors.noPictures();
   if (!(await track.canDecode())) throw errors.codecUnsupported();
-  return { track, origin: Math.max(0, await input.getFirstTimestamp()) };
+  return { track, origin: await startTime(input) };
 }
 
 /** Rejects as the reader does when the source is no longer readable; the browser's own read errors lack the reason. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EPSILON_SECONDS } from "../clock.ts";
 import { feature, type OptionValues, option } from "../feature.ts";
 import { closed, type Report, seconds } from "../fields.ts";
 
@@ -95,7 +96,7 @@ export function checkParts(
     });
   }
   for (const [index, { start = 0, end }] of options.parts.entries()) {
-    if (end === undefined || end - start >= MIN_PART_SECONDS) continue;
+    if (end === undefined || end - start >= MIN_PART_SECONDS - EPSILON_SECONDS) continue;
     const message = `must be at least ${MIN_PART_SECONDS} s after the start of the part (${start}).`;
     report.addIssue({
       code: "custom",
