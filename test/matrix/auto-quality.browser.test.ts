@@ -6,6 +6,15 @@ import { usePage } from "./hosts.ts";
 
 const { encode } = usePage("auto-quality");
 
+test("a page measures a video that is cut and has text", { timeout: 240_000 }, async () => {
+  const clip = await makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "testsrc2=s=320x192:r=25:d=6", "-c:v", "libx264", "-preset", "veryfast"],
+    ...["-g", "25", "-pix_fmt", "yuv420p"],
+  ]);
+  const { path } = await encode("video", clip, { quality: "auto", text: [{ text: "Lisbon" }] });
+  expect((await readFacts(path)).picture?.times).toHaveLength(150);
+});
+
 test("a page measures the quality of a video with its core, not with WebCodecs", {
   timeout: 240_000,
 }, async () => {

@@ -29,11 +29,16 @@ type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
 /** Returns the keys of a plan's extra files, after writing those of drawn text. */
 export async function extraFileKeys(
   tools: BurnTools,
-  { plan, source, request }: { plan: Plan; source: Source; request: EncodeRequest },
+  {
+    plan,
+    source,
+    request,
+    work,
+  }: { plan: Plan; source: Source; request: EncodeRequest; work?: string | undefined },
   context: WorkContext,
 ): Promise<string[]> {
   const { run_id } = context;
-  const folder = `${runFolder("work", run_id)}burn/`;
+  const folder = `${work ?? runFolder("work", run_id)}burn/`;
   const keys = {
     subtitles: `${folder}text.ass`,
     text: `${folder}words.ass`,

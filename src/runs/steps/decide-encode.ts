@@ -49,6 +49,8 @@ export interface InputEncode {
   out: string;
   /** Name of the output, without an extension. */
   name: string;
+  /** Key prefix of the files that are drawn with, ending in a slash; default is the run's folder of work. */
+  work?: string;
   /** The measured rate of an encode whose quality is `auto`, if it is already known. */
   measured?: ChosenRate;
 }

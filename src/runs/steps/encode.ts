@@ -200,7 +200,7 @@ async function encodeOnce(
     if (!info || !remote) throw storageErrors.objectNotFound({ key: stored });
     return { url: await remote.url(stored), size: info.size, etag: info.etag };
   };
-  const extraKeys = await extraFileKeys(tools, { plan, source, request }, context);
+  const extraKeys = await extraFileKeys(tools, { plan, source, request, work: encode.work }, context);
   if (encodedChunks({ chunks }).length > 0) await tools.turn?.(encoder);
   const encoded = await runEncode({
     plan,

@@ -91,11 +91,9 @@ export function createTrials(
   async function encodeTrial(trial: Trial): Promise<string> {
     const number = `${++count}`;
     const again = { ...encode, ...trial, id: `${encode.id}-${name}-${number}` };
-    const { encoded } = await encodeInput(
-      own,
-      { ...again, out: `${folder}${number}/`, name: number },
-      context,
-    );
+    // Trials run side by side, so each one has its own files to draw with.
+    const out = `${folder}${number}/`;
+    const { encoded } = await encodeInput(own, { ...again, out, work: out, name: number }, context);
     return encoded.key;
   }
 
