@@ -1,9 +1,11 @@
 import { createDecipheriv } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { heAacClip } from "../fixtures/he-aac.ts";
+import { flacWith, readComments } from "../judge/several.ts";
 import {
   LOCATION,
   MADE,
@@ -295,4 +297,23 @@ test("prefer: speed uses the browser's own encoder, which keeps tags and cover",
   expect(await readFileTags(path)).toEqual({ ...WORK, location: LOCATION });
   expect(await readCreationTime(path)).toBe(MADE);
   expect(await readCovers(path)).toEqual(await readCovers(tagged));
+});
+
+test("keeps long tags and each of several values of a tag", async () => {
+  const lyrics = "La la lä, ".repeat(510).trim();
+  const tags = ["ARTIST=Ada", "ARTIST=Ben; Cleo", "BPM=120", "COMPILATION=1", "ISRC=USRC17607839"];
+  const comments = [...tags, `LYRICS=${lyrics}`];
+  await rig.serve(await flacWith([...comments, "LOCATION=Paris"]), "several.flac");
+  const { dropped, bytes } = await rig.lab.page.evaluate(async () => {
+    const input = await kit.file("/files/several.flac");
+    const { blob, source } = await kit.client.run({ input, kind: "audio", options: { format: "opus" } });
+    return { dropped: source.dropped, bytes: await kit.base64(blob) };
+  });
+  expect(dropped).toEqual([{ kind: "tags", reason: "private" }]);
+  const path = join(rig.folder, "several.opus");
+  await writeFile(path, Buffer.from(bytes, "base64"));
+  const named = (await readComments(path)).map((text) =>
+    text.replace(/^[^=]+/, (name) => name.toUpperCase()),
+  );
+  expect(named.sort()).toEqual(comments.toSorted());
 });

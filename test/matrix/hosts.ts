@@ -12,7 +12,11 @@ export interface Encoded {
 }
 
 /** Makes an output of a local file through the front door of a host. */
-export type Encode = (kind: "video" | "audio" | "image", input: string, options: object) => Promise<Encoded>;
+export type Encode = (
+  kind: "video" | "audio" | "image" | "animation",
+  input: string,
+  options: object,
+) => Promise<Encoded>;
 
 /** Borrows one service for the tests of a `describe` block. */
 export function useService(): { encode: Encode; rig: () => Rig } {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readFacts } from "../judge/facts.ts";
 import { FILM_SECOND, loneDisabled, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
+import { runNative } from "../judge/native.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 import { type Encode, usePage, useService } from "./hosts.ts";
 
@@ -57,6 +58,16 @@ describe("by a service", () => {
     judgeSound(encode, make),
   );
   test.concurrent("takes the largest picture of an icon", LIMIT, () => judgeIcon(encode));
+
+  test.concurrent("streams the film behind a disabled track", LIMIT, async () => {
+    const { door, serve } = rig();
+    const input = serve(await FILM_SECOND["a disabled track first in MP4"]());
+    const { output } = await door.runTask({ input, kind: "adaptive_video", options: { width: 80 } });
+    const { output: list } = await runNative(["-i", output ?? "", "-map", "0:v:0", "-f", "framemd5", "-"]);
+    const lines = list.toString().split("\n");
+    expect(lines).toContain("#dimensions 0: 80x60");
+    expect(lines.filter((line) => /^\d/.test(line))).toHaveLength(75);
+  });
 
   test.concurrent("streams with the default sound as the default", LIMIT, async () => {
     const input = await SOUND_SECOND["the default second in Matroska"]();

@@ -2,7 +2,20 @@ import { describe, expect, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
-import { rewritten } from "../judge/odd-lengths.ts";
+import { readFacts } from "../judge/facts.ts";
+import {
+  editedMovie,
+  faststart,
+  joined,
+  lateMatroska,
+  miscounted,
+  rewritten,
+  stream,
+  truehd,
+  unknownDurations,
+} from "../judge/odd-lengths.ts";
+import { readSound } from "../judge/sound.ts";
+import { cutOff } from "../judge/wrong-headers.ts";
 import { type Encode, usePage, useService } from "./hosts.ts";
 
 const LIMIT = { timeout: 240_000 };
@@ -49,4 +62,74 @@ function judgeAll(encode: Encode) {
 }
 
 describe("by a service", () => judgeAll(useService().encode));
-describe("by a page", () => judgeAll(usePage("odd-times").encode));
+
+const CUT = [
+  { from: 0, seconds: 1.5 },
+  { from: 3.5, seconds: 2.5 },
+];
+const REPEATED = [
+  { from: 1, seconds: 2 },
+  { from: 1, seconds: 2 },
+];
+const SMALL = { format: "mp4", width: 80 } as const;
+
+/** Files whose headers and packets disagree, by what the service makes of them in lengths.service.test.ts. */
+const LENGTHS = [
+  { name: "TrueHD in Matroska", make: truehd, kind: "audio", options: { format: "mp3" }, seconds: 2 },
+  {
+    name: "a part cut out by edits",
+    make: () => editedMovie(CUT),
+    kind: "audio",
+    options: { format: "wav" },
+    seconds: 4,
+  },
+  {
+    name: "a part repeated by edits",
+    make: () => editedMovie(REPEATED),
+    kind: "video",
+    options: SMALL,
+    seconds: 4,
+  },
+  { name: "unknown durations", make: unknownDurations, kind: "video", options: SMALL, seconds: 6 },
+  {
+    name: "Matroska that starts at 100 s",
+    make: () => lateMatroska(true),
+    kind: "video",
+    options: { ...SMALL, start: 4 },
+    seconds: 2,
+  },
+  {
+    name: "an MP3 that counts a tenth of its frames",
+    make: () => miscounted(0.1, "-q:a", "4"),
+    kind: "audio",
+    options: { format: "flac" },
+    seconds: 6,
+  },
+  {
+    name: "a transport stream whose clock restarts",
+    make: async () => joined("ts", [await stream(), await stream()]),
+    kind: "video",
+    options: { ...SMALL, start: 7, end: 10 },
+    seconds: 3,
+  },
+] as const;
+
+describe("by a page", () => {
+  const { encode } = usePage("odd-times");
+  judgeAll(encode);
+
+  test.for(LENGTHS)("$name: $kind lasts $seconds s", LIMIT, async ({ make, kind, options, seconds }) => {
+    const { path } = await encode(kind, await make(), options);
+    const { duration } = await readSound(path, { channels: 1 });
+    expect(Math.abs(duration - seconds)).toBeLessThan(0.15);
+    if (kind === "audio") return;
+    expect(Math.abs(((await readFacts(path)).picture?.times.length ?? 0) - seconds * 25)).toBeLessThan(2);
+  });
+
+  test("an MP4 that is cut off needs partial, which converts what is whole", LIMIT, async () => {
+    const input = await cutOff(await faststart(), "mp4", 0.6);
+    await expect(encode("video", input, SMALL)).rejects.toThrow("options.partial converts that part");
+    const { path } = await encode("video", input, { ...SMALL, partial: true });
+    expect((await readFacts(path)).duration).toBeCloseTo(3.5, 1);
+  });
+});

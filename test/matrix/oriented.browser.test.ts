@@ -78,6 +78,7 @@ async function judgeClip(encode: Encode, orientation: ExifOrientation) {
     for (const [kind, format] of [
       ["video", "mp4"],
       ["image", "png"],
+      ["animation", "gif"],
     ] as const) {
       const { path } = await encode(kind, input, { format, quality: "very_high", ...options });
       const name = `${kind} with ${JSON.stringify(options)}`;
@@ -117,7 +118,7 @@ async function judgeEasy(encode: Encode) {
 }
 
 describe("by a service", () => {
-  const { encode } = useService();
+  const { encode, rig } = useService();
 
   test.concurrent.for(STILLS)("shows a $format upright", LIMIT, async (still) => {
     await judgePicture(encode, still);
@@ -126,6 +127,15 @@ describe("by a service", () => {
     judgeClip(encode, orientation),
   );
   test.concurrent("shows an animated WebP upright", LIMIT, () => judgeAnimation(encode));
+  test.concurrent("shows the storyboard of a mirrored video upright", LIMIT, async () => {
+    const input = await writeOrientedClip(5, join(folder, "mirrored.mp4"));
+    const { door, serve } = rig();
+    const options = { interval: 1, columns: 1, rows: 1, width: 96, quality: "very_high" };
+    const { steps } = await door.runTask({ input: serve(input), kind: "storyboard", options });
+    const sheet = steps.at(-1)?.output?.files?.find(({ mime }) => mime === "image/jpeg");
+    const { path } = await door.fetchFile(sheet?.url ?? "");
+    await expectShown([{ name: "sheet", output: path, filter: ORIENTATIONS[5] }], await quadrantClip());
+  });
   test.concurrent("reads easy formats as they are", LIMIT, async () => {
     await judgeEasy(encode);
     // ffmpeg recognizes these by the name of their file alone.

@@ -12,6 +12,7 @@ import { type ChunkedHost, openChunkedHost } from "../integrity/chunked-host.ts"
 import { apngWithDelays, gifOf } from "../judge/animations.ts";
 import { jpegWithGainMap } from "../judge/color-profiles.ts";
 import { readFacts } from "../judge/facts.ts";
+import { runNative } from "../judge/native.ts";
 
 type Kind = "image" | "animation" | "video";
 interface Result {
@@ -174,6 +175,21 @@ describe.each(HOSTS)("on %s", (name) => {
     expect(
       await dropped("video", await clip("webp_animated", { seconds: 1, rate: 10 }), "mp4"),
     ).toBeUndefined();
+  });
+
+  test("VP9 with transparency keeps it in WebM", LIMIT, async () => {
+    const half = "color=red:s=64x48:d=0.4:r=10,format=yuva420p,geq=lum='p(X,Y)':a='255*gte(X,32)'";
+    const codec = ["-c:v", "libvpx-vp9", "-pix_fmt", "yuva420p", "-auto-alt-ref", "0", "-b:v", "300k"];
+    const source = await makeClip("webm", ["-f", "lavfi", "-i", half, ...codec]);
+    const { path, output } = await convert(name, "video", source, { format: "webm", width: 32 });
+    expect(output).toMatchObject({ has_alpha: true });
+    expect(output.dropped).toBeUndefined();
+    const filter = "alphaextract,scale=2:1:flags=area,format=gray";
+    const alpha = await runNative([
+      ...["-c:v", "libvpx-vp9", "-i", path, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"],
+    ]);
+    const [clear = 255, opaque = 0] = alpha.output;
+    expect([clear < 20, opaque > 235]).toEqual([true, true]);
   });
 
   test.each(Object.keys(PNGS))("an ordinary PNG does not grow: %s", LIMIT, async (kind) => {
