@@ -71,7 +71,10 @@ function readLineHeight(view: DataView): number {
 
 const WINDOWS = 3;
 const FAMILY = 1;
-const PLAIN_NAME = /^[^,{}\\@\p{Cc}][^,{}\\\p{Cc}]{0,99}$/u;
+const FULL_NAME = 4;
+const PLAIN_NAME = /^\P{Cc}{1,100}$/u;
+// A script would take these for its own.
+const SCRIPT_SIGNS = /[,{}()\\@]/g;
 // A letter has two or four bytes.
 const MAX_NAME_BYTES = 400;
 
@@ -96,6 +99,8 @@ function readFamily(view: DataView): string {
 export interface Font {
   bytes: Uint8Array;
   family: string;
+  /** Family name in scripts and in the joined file. */
+  scriptName: string;
   /** Height of its lines in ems. */
   lineHeight: number;
   hasLetter: HasLetter;
@@ -106,9 +111,11 @@ export function readFont(bytes: Uint8Array): Font {
   const view = viewOf(bytes);
   try {
     if (directoryEnd(view) > bytes.length) throw errors.notFont();
+    const family = readFamily(view);
     return {
       bytes,
-      family: readFamily(view),
+      family,
+      scriptName: family.replaceAll(SCRIPT_SIGNS, "-"),
       lineHeight: readLineHeight(view),
       hasLetter: readFontLetters(bytes),
     };
@@ -163,7 +170,24 @@ function tagOf(name: string): number {
   return [...name].reduce((sum, letter) => sum * 256 + letter.charCodeAt(0), 0);
 }
 
-/** Joins fonts into one file (OpenType 1.9, a collection), because encoders read a single one. */
+/** Writes a table of names that holds only a family name (OpenType 1.9, name). */
+function writeNames(family: string): Uint8Array {
+  const ids = [FAMILY, FULL_NAME];
+  const strings = 6 + ids.length * 12;
+  const table = new Uint8Array(strings + family.length * 2);
+  const view = viewOf(table);
+  view.setUint16(2, ids.length);
+  view.setUint16(4, strings);
+  for (const [index, id] of ids.entries())
+    for (const [at, value] of [WINDOWS, 1, ENGLISH, id, family.length * 2, 0].entries())
+      view.setUint16(6 + index * 12 + at * 2, value);
+  for (let at = 0; at < family.length; at++) view.setUint16(strings + at * 2, family.charCodeAt(at));
+  return table;
+}
+
+const ENGLISH = 0x409;
+
+/** Joins fonts into one file (OpenType 1.9, a collection), because encoders read a single one. Each has its name in scripts. */
 export function joinFonts(fonts: readonly Font[]): Uint8Array {
   const [first, ...others] = fonts;
   if (first && others.length === 0) return first.bytes;
@@ -179,6 +203,12 @@ export function joinFonts(fonts: readonly Font[]): Uint8Array {
     end = start + bytes.length;
     return start;
   });
+  const names = fonts.map(({ family, scriptName }) => {
+    if (scriptName === family) return null;
+    const [table, start] = [writeNames(scriptName), Math.ceil(end / 4) * 4];
+    end = start + table.length;
+    return { table, start };
+  });
   const collection = new Uint8Array(end);
   const view = viewOf(collection);
   view.setUint32(0, tagOf(COLLECTION));
@@ -188,8 +218,13 @@ export function joinFonts(fonts: readonly Font[]): Uint8Array {
   for (const [index, directory] of directories.entries()) {
     const start = starts[index] ?? 0;
     const tables = viewOf(directory);
-    for (let table = 12; table < directory.length; table += 16)
-      tables.setUint32(table + 8, tables.getUint32(table + 8) + start);
+    const name = names[index];
+    for (let table = 12; table < directory.length; table += 16) {
+      const isName = name && tables.getUint32(table) === tagOf("name");
+      tables.setUint32(table + 8, isName ? name.start : tables.getUint32(table + 8) + start);
+      if (isName) tables.setUint32(table + 12, name.table.length);
+    }
+    if (name) collection.set(name.table, name.start);
     view.setUint32(12 + index * 4, at);
     collection.set(directory, at);
     collection.set(fonts[index]?.bytes ?? [], start);

@@ -8,8 +8,9 @@ import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { TextOption } from "../../src/media/option-shapes.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
+import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { writeTextScript } from "../../src/runs/steps/burn.ts";
-import { readFont } from "../../src/subtitles/font.ts";
+import { joinFonts, readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
@@ -21,7 +22,9 @@ const TOOLS: Toolset = {
   ...NATIVE_TOOLS,
   video: { ...NATIVE_TOOLS.video, h264: { encoder: "libx264", args: ["-preset", "ultrafast"] } },
 };
-const FONT = createRequire(import.meta.url).resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
+const { resolve } = createRequire(import.meta.url);
+const FONT = resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
+const THAI = resolve("@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400Regular.ttf");
 
 let folder: string;
 let film: string;
@@ -47,14 +50,15 @@ async function draw<K extends "video" | "image" | "animation">(
   text: TextOption[],
   options: OptionsOf<K> = {} as OptionsOf<K>,
   chunk_seconds = 60,
+  others: readonly Uint8Array[] = [],
 ): Promise<string[]> {
   const source = await probe(input);
   const plan = createPlan(source, kind as EncodeKind, { ...options, text }, { chunk_seconds });
   expect(plan.further?.map(({ role }) => role)).toEqual(["text", "font"]);
   const planned = plan.image?.text ?? (plan.video?.mode === "encode" ? plan.video.text : undefined);
-  const font = new Uint8Array(await readFile(FONT));
+  const fonts = [new Uint8Array(await readFile(FONT)), ...others].map(readFont);
   const home = await mkdtemp(join(folder, "job-"));
-  const files = [writeTextScript(text, planned ?? { width: 0, height: 0 }, [readFont(font)]), font];
+  const files = [writeTextScript(text, planned ?? { width: 0, height: 0 }, fonts), joinFonts(fonts)];
   const paths = files.map((_, at) => join(home, `further-${at}`, "input"));
   for (const [at, path] of paths.entries()) {
     await mkdir(dirname(path));
@@ -105,6 +109,36 @@ test.for([
     expect(Math.abs(edges.left + edges.right - 319)).toBeLessThanOrEqual(2);
     expect(Math.abs(edges.top + edges.bottom - 239)).toBeLessThanOrEqual(2);
   }
+});
+
+test("a font is drawn whatever signs its family name has", async () => {
+  const own = await readFile(THAI);
+  const renamed = Buffer.from(own);
+  const [name, other] = ["Noto Sans Thai", "Noto {S}(Thai)"].map((text) =>
+    Buffer.from(text, "utf16le").swap16(),
+  );
+  for (let at = renamed.indexOf(name ?? ""); at >= 0; at = renamed.indexOf(name ?? "", at))
+    renamed.set(other ?? [], at);
+  expect(readFont(new Uint8Array(renamed)).family).toBe("Noto {S}(Thai)");
+  const pictures = [own, renamed].map(async (font) => {
+    const text = [{ text: "Hi สวัสดี", size: 60 }];
+    const [path = ""] = await draw("image", photo, text, { format: "png" }, 60, [new Uint8Array(font)]);
+    return (await readFile(path)).toString("base64");
+  });
+  const [one, two] = await Promise.all(pictures);
+  expect(one === two).toBe(true);
+});
+
+test("lines may end with a carriage return and a line feed", async () => {
+  const pictures = ["One\nTwo", "One\r\nTwo"].map(async (text) => {
+    expect(() =>
+      parseTaskRequest({ input: "https://a.example/a.png", kind: "image", options: { text: [{ text }] } }),
+    ).not.toThrow();
+    const [path = ""] = await draw("image", photo, [{ text, size: 60 }], { format: "png" });
+    return (await readFile(path)).toString("base64");
+  });
+  const [one, two] = await Promise.all(pictures);
+  expect(one === two).toBe(true);
 });
 
 test("letters and boxes have the requested colors over videos, images and animations", async () => {

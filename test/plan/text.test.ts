@@ -114,7 +114,13 @@ test.for([
 });
 
 test("letters that would fill the memory of a renderer are refused", () => {
-  const font = { bytes: new Uint8Array(), family: "Any", lineHeight: 1, hasLetter: () => true };
+  const font = {
+    bytes: new Uint8Array(),
+    family: "Any",
+    scriptName: "Any",
+    lineHeight: 1,
+    hasLetter: () => true,
+  };
   const draw = (text: string, size: number | string) =>
     writeTextScript([{ text, size }], { width: 320, height: 240 }, [font]).length;
   expect(draw("A", "1000%")).toBeGreaterThan(0);

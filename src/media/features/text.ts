@@ -24,7 +24,7 @@ const TEXTS = `must be a list of at most ${BOUNDS.texts.max} texts.`;
 
 const letters = {
   text: textUpTo(BOUNDS.text.max)
-    .regex(/^[\P{Cc}\n]+$/u, LINES)
+    .regex(/^(?:\r\n|[\P{Cc}\n])+$/u, LINES)
     .refine((text) => text.trim() !== "" && text.isWellFormed(), LINES)
     .meta({
       description: "The text. A line break starts a new line, and lines too long for the picture are broken.",

@@ -120,7 +120,7 @@ export function writeTextScript(
     const own = fonts.filter(({ family }) => family === option.font);
     if (option.font !== undefined && own.length === 0)
       throw errors.fontUnknown({ param: `${param}.font`, families: fonts.map(({ family }) => family) });
-    const { text, missing } = fitText(option.text, hasLetter);
+    const { text, missing } = fitText(option.text.replaceAll("\r\n", "\n"), hasLetter);
     if (missing.length > 0) throw errors.lettersMissing({ param: `${param}.text`, letters: missing });
     const place = placeText(option, size);
     const maxHeight = Math.floor(Math.sqrt(MAX_LETTER_PIXELS / text.length));
@@ -138,7 +138,7 @@ function anyHas(fonts: readonly Font[]): HasLetter {
 function scriptRuns(text: string, fonts: readonly Font[], height: number): ScriptRun[] {
   return splitByFont(text, fonts).map(({ text, font }) => ({
     text,
-    font: font.family,
+    font: font.scriptName,
     size: height * font.lineHeight,
   }));
 }
