@@ -233,6 +233,21 @@ describe("by a service", () => {
     await expectTones(path);
   });
 
+  test("a native encoder encodes the pieces of a smart cut that the light one cannot", LIMIT, async () => {
+    const codec = "-s 1920x1152 -c:v libx264 -preset ultrafast -g 12 -keyint_min 12 -sc_threshold 0 -bf 2";
+    const large = numberedClip({ container: "mp4", frames: 60, codec });
+    const parts = [
+      { start: 1.3, end: 2.3 },
+      { start: 0.3, end: 1.11 },
+    ];
+    const { path, output } = await encode("video", { mode: "smart", parts }, large);
+    const reason = "Copied, except for the pictures around the cuts.";
+    expect(output).toMatchObject({ encoder: "native", reason });
+    expect(output?.cuts?.every(({ copied }) => copied > 10)).toBe(true);
+    await expectPictures(path, await picturesOf(await large, parts));
+    await expectTones(path, parts);
+  });
+
   test("each part of a truncated file begins with the picture visible at its start", LIMIT, async () => {
     const path = await clip();
     const front = ["-i", path, "-map", "0", "-c", "copy", "-movflags", "+faststart"];
