@@ -11,7 +11,7 @@ import { Announcer, Notify } from "./queue/notifications.tsx";
 import { totalsOf } from "./queue/queue.ts";
 import { QueueView } from "./queue/queue-view.tsx";
 import * as strings from "./strings.ts";
-import { whenIdle } from "./ui/media.ts";
+import { whenIdle } from "./ui/schedule.ts";
 import { createDestinations, useWorkbench, WorkbenchContext } from "./workbench.ts";
 import "./tokens.css";
 import "./ui/base.css";

@@ -1,3 +1,4 @@
+import { type ParameterSets, PROFILES } from "../media/features/smart.ts";
 import { createBits, nalUnits, withoutEmulation } from "../probe/codec-headers.ts";
 import { concatBytes, equalBytes, viewOf } from "../util/bytes.ts";
 
@@ -65,7 +66,7 @@ export function writeAvcRecord(all: readonly AvcSets[]): Uint8Array {
 }
 
 /** Returns the ids of parameter sets. */
-export function idsOf({ sps, pps }: AvcSets): { sps: number[]; pps: number[] } {
+function idsOf({ sps, pps }: AvcSets): { sps: number[]; pps: number[] } {
   const idAfter = (bytes: number) => (unit: Uint8Array) =>
     createBits(withoutEmulation(unit.subarray(bytes, bytes + 16))).unsigned();
   return { sps: sps.map(idAfter(4)), pps: pps.map(idAfter(1)) };
@@ -99,3 +100,21 @@ export function isSameSets(one: AvcSets, other: AvcSets): boolean {
 function distinct(units: readonly Uint8Array[]): Uint8Array[] {
   return units.filter((unit, index) => units.findIndex((each) => equalBytes(each, unit)) === index);
 }
+
+const MAX_SET = 31;
+
+/** Plans parameter sets for encoded pieces that do not collide with those of the source; null if no encoder can write them. */
+export function planSets(sets: AvcSets): ParameterSets | null {
+  const used = idsOf(sets);
+  const id = Array.from({ length: MAX_SET }, (_, index) => index + 1).find(
+    (each) => !used.sps.includes(each) && !used.pps.includes(each),
+  );
+  const [, idc = 0] = sets.sps[0] ?? [];
+  const level = Math.max(...sets.sps.map((unit) => unit[3] ?? 0));
+  const profile = Object.entries(PROFILES).find(([each]) => Number(each) === idc)?.[1];
+  const isAlike = sets.sps.every((unit) => unit[1] === idc) && level >= MIN_LEVEL && level <= MAX_LEVEL;
+  return id && profile && isAlike ? { id, profile, level: (level / 10).toFixed(1) } : null;
+}
+
+// Ten times the level: 1 to 6.2 (ITU-T H.264, A.3.4).
+const [MIN_LEVEL, MAX_LEVEL] = [10, 62];

@@ -161,6 +161,23 @@ export function throttle<A extends unknown[]>(
   };
 }
 
+/** Runs at most `slots` operations at once, in order of arrival. */
+export function createSlots(slots: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let freeSlots = slots;
+  return async function inTurn(work) {
+    if (freeSlots > 0) freeSlots--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else freeSlots++;
+    }
+  };
+}
+
 /** A first-in, first-out queue with a limited number of slots and a shared budget. */
 export interface SlotQueue {
   /**

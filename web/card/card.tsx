@@ -4,7 +4,7 @@ import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
 import { type Fault, faultOf, type Item, type ItemState, keepsOriginal } from "../queue/item.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
-import { isFolder } from "../result/output-files.ts";
+import { isFolder } from "../result/file-names.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
 import { faultDetail, faultWords } from "../words/fault-words.ts";

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import type { EncodeKind, Source, Task } from "../../src/index.ts";
 import { lacksHls } from "../../src/media/formats.ts";
-import { isFolder, outputName } from "../result/output-files.ts";
+import { isFolder, outputName } from "../result/file-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";

@@ -7,7 +7,7 @@ import {
   type StepKind,
   type Task,
 } from "../../src/index.ts";
-import { decodeName } from "../result/output-files.ts";
+import { decodeName } from "../result/file-names.ts";
 import * as strings from "./strings.ts";
 
 export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {

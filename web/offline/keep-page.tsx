@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import * as strings from "../strings.ts";
 import { Icon } from "../ui/icon.tsx";
-import { whenIdle } from "../ui/media.ts";
+import { whenIdle } from "../ui/schedule.ts";
 import type { Order, TookOver } from "./names.ts";
 import "./new-version.css";
 

@@ -9,7 +9,7 @@ import {
   type NewTask,
   type Task,
 } from "../../src/index.ts";
-import { sleep } from "../../src/util/async.ts";
+import { createSlots, sleep } from "../../src/util/async.ts";
 import { type Edge, isRefusal } from "../console/edge.ts";
 import {
   createItem,
@@ -24,7 +24,6 @@ import {
 } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
-import { createSlots } from "./schedulers.ts";
 import * as strings from "./strings.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 

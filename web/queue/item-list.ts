@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from "idb";
 import type { MediaInput } from "../../src/index.ts";
+import { createFrames } from "../ui/schedule.ts";
 import type { Item, Settings } from "./item.ts";
-import { createFrames } from "./schedulers.ts";
 
 /** The fields of an item that outlive the page, without its file and thumbnail, which are written once. */
 export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting" | "settings"> & {

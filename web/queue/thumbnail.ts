@@ -1,7 +1,7 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
+import { createSlots } from "../../src/util/async.ts";
 import { presentFrame, waitForEvent } from "../ui/media.ts";
-import { createSlots } from "./schedulers.ts";
 
 const WIDTH = 192;
 const WAIT_MS = 15_000;

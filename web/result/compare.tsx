@@ -6,7 +6,7 @@ import { shownAt, timelineOf } from "../trim/timeline.ts";
 import { Icon } from "../ui/icon.tsx";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { bytes, clock } from "../words/quantities.ts";
-import { isFolder } from "./output-files.ts";
+import { isFolder } from "./file-names.ts";
 import * as strings from "./strings.ts";
 
 /** One of two pictures to compare; for a video, one frame. */

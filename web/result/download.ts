@@ -2,16 +2,9 @@ import { MediaError } from "../../src/index.ts";
 import { type Item, keepsOriginal } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
-import {
-  countBytes,
-  isFolder,
-  outputName,
-  type SavedOutput,
-  savedOutputOf,
-  saveFault,
-  type Watch,
-  writeFile,
-} from "./output-files.ts";
+import { isFolder, outputName } from "./file-names.ts";
+import { saveFault, type Watch } from "./operation.tsx";
+import { type SavedOutput, savedOutputOf } from "./output-files.ts";
 import type { StashOrder } from "./stash-worker.ts";
 import * as strings from "./strings.ts";
 
@@ -260,4 +253,42 @@ async function handleOrNull<T>(answer: Promise<T> | undefined): Promise<T | null
       cause,
     });
   }
+}
+
+/**
+ * Writes a stream to a file; on failure the file keeps its content. Rejects with `storage_full`, `forbidden`,
+ * `upload_failed`, as the stream does, or with the signal's reason.
+ */
+export async function writeFile(
+  handle: FileSystemFileHandle,
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  let file: FileSystemWritableFileStream;
+  try {
+    file = await handle.createWritable();
+  } catch (thrown) {
+    await stream.cancel().catch(() => {});
+    throw saveFault(thrown);
+  }
+  try {
+    await (stream as ReadableStream<Uint8Array<ArrayBuffer>>).pipeTo(file, { signal });
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw saveFault(thrown);
+  }
+}
+
+/** Passes a stream through and reports the bytes. */
+export function countBytes(
+  stream: ReadableStream<Uint8Array>,
+  onBytes: (count: number) => void,
+): ReadableStream<Uint8Array> {
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      onBytes(chunk.length);
+      controller.enqueue(chunk);
+    },
+  });
+  return stream.pipeThrough(count);
 }

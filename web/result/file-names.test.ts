@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileName, numberDuplicates, outputName } from "./output-files.ts";
+import { fileName, numberDuplicates, outputName } from "./file-names.ts";
 
 test.for([
   { input: "holiday.MOV", url: "opfs:/page/out/task_1/holiday.mp4", name: "holiday.mp4" },

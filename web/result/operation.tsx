@@ -1,9 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { MediaError } from "../../src/index.ts";
 import type { Fault } from "../queue/item.ts";
 import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
-import { faultOf, saveFault, type Watch } from "./output-files.ts";
 import * as strings from "./strings.ts";
+
+/** The reports of an operation, and the signal that stops it. */
+export interface Watch {
+  readonly signal: AbortSignal;
+  /** Receives the bytes done and the total; null when unknown. */
+  onProgress(done: number, total: number | null): void;
+}
 
 /** An operation started by a click: its progress, its result, and the functions that start and stop it. */
 interface Operation {
@@ -85,4 +92,43 @@ export function OperationView({ operation, label }: { operation: Operation; labe
       </p>
     </>
   );
+}
+
+const NOT_ALLOWED: ReadonlySet<string> = new Set([
+  "NotAllowedError",
+  "NoModificationAllowedError",
+  "SecurityError",
+]);
+
+/** Describes why something could not be saved, and what to do. */
+export function saveFault(thrown: unknown): MediaError {
+  if (thrown instanceof MediaError) return thrown;
+  const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
+  const cause = thrown;
+  if (name === "QuotaExceededError") {
+    return new MediaError("storage_full", strings.diskFull, {
+      cause,
+    });
+  }
+  if (NOT_ALLOWED.has(name)) {
+    const message = strings.writeForbidden;
+    return new MediaError("forbidden", message, { cause });
+  }
+  if (name === "NotFoundError") {
+    return new MediaError("upload_failed", strings.folderGone, {
+      cause,
+    });
+  }
+  return new MediaError("upload_failed", strings.writeFailed, {
+    cause,
+  });
+}
+
+/** Describes an error; unexpected ones in general terms. */
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof MediaError) {
+    const { kind, message, reason } = thrown;
+    return { kind, message, ...(reason && { reason }) };
+  }
+  return { kind: "internal_error", message: strings.pageFailed };
 }

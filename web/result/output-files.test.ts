@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/index.ts";
-import { saveFault } from "./output-files.ts";
+import { saveFault } from "./operation.tsx";
 
 test.for([
   { thrown: new DOMException("", "QuotaExceededError"), kind: "storage_full", pattern: /disk is full/ },

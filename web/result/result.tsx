@@ -13,8 +13,9 @@ import { originalKept } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import { canCompare, SideBySide } from "./compare.tsx";
 import { downloadOne } from "./download.ts";
+import { isFolder, outputName } from "./file-names.ts";
 import { OperationView, useOperation } from "./operation.tsx";
-import { filesOf, isFolder, outputName, useOutput } from "./output-files.ts";
+import { filesOf, useOutput } from "./output-files.ts";
 import * as strings from "./strings.ts";
 import "./result.css";
 

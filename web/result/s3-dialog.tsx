@@ -9,8 +9,9 @@ import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useWorkbench, type Workbench } from "../workbench.ts";
-import { OperationView, useOperation } from "./operation.tsx";
-import { filesOf, isFolder, outputName, type Watch } from "./output-files.ts";
+import { isFolder, outputName } from "./file-names.ts";
+import { OperationView, useOperation, type Watch } from "./operation.tsx";
+import { filesOf } from "./output-files.ts";
 import * as strings from "./strings.ts";
 
 /** The destination that a visitor enters for a file. */

@@ -2,18 +2,10 @@ import type { Fault, Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { canPickFolder, downloadAll, pickFolder } from "./download.ts";
-import { OperationView, useOperation } from "./operation.tsx";
-import {
-  countBytes,
-  faultOf,
-  type SavedOutput,
-  savedOutputOf,
-  saveFault,
-  type Watch,
-  withNumber,
-  writeFile,
-} from "./output-files.ts";
+import { canPickFolder, countBytes, downloadAll, pickFolder, writeFile } from "./download.ts";
+import { withNumber } from "./file-names.ts";
+import { faultOf, OperationView, saveFault, useOperation, type Watch } from "./operation.tsx";
+import { type SavedOutput, savedOutputOf } from "./output-files.ts";
 import * as strings from "./strings.ts";
 import "./take-all.css";
 

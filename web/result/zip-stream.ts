@@ -1,5 +1,6 @@
 import { makeZip } from "client-zip";
-import { numberDuplicates, type SavedOutput } from "./output-files.ts";
+import { numberDuplicates } from "./file-names.ts";
+import type { SavedOutput } from "./output-files.ts";
 
 /** Streams a zip of outputs, opening one file at a time. Media do not compress, so they are stored. */
 export function zipStream(outputs: readonly SavedOutput[]): ReadableStream<Uint8Array> {

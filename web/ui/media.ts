@@ -35,12 +35,6 @@ export async function waitForEvent(
   await promise.finally(() => controller.abort());
 }
 
-/** Calls `act` when the page is idle, or soon where the browser cannot tell. */
-export function whenIdle(act: () => void): void {
-  if ("requestIdleCallback" in globalThis) requestIdleCallback(act);
-  else setTimeout(act, 500);
-}
-
 /** The URL of some media once it is known, or why there will be none. */
 export interface MediaUrl {
   readonly url: string | null;

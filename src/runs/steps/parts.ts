@@ -5,7 +5,7 @@ import { createPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import { readCopyJoin } from "../../mux/join-mp4.ts";
-import { readSplice } from "../../mux/splice.ts";
+import { readSplice } from "../../mux/splice-ranges.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import { decideEncode } from "./decide-encode.ts";
 import { probeExtraInput, withParam } from "./extra-inputs.ts";

@@ -1,18 +1,7 @@
-/** Runs at most `slots` operations at once, in order of arrival. */
-export function createSlots(slots: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let freeSlots = slots;
-  return async function inTurn(work) {
-    if (freeSlots > 0) freeSlots--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else freeSlots++;
-    }
-  };
+/** Calls `act` when the page is idle, or soon where the browser cannot tell. */
+export function whenIdle(act: () => void): void {
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(act);
+  else setTimeout(act, 500);
 }
 
 // More frequent renders would take processor time from the encoders.

@@ -1,0 +1,68 @@
+import type { Source } from "../../src/index.ts";
+
+const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
+const MAX_LENGTH = 120;
+
+/** Returns whether an output is a folder of files: a stream, a storyboard, or several stills. */
+export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boolean {
+  return kind === "adaptive_video" || files !== undefined;
+}
+
+/** Names an output for the visitor: the input's name with the output's extension, which a folder does not have. */
+export function outputName(
+  inputName: string,
+  output: Pick<Source, "kind" | "url" | "format" | "files">,
+): string {
+  const stem = stemOf(inputName);
+  return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;
+}
+
+/** Names a file of a folder by its URL, so that it stays in the folder. */
+export function fileName(url: string): string {
+  const last = url.replace(/[?#].*$/, "").replace(/^.*\//, "");
+  return decodeName(last)
+    .replaceAll(FORBIDDEN, "_")
+    .replace(/^\.+/, (dots) => "_".repeat(dots.length));
+}
+
+/** Decodes a percent-encoded name; returns a malformed one as it is. */
+export function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** Numbers repeated names, as in `clip (2).mp4`; compares them case-insensitively, as many disks do. */
+export function numberDuplicates(names: readonly string[]): string[] {
+  const used = new Set<string>();
+  return names.map((name) => {
+    const free = freeName(name, (each) => used.has(each.toLowerCase()));
+    used.add(free.toLowerCase());
+    return free;
+  });
+}
+
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let number = 2; isTaken(free); number++) free = withNumber(name, number);
+  return free;
+}
+
+export function withNumber(name: string, number: number): string {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? `${name.slice(0, dot)} (${number})${name.slice(dot)}` : `${name} (${number})`;
+}
+
+function stemOf(inputName: string): string {
+  const safe = inputName.replace(/[?#].*$/, "").replaceAll(FORBIDDEN, "_");
+  const dot = safe.lastIndexOf(".");
+  const stem = [...(dot > 0 ? safe.slice(0, dot) : safe)].slice(0, MAX_LENGTH).join("");
+  return stem.replace(/^[.\s]+|[.\s]+$/g, "") || "media";
+}
+
+function endingOf({ url, format }: Pick<Source, "url" | "format">): string {
+  const path = url.replace(/[?#].*$/, "");
+  return /\.([a-z0-9]{1,5})$/i.exec(path)?.[1]?.toLowerCase() ?? format;
+}
