@@ -1,6 +1,6 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { SAME_LOOK } from "../../src/media/auto-quality.ts";
+import { SAME_LOOK } from "../../src/media/quality-search.ts";
 import type { Source } from "../../src/media/source.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { serveFile } from "../../worker/local/demo-files.ts";

@@ -1,5 +1,4 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
-import { fixedQuality, isAutoQuality } from "./auto-quality.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
@@ -47,6 +46,7 @@ import type {
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import { type ImagePlan, type Plan, plannedOf, type VideoPlan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
+import { fixedQuality, isAutoQuality } from "./quality-search.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
 import { loudnessChange, soundPlan, streamSounds } from "./sound-plan.ts";
 import type { Source } from "./source.ts";
@@ -186,7 +186,7 @@ export function planCopyWithin(
 ): Plan | null {
   const plan = planVideo(source, options, hints);
   const size = copiedBytes(plan, source);
-  return size !== null && size.least + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
+  return size !== null && size.min + subtitleBytes(options, hints.extra) <= bytes ? plan : null;
 }
 
 /**
@@ -241,10 +241,10 @@ function copiedSound(
   return mayEncode && !holdsCopiedSound(own, format) ? sound.audio : copySound(own, format);
 }
 
-function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): Plan {
-  const spliced = planSplice(source, requested, hints);
+function planVideo(source: Source, request: VideoOptions, hints: PlanHints): Plan {
+  const spliced = planSplice(source, request, hints);
   if (spliced) return spliced;
-  const { parts, ...options } = withRanges(withoutSmart(source, requested), source);
+  const { parts, ...options } = withRanges(withoutSmart(source, request), source);
   const picture = movingPicture(source);
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";
@@ -300,8 +300,8 @@ function planVideo(source: Source, requested: VideoOptions, hints: PlanHints): P
   return joinsByCopy(plan) ? { ...plan, chunks: sounds } : cutPlan(plan, hints);
 }
 
-function audioPlan(source: Source, requested: AudioOptions): Plan {
-  const { parts, ...options } = withRanges(requested, source);
+function audioPlan(source: Source, request: AudioOptions): Plan {
+  const { parts, ...options } = withRanges(request, source);
   const copies = options.mode === "copy";
   const own = copies ? sourceForTrack(source, { sound_track: findTrack(source, options.track) }) : source;
   const format = soundFormat(options, own);
@@ -356,8 +356,8 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   return { ...plan, duration: null, frames: 1 };
 }
 
-function animationPlan(source: Source, requested: AnimationOptions, hints: PlanHints): Plan {
-  const { parts, ...options } = withRanges(requested, source);
+function animationPlan(source: Source, request: AnimationOptions, hints: PlanHints): Plan {
+  const { parts, ...options } = withRanges(request, source);
   const picture = movingPicture(source, "animation");
   const format = options.format ?? DEFAULT_FORMAT.animation;
   const motion = planMotion(source, format, options);

@@ -67,7 +67,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
   const picture = geometry ?? plan.waveform?.picture ?? null;
   const size = picture ?? (plan.video?.mode === "copy" ? shownSize(source) : null);
   const tracks = [plan.video, plan.audio].filter((track) => track !== null);
-  const bytes = leastOf(bytesOf(plan, source), copiedBytes(plan, source)?.most ?? null);
+  const bytes = leastOf(bytesOf(plan, source), copiedBytes(plan, source)?.max ?? null);
   const limit = "target_size" in options ? options.target_size : undefined;
   return {
     format: plan.format,
@@ -375,7 +375,7 @@ export function expectsLarger<K extends EncodeKind>(kind: K, options: OptionsOf<
 
 function expectedBytes(plan: Plan, source: Source): number | null {
   const copied = copiedBytes(plan, source);
-  if (copied) return isAlike(source.format, plan.format) ? copied.least : copied.most;
+  if (copied) return isAlike(source.format, plan.format) ? copied.min : copied.max;
   if (plan.image) return expectedPicture(plan, source);
   const { duration, video, audio } = plan;
   if (duration === null) return null;

@@ -1,4 +1,3 @@
-import { plannedQuality } from "./auto-quality.ts";
 import { containerOf } from "./containers.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
@@ -22,6 +21,7 @@ import {
 } from "./picture-geometry.ts";
 import type { Plan, Rate, Rendition, VideoPlan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
+import { plannedQuality } from "./quality-search.ts";
 import type { Source } from "./source.ts";
 
 type ByQuality = Readonly<Record<Quality, number>>;
@@ -281,7 +281,7 @@ export function maxAudioBits(source: Source): number {
  * Returns the bytes of an output that copies the source's pictures, or its sound alone; null when it encodes them or the source's
  * size is unknown.
  */
-export function copiedBytes(plan: Plan, source: Source): { least: number; most: number } | null {
+export function copiedBytes(plan: Plan, source: Source): { min: number; max: number } | null {
   const { kind, video, audio, frames, start, end } = plan;
   const { filesize, duration = 0 } = source;
   const first = kind === "video" ? video : audio;
@@ -292,10 +292,10 @@ export function copiedBytes(plan: Plan, source: Source): { least: number; most: 
     audio?.mode === "encode" ? soundBits(audio, source) - (streamBits(source, "audio") ?? 0) : 0;
   const sound = Math.max(0, (encoded * duration) / 8);
   const packets = (frames ?? 0) + (duration * (source.audio?.sample_rate ?? 0)) / PACKET_SAMPLES;
-  const least = Math.ceil(filesize + sound);
+  const min = Math.ceil(filesize + sound);
   return {
-    least,
-    most: Math.ceil(filesize + sound + packets * packetGrowth(source, plan) + containerOf(plan).copy_bytes),
+    min,
+    max: Math.ceil(filesize + sound + packets * packetGrowth(source, plan) + containerOf(plan).copy_bytes),
   };
 }
 

@@ -1,4 +1,3 @@
-import { fixedQuality } from "./auto-quality.ts";
 import { createPlan, planCopyWithin } from "./create-plan.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import { chapterBytes } from "./features/metadata.ts";
@@ -8,6 +7,7 @@ import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "./formats.ts";
 import type { AudioOptions, OptionsOf, VideoOptions } from "./option-types.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
+import { fixedQuality } from "./quality-search.ts";
 import {
   CONTAINER_BYTES,
   copiedBytes,
@@ -173,7 +173,7 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   const { min, max } = BOUNDS.audio_bitrate;
   const { bitrate: _, quality: __, ...plain } = options;
   const copy = copiedBytes(createPlan(source, "audio", plain), source);
-  if (copy !== null && copy.most <= bytes) return plain;
+  if (copy !== null && copy.max <= bytes) return plain;
   const plan = createPlan(source, "audio", { ...options, bitrate: max });
   const { audio, format } = plan;
   if (audio?.mode !== "encode" || audio.bitrate === null) throw errors.sizeLossless({ format });

@@ -1,4 +1,3 @@
-import { plannedQuality } from "./auto-quality.ts";
 import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven, isSameFps } from "./features/fps.ts";
@@ -29,6 +28,7 @@ import {
 } from "./picture-geometry.ts";
 import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
+import { plannedQuality } from "./quality-search.ts";
 import { isOwnBitrate, videoRate } from "./rates.ts";
 import type { Source } from "./source.ts";
 import type { Span } from "./timeline.ts";

@@ -45,10 +45,10 @@ export async function measureStartup(bundle: string): Promise<number> {
   // Node has the engine of workerd, but not its modules.
   const classes = [...new Set(names)].map((name) => `export class ${name} {}`).join("\n");
   const args = ["--input-type=module", "--eval", PROGRAM, pathToFileURL(bundle).href, classes];
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let run = 0; run < RUNS; run++) {
     const { stdout } = await promisify(execFile)(process.execPath, args);
-    least = Math.min(least, Number(stdout));
+    min = Math.min(min, Number(stdout));
   }
-  return least;
+  return min;
 }

@@ -4,8 +4,8 @@ import { PNG_SIGNATURE, pngChunk, u32 } from "../../src/encoders/images/png.ts";
 import { type Planes, readPlanes } from "../../src/encoders/images/png-planes.ts";
 import { similarityOf } from "../../src/encoders/images/similarity.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
-import { bestRate, type MeasuredRate, nextRate } from "../../src/media/auto-quality.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
+import { bestRate, type MeasuredRate, nextRate } from "../../src/media/quality-search.ts";
 import { planOfChunk } from "../../src/media/timeline.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { placeSamples } from "../../src/runs/steps/measure-quality.ts";
@@ -14,8 +14,8 @@ import { argsOf } from "../ffmpeg/args-of.ts";
 import { imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 
-const WEBP = { least: 60, most: 87 };
-const AVIF = { least: 38, most: 23 };
+const WEBP = { lowest: 60, highest: 87 };
+const AVIF = { lowest: 38, highest: 23 };
 
 function search(range: typeof WEBP, scoreAt: (rate: number) => number | null) {
   const tried: MeasuredRate[] = [];
@@ -31,7 +31,7 @@ test.for([
   ["a sudden rise of the score", WEBP, (rate: number) => (rate < 71 ? 0.9 : 0.98), { rate: 71, score: 0.98 }],
   [
     "a slow rise of the score",
-    { least: 33, most: 87 },
+    { lowest: 33, highest: 87 },
     (rate: number) => 0.968 + ((rate - 60) * 0.004) / 27,
     { rate: 74 },
   ],

@@ -72,8 +72,8 @@ async function answer(
   object: "task" | "job",
   { follow }: Pick<Services["jobs"], "follow">,
 ): Promise<Response> {
-  const seen = readLastEventId(c.req.header("Last-Event-ID"));
-  const events = await follow(c.get("project"), idInPath(c, object), seen);
+  const lastVersion = readLastEventId(c.req.header("Last-Event-ID"));
+  const events = await follow(c.get("project"), idInPath(c, object), lastVersion);
   if (!events) throw errors.notFound(object);
   // An EventSource reconnects after a stream ends, until it gets a 204.
   if (events === "over") return c.body(null, 204);

@@ -55,9 +55,9 @@ export function createJobs(env: Env, runs: Runs<Task>): Jobs {
         ),
       };
     },
-    async follow(project, id, seen) {
+    async follow(project, id, lastVersion) {
       const job = await get(project, id);
-      if (!job || (seen > 0 && isFinished(job))) return job && "over";
+      if (!job || (lastVersion > 0 && isFinished(job))) return job && "over";
       return streamJob(job, (task) => runs.follow(project, task.id, 0));
     },
     async cancel(project, id) {

@@ -122,8 +122,12 @@ export interface Jobs {
   create(job: NewJob): Promise<Job>;
   get(project: string, id: string): Promise<Job | null>;
   list(project: string, query: ListQuery): Promise<ListPage<Job>>;
-  /** Streams a job and its changes as server-sent events; `over` once it is finished and `seen` is not 0, null for an unknown one. */
-  follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
+  /** Streams a job and its changes as server-sent events; `over` once it is finished and `lastVersion` is not 0, null for an unknown one. */
+  follow(
+    project: string,
+    id: string,
+    lastVersion: number,
+  ): Promise<ReadableStream<Uint8Array> | "over" | null>;
   /** Cancels the tasks that run or wait; rejects with `job_not_found` or `job_finished`. */
   cancel(project: string, id: string): Promise<Job>;
   /** Removes the job, its tasks and their outputs; rejects with `job_not_found`, or `job_running` while one runs. */

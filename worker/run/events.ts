@@ -48,7 +48,7 @@ export function writeEvent<T extends Task | Step>(
 export function streamEvents(
   latest: () => RunEventBytes | null,
   changes: Pick<Changes, "wait">,
-  seen: number,
+  lastVersion: number,
   times: EventTimes = EVENT_TIMES,
   onCancel: () => void = () => {},
 ): ReadableStream<Uint8Array> {
@@ -63,9 +63,9 @@ export function streamEvents(
           if (hasLeft) return;
           if (!event) return controller.close();
           const now = Date.now();
-          const fresh = event.version > seen;
+          const fresh = event.version > lastVersion;
           if (fresh && (event.finished || now >= due)) {
-            seen = event.version;
+            lastVersion = event.version;
             due = now + times.between;
             heartbeatAt = now + times.heartbeat;
             controller.enqueue(event.bytes);
@@ -91,8 +91,8 @@ export function streamEvents(
 
 /** The events of one run for all its followers. */
 export interface RunEvents {
-  /** Streams the run's state and its changes after version `seen`; `over` when the run ended at or before it, null for another project. */
-  follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null;
+  /** Streams the run's state and its changes after version `lastVersion`; `over` when the run ended at or before it, null for another project. */
+  follow(project: string, lastVersion: number): ReadableStream<Uint8Array> | "over" | null;
   /** Notifies all followers of a change. */
   changed(): void;
 }
@@ -110,11 +110,11 @@ export function createRunEvents(read: () => RunRow | null): RunEvents {
   }
 
   return {
-    follow(project, seen) {
+    follow(project, lastVersion) {
       const row = read();
       if (row?.project !== project) return null;
-      if (isFinished(row.record) && row.version <= seen) return "over";
-      return streamEvents(latest, changes, seen);
+      if (isFinished(row.record) && row.version <= lastVersion) return "over";
+      return streamEvents(latest, changes, lastVersion);
     },
     changed() {
       event = null;

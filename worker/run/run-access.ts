@@ -26,11 +26,11 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
     sealedKey: (project, id) => env.TASK.getByName(id).sealedKey(project),
     get,
     read,
-    async follow(project, id, seen) {
-      const events = isId(object, id) ? await env.TASK.getByName(id).follow(project, seen) : null;
+    async follow(project, id, lastVersion) {
+      const events = isId(object, id) ? await env.TASK.getByName(id).follow(project, lastVersion) : null;
       if (events !== null) return events;
       const record = await get(project, id);
-      if (!record || seen > 0) return record && "over";
+      if (!record || lastVersion > 0) return record && "over";
       const { bytes } = writeEvent({ version: 1, record });
       return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     },

@@ -29,10 +29,14 @@ export interface Runs<T extends Task | Step> {
   /** Returns a record as JSON; null for an unknown one. */
   read(project: string, id: string): Promise<string | null>;
   /**
-   * Streams the run's state and its changes after version `seen` as server-sent events, until it is finished; `over` when it ended
+   * Streams the run's state and its changes after version `lastVersion` as server-sent events, until it is finished; `over` when it ended
    * at or before that version, null when there is none.
    */
-  follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
+  follow(
+    project: string,
+    id: string,
+    lastVersion: number,
+  ): Promise<ReadableStream<Uint8Array> | "over" | null>;
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
   /**
    * Stops the work and returns the cancelled record; rejects with `task_not_found`/`step_not_found` or

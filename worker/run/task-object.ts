@@ -82,11 +82,11 @@ export class TaskObject extends DurableObject<Bindings> {
   }
 
   /**
-   * Streams the state and its changes after version `seen` as server-sent events; `over` when the run ended at or before that
+   * Streams the state and its changes after version `lastVersion` as server-sent events; `over` when the run ended at or before that
    * version, null for another project.
    */
-  follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null {
-    return this.#events.follow(project, seen);
+  follow(project: string, lastVersion: number): ReadableStream<Uint8Array> | "over" | null {
+    return this.#events.follow(project, lastVersion);
   }
 
   /** Returns a `RunBegin` as JSON; null when there is nothing to run. */

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { plannedQuality } from "../auto-quality.ts";
 import { option, optionGroup } from "../feature.ts";
 import { wholeWithin } from "../fields.ts";
 import {
@@ -9,6 +8,7 @@ import {
   BOUNDS,
   type Quality,
 } from "../formats.ts";
+import { plannedQuality } from "../quality-search.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { exactFps } from "./fps.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isAutoQuality } from "../auto-quality.ts";
 import { feature } from "../feature.ts";
+import { isAutoQuality } from "../quality-search.ts";
 
 /** Encodes pictures at a rate that is measured first, which may differ between chunks. */
 export const auto_quality = feature({

@@ -1,7 +1,7 @@
-import { isAutoQuality } from "../auto-quality.ts";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { issue, oneOf, type Report, wholeWithin } from "../fields.ts";
 import { type AutoQuality, BOUNDS, QUALITIES } from "../formats.ts";
+import { isAutoQuality } from "../quality-search.ts";
 
 const BITS = "a whole number of bits per second";
 

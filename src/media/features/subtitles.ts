@@ -239,12 +239,12 @@ const CUT_CUE_BYTES = 100;
 function repetitions(parts: readonly PartRange[]): number {
   const edges = parts.flatMap(({ start, end }) => [[start, 1] as const, [end, -1] as const]);
   edges.sort(([one, opens], [other, otherOpens]) => one - other || opens - otherOpens);
-  let [open, most] = [0, 0];
+  let [open, max] = [0, 0];
   for (const [, step] of edges) {
     open += step;
-    most = Math.max(most, open);
+    max = Math.max(max, open);
   }
-  return most;
+  return max;
 }
 
 const DEFAULT_BITS = 400;

@@ -1,6 +1,5 @@
 import type { Encoder } from "../../encoders/encoder.ts";
 import type { EncodeResult } from "../../encoders/run/encoding.ts";
-import type { ChosenRate } from "../../media/auto-quality.ts";
 import { containerOf, isIsobmff } from "../../media/containers.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
@@ -10,6 +9,7 @@ import { keyframesSuffice } from "../../media/features/storyboard.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { encodedChunks, encodedPart, isSpliced, sourceEnd } from "../../media/plan.ts";
+import type { ChosenRate } from "../../media/quality-search.ts";
 import type { Decision, EncoderChoice } from "../../media/refusal.ts";
 import { decide, decideWithSiblings, type Offer } from "../../media/route.ts";
 import type { Source } from "../../media/source.ts";

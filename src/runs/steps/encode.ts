@@ -1,8 +1,8 @@
 import { runEncode } from "../../encoders/run/run-encode.ts";
-import { isAutoQuality } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import { encodedChunks, PLAN_VERSION, type Plan } from "../../media/plan.ts";
+import { isAutoQuality } from "../../media/quality-search.ts";
 import { bytesBesidePictures } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";

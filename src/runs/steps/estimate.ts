@@ -85,7 +85,7 @@ async function* estimateByExcerpts(sample: Sample): AsyncGenerator<OutputEstimat
     const seconds = encoding === null ? null : encoding + (search?.seconds ?? 0);
     yield { ...estimate(bytes * (1 - margin), bytes * (1 + margin), seconds), score };
     if (
-      spans.length >= method.least &&
+      spans.length >= method.min &&
       (sampling <= Math.max(method.error, ENOUGH_ERROR) || covered >= ENOUGH_SHARE)
     )
       return;
@@ -200,7 +200,7 @@ interface Method {
   /** Seconds of source per excerpt. */
   length: number;
   /** Minimum number of excerpts. */
-  least: number;
+  min: number;
   /** Relative error that remains when all excerpts agree. */
   error: number;
   encode(span: SourceRange): Promise<EncodedExcerpt>;
@@ -208,14 +208,13 @@ interface Method {
 
 function methodOf(sample: Sample, { keyframes }: SourceMeasure): Method {
   const { plan } = sample;
-  if (plan.image?.sheet)
-    return { length: 0, least: 5, error: 0.1, encode: (span) => encodeTile(sample, span) };
-  if (plan.image) return { length: 1, least: 3, error: 0.15, encode: (span) => encodeMoving(sample, span) };
+  if (plan.image?.sheet) return { length: 0, min: 5, error: 0.1, encode: (span) => encodeTile(sample, span) };
+  if (plan.image) return { length: 1, min: 3, error: 0.15, encode: (span) => encodeMoving(sample, span) };
   if (plan.kind === "adaptive_video" && plan.video)
-    return { length: GROUP_SECONDS, least: 3, error: 0.08, encode: (span) => encodeGroup(sample, span) };
-  if (!plan.video) return { length: 3, least: 3, error: 0.05, encode: (span) => encodeSound(sample, span) };
+    return { length: GROUP_SECONDS, min: 3, error: 0.08, encode: (span) => encodeGroup(sample, span) };
+  if (!plan.video) return { length: 3, min: 3, error: 0.05, encode: (span) => encodeSound(sample, span) };
   const length = EXCERPT_SECONDS * (plan.speed ?? 1);
-  return { length, least: 3, error: 0.08, encode: (span) => encodeVideo(sample, span, keyframes) };
+  return { length, min: 3, error: 0.08, encode: (span) => encodeVideo(sample, span, keyframes) };
 }
 
 // One second would overweight the bits that an encoder spends after a keyframe and saves before the end.

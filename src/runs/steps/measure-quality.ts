@@ -1,13 +1,5 @@
 import { hasTransparency, type Planes, readPlanes } from "../../encoders/images/png-planes.ts";
 import { similarityOf } from "../../encoders/images/similarity.ts";
-import {
-  AUTO_RANGE,
-  bestRate,
-  type ChosenRate,
-  type MeasuredRate,
-  nextRate,
-  type RateRange,
-} from "../../media/auto-quality.ts";
 import { roundTime } from "../../media/clock.ts";
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
@@ -24,6 +16,14 @@ import {
   sourceSeconds,
   type VideoPlan,
 } from "../../media/plan.ts";
+import {
+  AUTO_RANGE,
+  bestRate,
+  type ChosenRate,
+  type MeasuredRate,
+  nextRate,
+  type RateRange,
+} from "../../media/quality-search.ts";
 import { CRF, imageQuality } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { type ListedPicture, listPictures } from "../../mux/weigh.ts";
@@ -173,7 +173,7 @@ export async function measureVideo(
   const samples: SampleRate[] = [];
   await inParallel(spans.entries(), isCut ? tools.inFlight(encoder) : 1, async ([index, span]) => {
     const first = isCut ? undefined : samples.at(-1)?.rate;
-    const own = { ...range, least: first ?? range.least };
+    const own = { ...range, lowest: first ?? range.lowest };
     const sample = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
       const trials = createTrials(measurement, { ...context, name: `measure-${index}` }, signal);
       try {
@@ -195,11 +195,11 @@ export async function measureVideo(
 const SKIPPABLE: ReadonlySet<string> = new Set(["encode_failed", "encode_incomplete"] satisfies ErrorKind[]);
 
 function videoRange({ codec }: VideoEncode): RateRange {
-  return { least: CRF[codec][AUTO_RANGE.least], most: CRF[codec][AUTO_RANGE.most] };
+  return { lowest: CRF[codec][AUTO_RANGE.lowest], highest: CRF[codec][AUTO_RANGE.highest] };
 }
 
 function summarize(range: RateRange, samples: readonly SampleRate[], isCut: boolean): ChosenRate {
-  const rate = samples.length === 0 ? range.most : Math.min(...samples.map((sample) => sample.rate));
+  const rate = samples.length === 0 ? range.highest : Math.min(...samples.map((sample) => sample.rate));
   const decisive = isCut ? samples : samples.filter((sample) => sample.rate === rate);
   const scores = decisive.flatMap(({ score }) => score ?? []);
   const rates = samples.toSorted((a, b) => a.at - b.at).map(({ at, rate: crf }) => ({ at, crf }));
@@ -258,9 +258,9 @@ function countSamples({ plan, decision }: EncodeJob, total: number, length: numb
   const pictures = COST.pictures * COST.million_pixels * (width * height) * 1e-6;
   const each = (COST.encodes * length * seconds) / total + COST.jobs * COST.job + pictures;
   const affordable = Math.floor((BUDGET_SHARE * seconds) / each);
-  const most = decision.chunk_seconds === null ? MAX_SAMPLES.whole : MAX_SAMPLES.cut;
-  const least = total < SHORT_SECONDS ? 3 : 1;
-  return Math.max(1, Math.min(most, Math.max(least, affordable), Math.floor(total / length)));
+  const max = decision.chunk_seconds === null ? MAX_SAMPLES.whole : MAX_SAMPLES.cut;
+  const min = total < SHORT_SECONDS ? 3 : 1;
+  return Math.max(1, Math.min(max, Math.max(min, affordable), Math.floor(total / length)));
 }
 
 const BUDGET_SHARE = 0.25;
@@ -348,8 +348,8 @@ async function measurePictures(
 
 function pictureRange(format: ImageFormat): RateRange {
   return {
-    least: imageQuality(format, AUTO_RANGE.least) ?? 0,
-    most: imageQuality(format, AUTO_RANGE.most) ?? 0,
+    lowest: imageQuality(format, AUTO_RANGE.lowest) ?? 0,
+    highest: imageQuality(format, AUTO_RANGE.highest) ?? 0,
   };
 }
 

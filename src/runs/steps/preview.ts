@@ -1,5 +1,4 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
-import { isAutoQuality } from "../../media/auto-quality.ts";
 import { roundTime } from "../../media/clock.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
@@ -15,6 +14,7 @@ import {
   rangeAt,
   sourceEnd,
 } from "../../media/plan.ts";
+import { isAutoQuality } from "../../media/quality-search.ts";
 import type { Source } from "../../media/source.ts";
 import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";

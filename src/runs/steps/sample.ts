@@ -1,10 +1,10 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
-import { type ChosenRate, isAutoQuality } from "../../media/auto-quality.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import { cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
+import { type ChosenRate, isAutoQuality } from "../../media/quality-search.ts";
 import type { Decision } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";

@@ -14,14 +14,14 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A task that changes when a test says so, and the stream of its events. */
-function follow(seen = 0) {
+function follow(lastVersion = 0) {
   const changes = createChanges();
   let at: number | null = 0;
   const latest = () => {
     const record = at === null ? undefined : STATES[at];
     return record ? writeEvent({ version: (at ?? 0) + 1, record }) : null;
   };
-  const stream = streamEvents(latest, changes, seen, TIMES);
+  const stream = streamEvents(latest, changes, lastVersion, TIMES);
   const move = (state: number | null) => {
     at = state;
     changes.tell();

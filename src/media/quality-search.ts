@@ -7,7 +7,7 @@ import type { AutoQuality, Quality } from "./formats.ts";
 export const SAME_LOOK = 0.97;
 
 /** The levels between which `quality: "auto"` searches. */
-export const AUTO_RANGE = { least: "low", most: "high" } as const satisfies Record<string, Quality>;
+export const AUTO_RANGE = { lowest: "low", highest: "high" } as const satisfies Record<string, Quality>;
 
 /** Returns whether options ask for a measured quality. */
 export function isAutoQuality(options: object): boolean {
@@ -16,7 +16,7 @@ export function isAutoQuality(options: object): boolean {
 
 /** Returns the level to plan with; for a quality that is not measured yet, the best that the search may choose. */
 export function plannedQuality(quality: AutoQuality = "medium"): Quality {
-  return quality === "auto" ? AUTO_RANGE.most : quality;
+  return quality === "auto" ? AUTO_RANGE.highest : quality;
 }
 
 /** Returns the level of a fixed quality; undefined for a measured one. */
@@ -38,8 +38,8 @@ export interface ChosenRate extends MeasuredRate {
 
 /** The rates of the lowest and the highest quality of a search, on the format's own scale; either may be the higher number. */
 export interface RateRange {
-  least: number;
-  most: number;
+  lowest: number;
+  highest: number;
 }
 
 const MAX_TRIALS = 6;
@@ -53,11 +53,14 @@ const MIN_LACK = 1e-5;
  * Returns the next rate to measure in the search for the lowest rate whose score is at least {@link SAME_LOOK}; null when the search is
  * over. It expects scores that rise with quality.
  */
-export function nextRate({ least, most }: RateRange, tried: readonly MeasuredRate[]): number | null {
-  const steps = Math.abs(most - least);
-  const rateAt = (step: number) => least + Math.sign(most - least) * step;
-  if (steps === 0 || tried.some(({ score }) => score === null)) return tried.length > 0 ? null : most;
-  const points = tried.map(({ rate, score }) => ({ step: Math.abs(rate - least), lack: lackOf(score ?? 0) }));
+export function nextRate({ lowest, highest }: RateRange, tried: readonly MeasuredRate[]): number | null {
+  const steps = Math.abs(highest - lowest);
+  const rateAt = (step: number) => lowest + Math.sign(highest - lowest) * step;
+  if (steps === 0 || tried.some(({ score }) => score === null)) return tried.length > 0 ? null : highest;
+  const points = tried.map(({ rate, score }) => ({
+    step: Math.abs(rate - lowest),
+    lack: lackOf(score ?? 0),
+  }));
   const goal = lackOf(SAME_LOOK);
   const [enough, better] = points.filter(({ lack }) => lack <= goal).toSorted((a, b) => a.step - b.step);
   const [short, shorter] = points.filter(({ lack }) => lack > goal).toSorted((a, b) => b.step - a.step);
@@ -66,7 +69,7 @@ export function nextRate({ least, most }: RateRange, tried: readonly MeasuredRat
   if (low > high || isClose || tried.length >= MAX_TRIALS) return null;
   const from = enough ?? short;
   if (!from) return rateAt(Math.round(steps / 2));
-  if (!enough && tried.length === MAX_TRIALS - 1) return most;
+  if (!enough && tried.length === MAX_TRIALS - 1) return highest;
   const other = enough ? (short ?? better) : shorter;
   const slope = other ? (from.lack - other.lack) / (from.step - other.step) : -TYPICAL_DECREASE / steps;
   // A score that does not rise tells nothing of the distance to the goal.
@@ -81,10 +84,10 @@ function lackOf(score: number): number {
 
 /** Returns the lowest measured rate that reaches the goal, or else the highest; for pictures without a score, the best of the range. */
 export function bestRate(
-  { least, most }: RateRange,
+  { lowest, highest }: RateRange,
   tried: readonly MeasuredRate[],
 ): MeasuredRate | undefined {
-  if (tried.some(({ score }) => score === null)) return { rate: most, score: null };
-  const ascending = tried.toSorted((a, b) => Math.abs(a.rate - least) - Math.abs(b.rate - least));
+  if (tried.some(({ score }) => score === null)) return { rate: highest, score: null };
+  const ascending = tried.toSorted((a, b) => Math.abs(a.rate - lowest) - Math.abs(b.rate - lowest));
   return ascending.find(({ score }) => (score ?? 0) >= SAME_LOOK) ?? ascending.at(-1);
 }
