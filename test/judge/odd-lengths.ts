@@ -122,6 +122,46 @@ export async function unknownDurations(): Promise<string> {
   });
 }
 
+/** The same in all headers that state one, in 64 bits. */
+export async function unknownLongDurations(): Promise<string> {
+  const flags = ["-movflags", "+frag_keyframe+empty_moov+default_base_moof"];
+  const path = await makeClip("mp4", ["-i", await film("mp4"), "-c", "copy", ...flags]);
+  return rewritten(path, "mp4", "all-ones-64", (file) =>
+    Buffer.concat(
+      boxes(file, 0, file.length).map(({ start, end }) => withLongDurations(file.subarray(start, end))),
+    ),
+  );
+}
+
+// ISO/IEC 14496-12: in version 1, times and durations have 64 bits. Bytes between the times and the duration.
+const TIMED: Readonly<Record<string, number>> = { mvhd: 4, mdhd: 4, tkhd: 8 };
+const NESTED: ReadonlySet<string> = new Set(["moov", "trak", "mdia", "mvex"]);
+
+function withLongDurations(box: Buffer): Buffer {
+  const kind = box.toString("latin1", 4, 8);
+  const ones = Buffer.alloc(8, 0xff);
+  if (NESTED.has(kind)) {
+    const mehd = kind === "mvex" ? [boxOf("mehd", Buffer.from([1, 0, 0, 0]), ones)] : [];
+    const inside = boxes(box, 8, box.length).map(({ start, end }) =>
+      withLongDurations(box.subarray(start, end)),
+    );
+    return boxOf(kind, ...mehd, ...inside);
+  }
+  const between = TIMED[kind];
+  if (between === undefined) return box;
+  const [zeros, times] = [Buffer.alloc(4), [box.subarray(12, 16), box.subarray(16, 20)]];
+  const version = Buffer.from([1, ...box.subarray(9, 12)]);
+  const middle = box.subarray(20, 20 + between);
+  return boxOf(
+    kind,
+    version,
+    ...times.flatMap((time) => [zeros, time]),
+    middle,
+    ones,
+    box.subarray(24 + between),
+  );
+}
+
 /** An MP4 in which some headers state a timescale of 0. */
 export async function timelessMovie(path: string, kind: "mvhd" | "mdhd" | "sidx"): Promise<string> {
   return rewritten(path, "mp4", `timeless-${kind}`, (file) => {

@@ -23,6 +23,7 @@ import {
   timelessMovie,
   truehd,
   unknownDurations,
+  unknownLongDurations,
   vorbis,
   wrappedClock,
 } from "../judge/odd-lengths.ts";
@@ -70,6 +71,7 @@ const FILES = [
   { name: "Matroska that starts at 100 s and states no ends", make: () => lateMatroska(false), seconds: 6 },
   { name: "FLV that starts at 50 s", make: lateFlv, seconds: 6.02 },
   { name: "fragmented MP4 with unknown durations", make: unknownDurations, seconds: 6 },
+  { name: "fragmented MP4 with unknown durations of 64 bits", make: unknownLongDurations, seconds: 6 },
   { name: "MP3 that counts 10 times its frames", make: () => miscounted(10, "-b:a", "128k"), seconds: 6.05 },
   { name: "MP3 that counts a tenth of its frames", make: () => miscounted(0.1, "-q:a", "4"), seconds: 6.05 },
   { name: "TrueHD in Matroska", make: truehd, seconds: 2 },
