@@ -165,18 +165,20 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
   const { seconds, memory } = costs;
   const work = estimateWork(plan, source);
   const { audio } = plan;
-  const codec = encoderOf(plan);
   const features = featureCost(plannedOf(plan), "native");
   const frame = work.frame_decoded / MPX;
   const decoded = work.pixels_decoded === null ? null : work.pixels_decoded / MPX;
   const encoded = work.pixels_encoded === null ? null : work.pixels_encoded / MPX;
-  const rate = (codec ? seconds.encode[codec] : 0) + features.seconds;
-  const size = (codec ? memory.encode[codec] : 0) + features.memory;
+  const outputs = encodingsOf(plan);
+  const area = outputs.reduce((sum, each) => sum + each.area, 0);
+  const average = (costs: Figures<Record<Encoding, number>>) =>
+    area > 0 ? outputs.reduce((sum, each) => sum + costs[each.codec] * each.area, 0) / area : 0;
+  const rate = average(seconds.encode) + features.seconds;
+  const size = average(memory.encode) + features.memory;
   const all = (source.duration ?? 0) * (source.fps ?? 0);
   const share = all > 0 ? Math.min(1, (work.frames_decoded ?? all) / all) : 1;
   const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const reading = decoded === null ? null : decoded * decodeSeconds(source, seconds) + bits * seconds.bits;
-  const area = areaOf(plan) / MPX;
   const span = sourceSeconds(plan);
   const buffered = ((work.pixels_held ?? 0) / MPX) * memory.palette_frames;
   return {
@@ -193,7 +195,7 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
       MIB *
       (memory.base +
         work.decoders * frame * memory.decode[plan.still ? "still" : "moving"] +
-        area * size +
+        (area / MPX) * size +
         features.fixed_memory +
         buffered),
   };
@@ -201,18 +203,16 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
 
 type Encoding = keyof NativeCosts["seconds"]["encode"];
 
-function encoderOf({ image, video, format }: Plan): Encoding | null {
-  if (image) return format as Encoding;
-  return video?.mode === "encode" ? video.codec : null;
+/** Returns the encoder of each output picture, and its pixels. */
+function encodingsOf({ image, video, renditions, format }: Plan): { codec: Encoding; area: number }[] {
+  const areaOf = ({ width, height }: Size) => width * height;
+  if (image) return [{ codec: format as Encoding, area: areaOf(pictureSize(image)) }];
+  if (video?.mode !== "encode") return [];
+  if (renditions.length === 0) return [{ codec: video.codec, area: areaOf(video.geometry) }];
+  return renditions.map(({ codec = video.codec, geometry }) => ({ codec, area: areaOf(geometry) }));
 }
 
 function decodeSeconds({ codecs }: Source, { decode }: NativeCosts["seconds"]): number {
   const codec = codecs?.video ?? "";
   return Object.hasOwn(decode, codec) ? decode[codec as keyof typeof decode] : decode.other;
-}
-
-function areaOf({ renditions, image, video }: Plan): number {
-  const one = image ? pictureSize(image) : video?.mode === "encode" ? video.geometry : null;
-  const all = renditions.length > 0 ? renditions.map(({ geometry }) => geometry) : one ? [one] : [];
-  return all.reduce((sum, { width, height }) => sum + width * height, 0);
 }

@@ -4,6 +4,7 @@ import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs, isEncoded } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
+import { furtherCodecs } from "./features/codecs.ts";
 import {
   type CopyJoin,
   checkCopyJoin,
@@ -12,6 +13,7 @@ import {
   joinVideos,
 } from "./features/concat-plan.ts";
 import { planEncryption } from "./features/encryption.ts";
+import { isEven } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
 import { findTruncatedFile } from "./features/partial.ts";
@@ -414,6 +416,9 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
   const encryption = options.encryption && { encryption: planEncryption(options.encryption) };
   const plan = { ...blank("adaptive_video", format, span), ...sound, ...i_frames, ...encryption };
   if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
+  // The encoder of AV1 counts pictures from keyframe to keyframe, which must be two seconds apart.
+  const isAv1 = furtherCodecs(options.codecs).includes("av1");
+  if (isAv1 && !isEven(source.fps ?? Number.NaN)) throw errors.av1FrameRate();
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
   if (!best) throw errors.picturesTooSmall();

@@ -16,6 +16,7 @@ import {
   type Stage,
 } from "./feature.ts";
 import { auto_quality } from "./features/auto-quality.ts";
+import { codecs } from "./features/codecs.ts";
 import { color_profile, stale_profile } from "./features/color-profile.ts";
 import { concat, concat_ranges } from "./features/concat.ts";
 import { deinterlace } from "./features/deinterlace.ts";
@@ -72,6 +73,7 @@ export const FEATURES = {
   ignored_profile,
   programs,
   auto_quality,
+  codecs,
 } as const;
 
 type Features = typeof FEATURES;

@@ -76,7 +76,9 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     duration: plan.duration,
     enlarged: geometry !== null && source.format !== "svg" && isEnlarged(geometry, source),
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
-    renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
+    renditions: [
+      ...new Set(plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height))),
+    ],
     pictures: plan.image?.sheet?.tiles ?? null,
     bytes: bytes === null || limit === undefined ? bytes : Math.min(bytes, limit),
     quality: typicalQuality(plan.video, source),

@@ -161,7 +161,8 @@ export function optionControl(kind: EncodeKind, name: OptionName, value: unknown
 
 function choicesOf({ words, schema, default: usual, ...each }: Option, value: unknown) {
   const choices: readonly unknown[] = each.choices ?? valuesOf(schema);
-  const all = value === undefined || choices.includes(value) ? choices : inOrder([...choices, value]);
+  const isChoice = choices.some((choice) => String(choice) === String(value));
+  const all = value === undefined || isChoice ? choices : inOrder([...choices, value]);
   const values = usual === undefined ? [undefined, ...all] : all;
   return values.map((choice) => ({ value: choice, label: words.choice?.(choice) ?? String(choice) }));
 }

@@ -842,6 +842,12 @@ export type AdaptiveVideoOptions = {
    */
   partial?: boolean | undefined;
   /**
+   * The codecs of the renditions: h264, which is required, and h265 (or hevc) or av1 or both. Every size is encoded in each codec, and players choose the best that they can decode. Needs native ffmpeg for more than H.264.
+   *
+   * @default ["h264"]
+   */
+  codecs?: ("h264" | "h265" | "hevc" | "av1")[] | undefined;
+  /**
    * Files of subtitles that become text tracks after those of the source, or of which one is drawn into the pictures: SRT, WebVTT, ASS or SSA, in UTF-8, or in UTF-16 with a byte order mark. Their times count from the start of the source.
    */
   subtitles?: SubtitleOption[] | undefined;

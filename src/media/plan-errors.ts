@@ -222,6 +222,11 @@ export const copyJoinRefused = ({ fault, input }: { fault: JoinFault; input: num
       : `${input === 0 ? "the input" : `concat.${input - 1}`} ${JOIN_FAULTS[fault]}`,
   );
 
+export const av1FrameRate = () =>
+  option(
+    "codecs",
+    'cannot contain "av1" for this source, because its frame rate is not constant: convert it to video with fps first.',
+  );
 export const copyPartsRefused = ({ fault, part }: { fault: SpliceFault; part?: number }) =>
   copy(`${part === undefined ? "" : `part ${part} `}${SPLICE_FAULTS[fault]}`);
 /** Returns the sentence that says why all of a video is encoded, rather than only the pictures around its cuts. */

@@ -110,7 +110,14 @@ export const ImagePlan = z.strictObject({
 });
 
 /** One stream of adaptive video. */
-export const Rendition = z.strictObject({ name: fileName, geometry: Geometry, rate: Rate, fps });
+export const Rendition = z.strictObject({
+  name: fileName,
+  geometry: Geometry,
+  rate: Rate,
+  fps,
+  /** Its codec, where that is not the plan's. */
+  codec: z.enum(VIDEO_CODECS).exactOptional(),
+});
 
 /** A span of the source, in seconds, that is encoded separately; `track` selects its streams. */
 export const Chunk = z.strictObject({

@@ -1,4 +1,5 @@
 import { containerOf } from "./containers.ts";
+import { type CodecName, furtherCodecs } from "./features/codecs.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import {
@@ -352,13 +353,34 @@ export const RUNGS = [
 
 const RULES = { even: true, alpha: false } as const;
 
+/** What a ladder depends on besides its source. */
+export interface LadderOptions extends GeometryOptions {
+  quality?: Quality | undefined;
+  codecs?: readonly CodecName[] | undefined;
+}
+
 /**
- * Chooses the renditions of an H.264 ladder, best first: the requested or source size, never upscaled, and the rungs below it.
+ * Chooses the renditions of a ladder, best first: the requested or source size, never upscaled, and the rungs below it, in H.264 and
+ * then in each further codec.
  */
-export function createLadder(
-  stored: StoredPicture,
-  options: GeometryOptions & { quality?: Quality | undefined },
-): Rendition[] {
+export function createLadder(stored: StoredPicture, options: LadderOptions): Rendition[] {
+  const rungs = createRungs(stored, options);
+  const { quality = "medium" } = options;
+  const others = furtherCodecs(options.codecs).flatMap((codec) =>
+    rungs.map(({ name, side, ...rung }) => ({
+      ...rung,
+      name: `${name}_${codec}`,
+      rate: { crf: CRF[codec][quality], maxrate: Math.round(maxrateFor(side) * MAXRATE_SHARE[codec]) },
+      codec,
+    })),
+  );
+  return [...rungs.map(({ side: _, ...rung }) => rung), ...others];
+}
+
+// Shares of the highest bitrate of H.264 that give at least its SSIM.
+const MAXRATE_SHARE = { h265: 0.75, av1: 0.75 } as const;
+
+function createRungs(stored: StoredPicture, options: LadderOptions) {
   const view = createView(stored, options);
   const { top, aspect } = topSize(view.displaySize, options);
   const square = stored.pixel_aspect === 1;
@@ -369,6 +391,7 @@ export function createLadder(
     .toSorted((a, b) => b - a)
     .map((rung) => ({
       name: `${rung}p`,
+      side: rung,
       geometry: geometryFor(view, rung === side ? top : sizeOf(rung, aspect), options, RULES, square),
       rate: { crf, maxrate: maxrateFor(rung) },
       fps: null,

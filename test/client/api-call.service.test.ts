@@ -74,7 +74,7 @@ const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
       ...{ format: "hls", i_frames: true, quality: "low", ...BOXED, crop: "9:16" },
       ...{ ...SOUND, ...LEVELED, ...SPAN, subtitles: SUBTITLES, ...FONTS },
     },
-    { format: "dash", volume: 0.5 },
+    { format: "dash", volume: 0.5, codecs: ["h264", "h265"] },
     { mute: true },
   ],
 };

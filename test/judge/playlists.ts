@@ -6,6 +6,8 @@ export interface Variant {
   resolution: string | undefined;
   frame_rate: number;
   audio: string | undefined;
+  /** NaN where the playlist has none. */
+  score: number;
 }
 
 export interface MasterPlaylist {
@@ -42,6 +44,7 @@ export function parseMaster(text: string, base: string): MasterPlaylist {
       resolution: values.RESOLUTION,
       frame_rate: Number(values["FRAME-RATE"]),
       audio: values.AUDIO,
+      score: Number(values.SCORE),
     });
   }
   return { variants, audio };

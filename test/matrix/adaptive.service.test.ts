@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, type expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
@@ -159,6 +159,54 @@ test.concurrent(
       const filter = index === 0 ? "null" : "scale=426:240";
       expect((await measureLikeness(path, original, { filter })).mean).toBeGreaterThan(LIKE);
     }
+  },
+);
+
+test.concurrent(
+  "H.265 and AV1 have the sizes of H.264, fewer bytes and like pictures",
+  LIMIT,
+  async ({ expect, task }) => {
+    const original = await makeClip("mp4", [
+      ..."-f lavfi -i testsrc2=size=480x270:rate=30000/1001:duration=13".split(" "),
+      ..."-c:v libx264 -preset veryfast -crf 12 -pix_fmt yuv420p".split(" "),
+    ]);
+    const options = { format: "hls_dash", codecs: ["h264", "hevc", "av1"], i_frames: true };
+    const { url, variants } = await stream(original, options);
+    expect(variants.map(({ codecs, resolution, score }) => [codecs, resolution, score])).toEqual([
+      [expect.stringMatching(/^avc1\.[0-9a-f]{6}$/), "480x270", 4],
+      [expect.stringMatching(/^avc1\.[0-9a-f]{6}$/), "426x240", 1],
+      ["hvc1.1.6.L63.90", "480x270", 5],
+      ["hvc1.1.6.L60.90", "426x240", 2],
+      ["av01.0.00M.08", "480x270", 6],
+      ["av01.0.00M.08", "426x240", 3],
+    ]);
+    const rungs = [];
+    for (const { codecs, resolution, playlist } of variants) {
+      await checkPlaylist(playlist, 390 * (1001 / 30_000), expect);
+      const { path } = await join(playlist);
+      const { picture } = await readFacts(path);
+      expect([codecs, picture?.times.length]).toEqual([codecs, 390]);
+      const filter = resolution === "480x270" ? "null" : "scale=426:240";
+      const { mean } = await measureLikeness(path, original, { filter });
+      rungs.push({ codec: codecs.slice(0, 4), mean, bytes: (await stat(path)).size });
+    }
+    note(
+      task,
+      Object.fromEntries(rungs.map(({ codec, mean, bytes }, at) => [`${codec} ${at}`, [mean, bytes]])),
+    );
+    expect(Math.min(...rungs.map(({ mean }) => mean))).toBeGreaterThan(LIKE);
+    const shown = await iFramesOf(url);
+    expect(shown.map(({ width }) => width).sort()).toEqual([426, 426, 426, 480, 480, 480]);
+    for (const { times } of shown) expect(times).toEqual([[0], [6.006], [12.012]]);
+    const manifest = await (await fetch(new URL("manifest.mpd", url))).text();
+    const sets = [
+      ...manifest.matchAll(/<AdaptationSet [^>]*?(?: selectionPriority="(\d)")?>(.*?)<\/AdaptationSet>/gs),
+    ];
+    expect(sets.map(([, priority, inside = ""]) => [priority, inside.match(/(?<=codecs=")\w+/g)])).toEqual([
+      [undefined, ["avc1", "avc1"]],
+      ["2", ["hvc1", "hvc1"]],
+      ["3", ["av01", "av01"]],
+    ]);
   },
 );
 

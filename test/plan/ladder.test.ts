@@ -140,3 +140,15 @@ test("rejects a size above the limit", () => {
     param: "options.width",
   });
 });
+
+test("each further codec has the rungs of H.264, with fewer bits", () => {
+  const ladder = createLadder(plain(640, 360), { codecs: ["av1", "h264", "hevc"], quality: "low" });
+  expect(ladder.map(({ name, codec, rate }) => [name, codec, rate])).toEqual([
+    ["360p", undefined, { crf: 27, maxrate: 900_000 }],
+    ["240p", undefined, { crf: 27, maxrate: 400_000 }],
+    ["360p_h265", "h265", { crf: 32, maxrate: 675_000 }],
+    ["240p_h265", "h265", { crf: 32, maxrate: 300_000 }],
+    ["360p_av1", "av1", { crf: 43, maxrate: 675_000 }],
+    ["240p_av1", "av1", { crf: 43, maxrate: 300_000 }],
+  ]);
+});

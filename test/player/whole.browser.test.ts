@@ -6,6 +6,7 @@ import { importContentKey } from "../../src/encoders/run/encrypt-segments.ts";
 import { replaceEntries } from "../../src/media/ffmpeg/manifest-entries.ts";
 import { openBrowser } from "../browser/chromium.ts";
 import { chunkedStream, planStream, wholeStream } from "../encoders/native-stream.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { lateSoundClip, longSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
 import { READERS, watch } from "./play.ts";
 
@@ -85,5 +86,21 @@ test("hls.js and Shaka Player play an encrypted stream", async () => {
     expect(seen, player).toMatchObject({ errors: [], error: null, widths: [low, best, low] });
     expect(Math.abs(seen.at - 14), player).toBeLessThan(0.1);
     expect(complaints, player).toEqual([]);
+  }
+});
+
+test("players take the H.264 of a stream in chunks that has H.265 too", async () => {
+  const input = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=480x270:rate=24000/1001:duration=14".split(" "),
+    ..."-c:v libx264 -preset veryfast -pix_fmt yuv420p".split(" "),
+  ]);
+  const { plan, source } = await planStream(input, { format: "hls_dash", codecs: ["h264", "hevc"] });
+  const { folder } = await chunkedStream(input, plan, source, [6]);
+  for (const [player, manifest] of READERS) {
+    const { seen, complaints } = await watch(browser, folder, player, manifest);
+    const where = `${player} ${manifest}`;
+    expect(seen, where).toMatchObject({ errors: [], error: null, widths: [426, 480, 426] });
+    expect(Math.abs(seen.at - 14), where).toBeLessThan(0.1);
+    expect(complaints, where).toEqual([]);
   }
 });

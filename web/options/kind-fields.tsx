@@ -45,6 +45,9 @@ export function FormatFields({ form }: { form: Form }) {
         {settings.kind === "adaptive_video" && source.kind !== "audio" && !lacksHls(format) && (
           <OptionField form={form} name="i_frames" />
         )}
+        {settings.kind === "adaptive_video" && source.kind !== "audio" && (
+          <OptionField form={form} name="codecs" />
+        )}
       </div>
     </>
   );

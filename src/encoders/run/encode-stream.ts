@@ -16,6 +16,7 @@ import { exactFps } from "../../media/index.ts";
 import { type Chunk, type Plan, soundFolder, soundsOf } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
+import { readCodecString } from "../../mux/codec-string.ts";
 import { AAC_FRAME, type Contents } from "../../mux/contents.ts";
 import type { Storage } from "../../runs/ports.ts";
 import { readAll, requireEncoded } from "../../storage/storage.ts";
@@ -205,7 +206,7 @@ export function joinStream(
     const rate = measureStream(
       segments.map(({ name, seconds }) => ({ seconds, size: sizes.get(name) ?? 0 })),
     );
-    return { folder, runs, rate, ...entryOf(folder, parts) };
+    return { folder, runs, rate, ...(ownEntry(plan, folder, runs, inits) ?? entryOf(folder, parts)) };
   });
   const of = (folder: string) => streams.filter((stream) => stream.folder === folder);
   const pictures = plan.renditions.flatMap(({ name }) => of(name));
@@ -370,6 +371,22 @@ function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint
     if (!same) distinct.push({ name: run.init, bytes });
     return { ...run, init: same?.name ?? run.init };
   });
+}
+
+// ffmpeg's master playlists omit AV1, and state profiles of H.265 inexactly (5.1).
+function ownEntry(
+  { renditions }: Plan,
+  folder: string,
+  runs: readonly SegmentRun[],
+  inits: ReadonlyMap<string, Uint8Array>,
+): Pick<MasterEntry, "codecs" | "width" | "height"> | null {
+  const rendition = renditions.find(({ name, codec }) => name === folder && codec !== undefined);
+  if (!rendition) return null;
+  const init = inits.get(runs[0]?.init ?? "");
+  const codecs = init ? readCodecString(init) : null;
+  if (codecs === null) throw errors.codecUnknown({ name: folder });
+  const { width, height } = rendition.geometry;
+  return { codecs, width, height };
 }
 
 // ffmpeg's master playlists state codecs and sizes correctly but only guess bitrates.

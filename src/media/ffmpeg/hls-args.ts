@@ -20,7 +20,7 @@ import {
   videoColor,
   videoScaling,
 } from "./picture-graph.ts";
-import { type Toolset, videoTool } from "./toolset.ts";
+import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 import { formatSeconds, soundStream, type Trim } from "./trim.ts";
 
 // hls.js ignores edit lists and places segments late by the priming or B-frame delay; it stalls at a last segment shorter than that.
@@ -144,25 +144,65 @@ function videoCodec(
   video: VideoEncode,
   toolset: Toolset,
 ): string[] {
+  const { renditions } = plan;
+  const rates = renditions.map(({ codec = video.codec, rate }, index) =>
+    rateArgs(codec, rate, `:v:${index}`),
+  );
+  if (renditions.every(({ codec }) => codec === undefined)) {
+    const tool = toolset.renditions[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
+    return encoderArgs({ plan, chunk, source, video, tool, rates: rates.flat() });
+  }
+  return renditions.flatMap(({ codec = video.codec, geometry }, index) => {
+    const tool = toolset.renditions[codec] ?? videoTool(toolset, codec, geometry);
+    const own = { ...video, codec, geometry };
+    const args = encoderArgs({ plan, chunk, source, video: own, tool, rates: [] });
+    return [...forStream(args, index), ...(rates[index] ?? [])];
+  });
+}
+
+// Changes pairs of an option and its value, such as `-tag:v hvc1`, to apply to one video stream.
+function forStream(args: readonly string[], index: number): string[] {
+  return args.map((arg, at) => (at % 2 === 0 ? `${arg.replace(/:v$/, "")}:v:${index}` : arg));
+}
+
+interface EncoderFacts {
+  plan: Plan;
+  chunk: Chunk;
+  source: Source;
+  video: VideoEncode;
+  tool: Tool;
+  rates: readonly string[];
+}
+
+function encoderArgs({ plan, chunk, source, video, tool, rates }: EncoderFacts): string[] {
+  const { codec } = video;
   const until = shownEnd(source, plan, chunk);
-  const tool = toolset.renditions[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
+  const fps = source.fps ?? DEFAULT_FPS;
   // ffmpeg guesses some times of packed B-frames. A different first gap would change the chunk's delay, and so its init segment.
-  const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
+  const even = isEven(fps) && source.codecs?.video !== "mpeg4";
   // Before another chunk the filter would give the last packet the decoding time of the next chunk's first.
   const isLast = chunk.end === plan.end;
   const lastFilters = until === null || !isLast ? [] : [lastFrameDuration(plan, source, until)];
   const timing = timingArgs(source, video, even ? lastFilters : [frameDurations(until)]);
-  const bFrames = even && (source.fps ?? 0) > SLOW_FPS;
+  const bFrames = even && fps > SLOW_FPS && source.fps !== undefined;
   const length = isLast ? (until ?? outputSeconds(plan, chunk)) : null;
+  const { encoder, args } = codec === "h265" ? addParams(tool, "-x265-params", SEGMENTED) : tool;
+  // SVT-AV1 takes keyframes at fixed distances only (ffmpeg 5.1).
+  const group = codec === "av1" ? Math.round(fps * GROUP_SECONDS) : MAX_GROUP;
+  const pyramid = codec === "h264" ? ["-b-pyramid", "none"] : [];
   return [
-    ...["-c:v", tool.encoder, ...(bFrames ? tool.args : tool.args.map(withoutBFrames))],
-    ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
-    ...["-force_key_frames", keyframes(length), "-sc_threshold", "0", "-g", "600"],
-    ...(bFrames ? ["-b-pyramid", "none"] : ["-bf", "0"]),
+    ...["-c:v", encoder, ...(bFrames ? args : args.map(withoutBFrames))],
+    ...rates,
+    ...["-force_key_frames", keyframes(length), "-sc_threshold", "0", "-g", String(group)],
+    ...(bFrames ? pyramid : ["-bf", "0"]),
     ...timing,
     ...colorArgs(videoColor(source, video)),
   ];
 }
+
+const MAX_GROUP = 600;
+// What x264 is told by options of ffmpeg.
+const SEGMENTED = "b-pyramid=0:scenecut=0";
 
 // Counts from the first frame, as the muxer does; half a tick of the time base absorbs rounding.
 function keyframes(length: number | null): string {
@@ -227,11 +267,30 @@ function hlsGraph(
     ...videoCleanup(source, video, trim, toolset),
     ...freezeFilters(freezePictures(source, plan, chunk)),
   ];
-  const sizes = plan.renditions.map(({ geometry }) => geometry);
+  const sizes = sizesOf(plan);
   const scaling = (geometry: Geometry) => [...videoScaling(source, video, geometry, toolset), ...over];
-  return sizes.some(({ pad }) => pad !== null)
-    ? scaleEach(source, cleanup, sizes.map(scaling))
-    : scaleInTurn(source, [...cleanup, ...scaling(sizes[0] as Geometry)], sizes, toolset.scaler);
+  return sizes.some(({ geometry }) => geometry.pad !== null)
+    ? scaleEach(source, cleanup, sizes, scaling)
+    : scaleInTurn(source, [...cleanup, ...scaling((sizes[0] as Scaled).geometry)], sizes, toolset.scaler);
+}
+
+/** A size, and the labels of the outputs that have it. */
+interface Scaled {
+  geometry: Geometry;
+  outputs: string[];
+}
+
+// Renditions of one size in several codecs share its pictures.
+function sizesOf({ renditions }: Plan): Scaled[] {
+  const sizes: Scaled[] = [];
+  for (const [index, { geometry }] of renditions.entries()) {
+    const same = sizes.find(
+      ({ geometry: { width, height } }) => width === geometry.width && height === geometry.height,
+    );
+    if (same) same.outputs.push(`[v${index}]`);
+    else sizes.push({ geometry, outputs: [`[v${index}]`] });
+  }
+  return sizes;
 }
 
 const LONG_TICK = 1000;
@@ -248,10 +307,21 @@ function freezeFilters({ count, seconds }: { count: number; seconds: number }): 
   ];
 }
 
-function scaleEach(source: Source, cleanup: readonly string[], scalings: readonly Filter[][]): string {
-  const split = [...cleanup, `split=${scalings.length}`].join(",");
-  const pads = scalings.map((_, index) => `[s${index}]`).join("");
-  const sized = scalings.map((filters, index) => `[s${index}]${chain(filters)}[v${index}]`);
+function splitTo(labels: readonly string[]): string[] {
+  return labels.length > 1 ? [`split=${labels.length}`] : [];
+}
+
+function scaleEach(
+  source: Source,
+  cleanup: readonly string[],
+  sizes: readonly Scaled[],
+  scaling: (geometry: Geometry) => Filter[],
+): string {
+  const split = [...cleanup, `split=${sizes.length}`].join(",");
+  const pads = sizes.map((_, index) => `[s${index}]`).join("");
+  const sized = sizes.map(({ geometry, outputs }, index) => {
+    return `[s${index}]${chain([...scaling(geometry), ...splitTo(outputs)])}${outputs.join("")}`;
+  });
   return [`[${videoStream(source)}]${split}${pads}`, ...sized].join(";");
 }
 
@@ -259,15 +329,14 @@ function scaleEach(source: Source, cleanup: readonly string[], scalings: readonl
 function scaleInTurn(
   source: Source,
   first: readonly Filter[],
-  sizes: readonly Geometry[],
+  sizes: readonly Scaled[],
   scaler: string,
 ): string {
-  const links = sizes.map(({ width, height }, index) => {
+  const links = sizes.map(({ geometry: { width, height }, outputs }, index) => {
     const filters = index === 0 ? first : [`scale=${width}:${height}:flags=${scaler}`, "setsar=1"];
     const from = index === 0 ? `[${videoStream(source)}]` : `[s${index}]`;
-    return index === sizes.length - 1
-      ? `${from}${chain(filters)}[v${index}]`
-      : `${from}${chain([...filters, "split=2"])}[v${index}][s${index + 1}]`;
+    const labels = index === sizes.length - 1 ? outputs : [...outputs, `[s${index + 1}]`];
+    return `${from}${chain([...filters, ...splitTo(labels)])}${labels.join("")}`;
   });
   return links.join(";");
 }

@@ -65,7 +65,12 @@ export function writeDash(facts: DashFacts): string {
     const period = { start, end: starts[index + 1] ?? end };
     return [
       `  <Period id="${index}" start="${isoDuration(start)}">`,
-      ...adaptationSet({ kind: "video" }, fps ? ` frameRate="${frameRate(fps)}"` : "", period, video),
+      ...byCodec(video).flatMap((streams, place) => {
+        // Players prefer the codec that needs the fewest bytes.
+        const attributes = place > 0 ? ` selectionPriority="${place + 1}"` : "";
+        const facts = fps ? ` frameRate="${frameRate(fps)}"` : "";
+        return adaptationSet({ kind: "video", attributes }, facts, period, streams);
+      }),
       ...audio.flatMap((stream, place) =>
         adaptationSet(
           setOf(stream, place, audio.length),
@@ -86,6 +91,14 @@ export function writeDash(facts: DashFacts): string {
     "</MPD>",
     "",
   ].join("\n");
+}
+
+/** Groups streams by their codecs, in the order in which these first appear. */
+function byCodec<S extends { codecs: string }>(streams: readonly S[]): S[][] {
+  const codecOf = ({ codecs }: S) => codecs.slice(0, codecs.indexOf("."));
+  return [...new Set(streams.map(codecOf))].map((codec) =>
+    streams.filter((stream) => codecOf(stream) === codec),
+  );
 }
 
 /** Returns the start and end of each Period that {@link writeDash} would write, in seconds. */
@@ -312,30 +325,33 @@ export interface MasterFacts {
   i_frames?: readonly MasterStream[] | undefined;
 }
 
-/** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
+/**
+ * Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. The streams of a second codec follow
+ * those of the first, because players that ignore codecs begin with the first stream; others prefer the highest score (RFC 8216bis,
+ * 4.4.6.2), which ranks by size and then by codec.
+ */
 export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }: MasterFacts): string {
   const sound = highest(sounds);
   const audioCodecs = [...new Set(sounds.map(({ codecs }) => codecs))];
-  const variants = streams
-    .toSorted((a, b) => b.rate.peak - a.rate.peak)
-    .flatMap(({ uri, codecs, width, height, rate }) => {
-      const attributes = [
-        `BANDWIDTH=${Math.ceil(rate.peak + sound.peak)}`,
-        `AVERAGE-BANDWIDTH=${Math.ceil(rate.average + sound.average)}`,
-        `CODECS="${[codecs, ...audioCodecs].join(",")}"`,
-        ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
-        ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
-        ...(sounds.length > 0 ? ['AUDIO="audio"'] : []),
-        ...(texts.length > 0 ? ['SUBTITLES="subtitles"'] : []),
-      ];
-      return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
-    });
-  const iFrameVariants = i_frames
-    .toSorted((a, b) => b.rate.peak - a.rate.peak)
-    .map(({ uri, codecs, width, height, rate }) => {
-      const size = width && height ? `,RESOLUTION=${width}x${height}` : "";
-      return `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rate.peak)},AVERAGE-BANDWIDTH=${Math.ceil(rate.average)},CODECS="${codecs}"${size},URI="${uri}"`;
-    });
+  const scores = scoresOf(byCodec(streams));
+  const variants = bestFirst(streams).flatMap((stream) => {
+    const { uri, codecs, width, height, rate } = stream;
+    const attributes = [
+      `BANDWIDTH=${Math.ceil(rate.peak + sound.peak)}`,
+      `AVERAGE-BANDWIDTH=${Math.ceil(rate.average + sound.average)}`,
+      `CODECS="${[codecs, ...audioCodecs].join(",")}"`,
+      ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
+      ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
+      ...(scores ? [`SCORE=${scores.get(stream)}`] : []),
+      ...(sounds.length > 0 ? ['AUDIO="audio"'] : []),
+      ...(texts.length > 0 ? ['SUBTITLES="subtitles"'] : []),
+    ];
+    return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
+  });
+  const iFrameVariants = bestFirst(i_frames).map(({ uri, codecs, width, height, rate }) => {
+    const size = width && height ? `,RESOLUTION=${width}x${height}` : "";
+    return `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rate.peak)},AVERAGE-BANDWIDTH=${Math.ceil(rate.average)},CODECS="${codecs}"${size},URI="${uri}"`;
+  });
   const group = sounds.map(({ folder, channels, language, name }, index) => {
     const facts = [
       "TYPE=AUDIO",
@@ -359,6 +375,20 @@ export function writeMaster({ streams, sounds, texts = [], fps, i_frames = [] }:
     ...iFrameVariants,
     "",
   ].join("\n");
+}
+
+function bestFirst(streams: readonly MasterStream[]): MasterStream[] {
+  return byCodec(streams).flatMap((set) => set.toSorted((a, b) => b.rate.peak - a.rate.peak));
+}
+
+// Ranks from 1 upwards: at the same size, the later codec has the higher score. Null for a single codec.
+function scoresOf(sets: readonly MasterStream[][]): Map<MasterStream, number> | null {
+  if (sets.length < 2) return null;
+  const ranked = sets.flatMap((set, place) =>
+    set.map((stream) => ({ stream, place, pixels: (stream.width ?? 0) * (stream.height ?? 0) })),
+  );
+  ranked.sort((a, b) => a.pixels - b.pixels || a.place - b.place);
+  return new Map(ranked.map(({ stream }, index) => [stream, index + 1]));
 }
 
 function highest(sounds: readonly { rate: Bitrates }[]): Bitrates {

@@ -226,13 +226,12 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   if (decodes && toolset.unreadable.includes(codec)) return { code: "input_codec", codec };
   const decodeRefusal = decodes ? refuseDecoding(plan, source, toolset.decoded) : null;
   if (decodeRefusal) return decodeRefusal;
-  if (video?.mode === "encode" && !toolset.video[video.codec]) {
-    return { code: "output_codec", codec: video.codec };
-  }
   if (video?.mode === "encode") {
-    const min_side = toolset.minSide[video.codec] ?? 1;
-    if (Math.min(video.geometry.width, video.geometry.height) < min_side) {
-      return { code: "output_too_small", codec: video.codec, min_side };
+    for (const { codec = video.codec, geometry } of [video, ...plan.renditions]) {
+      if (!toolset.video[codec]) return { code: "output_codec", codec };
+      const min_side = toolset.minSide[codec] ?? 1;
+      if (Math.min(geometry.width, geometry.height) < min_side)
+        return { code: "output_too_small", codec, min_side };
     }
   }
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {

@@ -64,6 +64,7 @@ const TYPES: Readonly<Record<string, string>> = {
   "image.text": "ImageTextOption[]",
   concat: "ConcatOption[]",
   parts: "PartOption[]",
+  codecs: '("h264" | "h265" | "hevc" | "av1")[]',
   transition: "TransitionOption",
   subtitles: "SubtitleOption[]",
   metadata: "MetadataMode",
