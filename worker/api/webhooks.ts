@@ -108,6 +108,13 @@ const headers = ["Link", "Has-More"];
 
 /** Adds the routes of webhooks: endpoints, their secrets, deliveries, and the events that these deliver. */
 export function addWebhookRoutes(app: Api, services: Services): void {
+  addEndpointRoutes(app, services);
+  addSecretRoute(app, services);
+  addDeliveryRoutes(app, services);
+  addEventRoutes(app, services);
+}
+
+function addEndpointRoutes(app: Api, services: Services): void {
   const { webhooks, settings, seal, now } = services;
 
   serve(
@@ -258,7 +265,9 @@ export function addWebhookRoutes(app: Api, services: Services): void {
       return c.body(null, 204);
     },
   );
+}
 
+function addSecretRoute(app: Api, { webhooks }: Services): void {
   serve(
     app,
     operation({
@@ -280,7 +289,9 @@ export function addWebhookRoutes(app: Api, services: Services): void {
       return c.json(await webhooks.rotate(c.get("project"), null, keep_seconds));
     },
   );
+}
 
+function addDeliveryRoutes(app: Api, { webhooks, settings }: Services): void {
   serve(
     app,
     operation({
@@ -353,7 +364,9 @@ export function addWebhookRoutes(app: Api, services: Services): void {
       return c.json(await webhooks.replay(c.get("project"), idInPath(c, "delivery")));
     },
   );
+}
 
+function addEventRoutes(app: Api, { webhooks, settings }: Services): void {
   serve(
     app,
     operation({

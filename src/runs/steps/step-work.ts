@@ -17,6 +17,7 @@ import * as storageErrors from "../../storage/errors.ts";
 import { requireEncoded } from "../../storage/storage.ts";
 import { throttle } from "../../util/async.ts";
 import type { ByteReader, StepContext, StepWork, Storage } from "../ports.ts";
+import type { Decide, EncodedInput } from "./decide-encode.ts";
 import { encodeAnyInput } from "./decoded-sound.ts";
 import { createDecide, encodeInput } from "./encode.ts";
 import * as errors from "./errors.ts";
@@ -37,7 +38,120 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   const ingestExtra = createExtraIngest(tools);
   const decide = createDecide(tools);
   const shared = tools.shared ?? null;
-  const inputKey = (run_id: string) => sourceKey(shared?.id ?? run_id);
+  const files = createInputFiles(tools, standalone);
+
+  return {
+    async probe(url, context) {
+      const source = await exclusively(shared, "probe", context, async (signal, probed) => {
+        if (probed) return probed;
+        const source = await files.probeInput(url, context, signal);
+        await shared?.saveSource(source);
+        return source;
+      });
+      const { step } = context;
+      const options: ProbeOptions = step.kind === "probe" ? step.options : {};
+      const open = () => files.storeProbed(source, context);
+      return addFacts(source, options, { tools, decide, open }, context);
+    },
+
+    async ingest(source, context) {
+      checkDuration(source, tools.max_seconds);
+      // Fail before copying anything.
+      if (request) {
+        const parts = await checkParts(
+          tools,
+          { source, key: files.inputKey(context.run_id), request },
+          context,
+        );
+        if (parts) checkSeconds(totalSeconds(source, request, parts), tools.max_seconds);
+        const extra = await ingestExtra(request, context);
+        checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
+        // Joining by copy can only be decided once all inputs are stored.
+        if (!("concat" in request.options && request.options.concat))
+          await decide(source, request, { extra }, context);
+      }
+      return exclusively(shared, "ingest", context, async (signal, probed) => {
+        const key = standalone
+          ? `${runFolder("out", context.run_id)}${tools.stem}`
+          : files.inputKey(context.run_id);
+        const stored = await storage.head(key);
+        const info =
+          stored ?? (await files.copyInput(await inputs.open(source.url, signal), key, context, signal));
+        // A new download may differ from the probed file even if its size and ETag match, so probe again.
+        const current =
+          stored && !standalone
+            ? (probed ?? source)
+            : await files.probeStored(key, source.url, context, signal);
+        if (!stored) await shared?.saveSource(current);
+        checkDuration(current, tools.max_seconds);
+        // Measuring large raw audio reads the whole file, which is local only now.
+        const measured = current.duration_estimated
+          ? await measureWhole(current, await tools.open(key), signal)
+          : current;
+        return { ...measured, url: await tools.url(key), filesize: info.size, etag: info.etag };
+      });
+    },
+
+    async encode(input, request, context) {
+      const { key, source } = await context.durably("open", async (signal) => {
+        const stored = await tools.key(input.url);
+        const key = stored ?? files.inputKey(context.run_id);
+        if (stored === null && !(await storage.head(key)))
+          await files.copyInput(await inputs.open(input.url, signal), key, context, signal);
+        const source = standalone ? await files.probeStored(key, input.url, context, signal) : input;
+        checkDuration(source, tools.max_seconds);
+        return { key, source };
+      });
+      const extra = await ingestExtra(request, context);
+      checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
+      const encode = await encodeAnyInput(
+        tools,
+        {
+          key,
+          source,
+          request,
+          extra,
+          decide,
+          id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
+          out: runFolder("out", context.run_id),
+          name: tools.stem,
+        },
+        context,
+      );
+      return context.durably("inspect", (signal) => {
+        const probeOutput = (url: string) => files.probeStored(encode.encoded.key, url, context, signal);
+        return describeOutput(tools, { source, request, ...encode }, probeOutput);
+      });
+    },
+
+    upload: (source, context) =>
+      context.durably("upload", async (signal) => {
+        const { destination } = tools;
+        let key = await tools.key(source.url);
+        if (destination) {
+          if (key === null) {
+            key = sourceKey(context.run_id);
+            await files.copyInput(await inputs.open(source.url, signal), key, context, signal);
+          }
+          return uploadOutput(source, key, destination, tools, context, signal);
+        }
+        const info = key === null ? null : await storage.head(key);
+        if (key === null || !info) throw storageErrors.encodedFileGone("upload");
+        return {
+          ...source,
+          url: await tools.url(key),
+          mime: info.mime,
+          filesize: source.filesize ?? info.size,
+          etag: info.etag,
+        };
+      }),
+  };
+}
+
+/** The input of a run's steps: opened, copied into storage, and probed. */
+function createInputFiles(tools: StepTools, standalone: boolean) {
+  const { storage, inputs } = tools;
+  const inputKey = (run_id: string) => sourceKey(tools.shared?.id ?? run_id);
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
     const progress = throttle((received: number, size: number | null) =>
@@ -116,176 +230,112 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     });
   }
 
-  async function makePlaceholder(
-    source: Source,
-    key: string,
-    request: EncodeRequest,
-    options: ProbeOptions,
-    context: StepContext,
-  ) {
-    const out = `${runFolder("work", context.run_id)}placeholder/`;
-    const id = `${context.run_id}-look`;
-    const encode = { key, source, request, extra: [], decide, id, out, name: "small" };
-    const { encoded } = await encodeInput(tools, encode, context);
-    return context.durably("look", async (signal) => {
-      const reader = await tools.open(encoded.key);
-      return readPlaceholder(await reader.read({ start: 0, end: reader.size }, signal), options);
-    });
-  }
+  return { inputKey, copyInput, probeInput, probeStored, storeProbed };
+}
 
-  /** Adds the facts of a probe's options, for which the media are read. */
-  async function addFacts(source: Source, options: ProbeOptions, context: StepContext): Promise<Source> {
-    const request = options.thumbhash || options.dominant_color ? placeholderRequest(source) : null;
-    const lists = options.entries === true && source.kind === "video";
-    if (!request && !lists) return source;
-    const key = await storeProbed(source, context);
-    return {
-      ...source,
-      ...(request && (await makePlaceholder(source, key, request, options, context))),
-      ...(lists && {
-        entries: await context.durably("entries", async (signal) =>
-          listEntries(await tools.open(key), source, signal),
-        ),
-      }),
-    };
-  }
+interface FactsTools {
+  tools: StepTools;
+  decide: Decide;
+  /** Returns the storage key of the source. */
+  open(): Promise<string>;
+}
 
+async function makePlaceholder(
+  source: Source,
+  key: string,
+  request: EncodeRequest,
+  options: ProbeOptions,
+  { tools, decide }: FactsTools,
+  context: StepContext,
+) {
+  const out = `${runFolder("work", context.run_id)}placeholder/`;
+  const id = `${context.run_id}-look`;
+  const encode = { key, source, request, extra: [], decide, id, out, name: "small" };
+  const { encoded } = await encodeInput(tools, encode, context);
+  return context.durably("look", async (signal) => {
+    const reader = await tools.open(encoded.key);
+    return readPlaceholder(await reader.read({ start: 0, end: reader.size }, signal), options);
+  });
+}
+
+/** Adds the facts of a probe's options, for which the media are read. */
+async function addFacts(
+  source: Source,
+  options: ProbeOptions,
+  needs: FactsTools,
+  context: StepContext,
+): Promise<Source> {
+  const { tools, open } = needs;
+  const request = options.thumbhash || options.dominant_color ? placeholderRequest(source) : null;
+  const lists = options.entries === true && source.kind === "video";
+  if (!request && !lists) return source;
+  const key = await open();
   return {
-    async probe(url, context) {
-      const source = await exclusively(shared, "probe", context, async (signal, probed) => {
-        if (probed) return probed;
-        const source = await probeInput(url, context, signal);
-        await shared?.saveSource(source);
-        return source;
-      });
-      const { step } = context;
-      const options: ProbeOptions = step.kind === "probe" ? step.options : {};
-      return addFacts(source, options, context);
-    },
+    ...source,
+    ...(request && (await makePlaceholder(source, key, request, options, needs, context))),
+    ...(lists && {
+      entries: await context.durably("entries", async (signal) =>
+        listEntries(await tools.open(key), source, signal),
+      ),
+    }),
+  };
+}
 
-    async ingest(source, context) {
-      checkDuration(source, tools.max_seconds);
-      // Fail before copying anything.
-      if (request) {
-        const parts = await checkParts(tools, { source, key: inputKey(context.run_id), request }, context);
-        if (parts) checkSeconds(totalSeconds(source, request, parts), tools.max_seconds);
-        const extra = await ingestExtra(request, context);
-        checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
-        // Joining by copy can only be decided once all inputs are stored.
-        if (!("concat" in request.options && request.options.concat))
-          await decide(source, request, { extra }, context);
-      }
-      return exclusively(shared, "ingest", context, async (signal, probed) => {
-        const key = standalone
-          ? `${runFolder("out", context.run_id)}${tools.stem}`
-          : inputKey(context.run_id);
-        const stored = await storage.head(key);
-        const info = stored ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
-        // A new download may differ from the probed file even if its size and ETag match, so probe again.
-        const current =
-          stored && !standalone ? (probed ?? source) : await probeStored(key, source.url, context, signal);
-        if (!stored) await shared?.saveSource(current);
-        checkDuration(current, tools.max_seconds);
-        // Measuring large raw audio reads the whole file, which is local only now.
-        const measured = current.duration_estimated
-          ? await measureWhole(current, await tools.open(key), signal)
-          : current;
-        return { ...measured, url: await tools.url(key), filesize: info.size, etag: info.etag };
-      });
-    },
-
-    async encode(input, request, context) {
-      const { key, source } = await context.durably("open", async (signal) => {
-        const stored = await tools.key(input.url);
-        const key = stored ?? inputKey(context.run_id);
-        if (stored === null && !(await storage.head(key)))
-          await copyInput(await inputs.open(input.url, signal), key, context, signal);
-        const source = standalone ? await probeStored(key, input.url, context, signal) : input;
-        checkDuration(source, tools.max_seconds);
-        return { key, source };
-      });
-      const extra = await ingestExtra(request, context);
-      checkSeconds(totalSeconds(source, request, extra), tools.max_seconds);
-      const { plan, choice, encoded, measured, fallback } = await encodeAnyInput(
-        tools,
-        {
-          key,
-          source,
-          request,
-          extra,
-          decide,
-          id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
-          out: runFolder("out", context.run_id),
-          name: tools.stem,
-        },
-        context,
-      );
-      return context.durably("inspect", async (signal) => {
-        const url = await tools.url(encoded.key);
-        const output =
-          plan.kind === "adaptive_video"
-            ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
-            : plan.image?.sheet
-              ? await describeSprites(encoded.key, encoded.size, plan, storage, tools.url)
-              : encoded.waveform
-                ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
-                : await probeStored(encoded.key, url, context, signal);
-        const { options } = request;
-        const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
-        const hasCover = output.streams?.some(({ kind }) => kind === "cover") ?? false;
-        if (plan.cover !== undefined && !hasCover)
-          dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
-        for (const index of encoded.lost_subtitles ?? []) {
-          const language = plan.subtitles?.find(({ stream }) => stream === index)?.language;
-          dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
-        }
-        const { counts } = encoded;
-        // Audio formats state the duration without priming, or only estimate it; the count is exact.
-        const duration = plan.video ? output.duration : (counts.sound?.output ?? output.duration);
-        checkSeconds(
-          encodedSeconds(output, plan, counts, source.fps),
-          tools.max_seconds * DURATION_TOLERANCE + 1,
-        );
-        const copies = "mode" in options && options.mode === "copy" && !plan.concat && !encoded.cuts;
-        const isCopy = copies && duration !== undefined;
-        const cut = isCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
-        const larger = isLargerAtNoGain({ ...output, duration }, source, request.options);
-        return {
-          ...output,
-          url,
-          ...choice,
-          ...(measured && { rate: measured.rate, ...(measured.score !== null && { score: measured.score }) }),
-          ...((counts.pictures || counts.sound) && { counts }),
-          ...(cut && { cut }),
-          ...(encoded.cuts && { cuts: encoded.cuts }),
-          ...(fallback && { fallback: { code: fallback.fault, reason: describeSpliceFault(fallback) } }),
-          ...(larger && { larger_than_source: true as const }),
-          ...(dropped.length > 0 && { dropped }),
-        };
-      });
-    },
-
-    upload: (source, context) =>
-      context.durably("upload", async (signal) => {
-        const { destination } = tools;
-        let key = await tools.key(source.url);
-        if (destination) {
-          if (key === null) {
-            key = sourceKey(context.run_id);
-            await copyInput(await inputs.open(source.url, signal), key, context, signal);
-          }
-          return uploadOutput(source, key, destination, tools, context, signal);
-        }
-        const info = key === null ? null : await storage.head(key);
-        if (key === null || !info) throw storageErrors.encodedFileGone("upload");
-        return {
-          ...source,
-          url: await tools.url(key),
-          mime: info.mime,
-          filesize: source.filesize ?? info.size,
-          etag: info.etag,
-        };
-      }),
+/** Describes an encoded output: its facts, how it was encoded, and what it lacks of its source. */
+async function describeOutput(
+  tools: StepTools,
+  {
+    source,
+    request,
+    plan,
+    choice,
+    encoded,
+    measured,
+    fallback,
+  }: EncodedInput & {
+    source: Source;
+    request: EncodeRequest;
+  },
+  probe: (url: string) => Promise<Source>,
+): Promise<Source> {
+  const { storage } = tools;
+  const url = await tools.url(encoded.key);
+  const output =
+    plan.kind === "adaptive_video"
+      ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
+      : plan.image?.sheet
+        ? await describeSprites(encoded.key, encoded.size, plan, storage, tools.url)
+        : encoded.waveform
+          ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
+          : await probe(url);
+  const { options } = request;
+  const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
+  const hasCover = output.streams?.some(({ kind }) => kind === "cover") ?? false;
+  if (plan.cover !== undefined && !hasCover)
+    dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
+  for (const index of encoded.lost_subtitles ?? []) {
+    const language = plan.subtitles?.find(({ stream }) => stream === index)?.language;
+    dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
+  }
+  const { counts } = encoded;
+  // Audio formats state the duration without priming, or only estimate it; the count is exact.
+  const duration = plan.video ? output.duration : (counts.sound?.output ?? output.duration);
+  checkSeconds(encodedSeconds(output, plan, counts, source.fps), tools.max_seconds * DURATION_TOLERANCE + 1);
+  const copies = "mode" in options && options.mode === "copy" && !plan.concat && !encoded.cuts;
+  const isCopy = copies && duration !== undefined;
+  const cut = isCopy && { start: plan.start, end: Number((plan.start + duration).toFixed(6)) };
+  const larger = isLargerAtNoGain({ ...output, duration }, source, request.options);
+  return {
+    ...output,
+    url,
+    ...choice,
+    ...(measured && { rate: measured.rate, ...(measured.score !== null && { score: measured.score }) }),
+    ...((counts.pictures || counts.sound) && { counts }),
+    ...(cut && { cut }),
+    ...(encoded.cuts && { cuts: encoded.cuts }),
+    ...(fallback && { fallback: { code: fallback.fault, reason: describeSpliceFault(fallback) } }),
+    ...(larger && { larger_than_source: true as const }),
+    ...(dropped.length > 0 && { dropped }),
   };
 }
 
