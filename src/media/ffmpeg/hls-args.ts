@@ -201,7 +201,7 @@ function encoderArgs({ plan, chunk, source, video, tool, rates }: EncoderFacts):
 }
 
 const MAX_GROUP = 600;
-// What x264 is told by options of ffmpeg.
+// The options `-b-pyramid` and `-sc_threshold` of ffmpeg do this for x264 only.
 const SEGMENTED = "b-pyramid=0:scenecut=0";
 
 // Counts from the first frame, as the muxer does; half a tick of the time base absorbs rounding.
