@@ -33,6 +33,15 @@ test("sends a job with its input and output, reports progress, and returns the s
   expect(one.log).toEqual(["POST /jobs", ...Array(3).fill("GET /jobs/run_1-0?wait=0.2")]);
 });
 
+test("a job that starts slowly is asked again soon", async () => {
+  const late = running(0.002);
+  const one = await encoder("one", { ask: [RUNNING, RUNNING, RUNNING, late, DONE] });
+  const startedAt = Date.now();
+  expect(await client([one]).encode(job())).toEqual(WRITTEN);
+  // Its share suggests minutes.
+  expect(Date.now() - startedAt).toBeLessThan(2500);
+});
+
 test("returns the playlists of adaptive video as files", async () => {
   const one = await encoder("one", {
     start: [

@@ -131,9 +131,10 @@ export async function endJob(
   }
 }
 
+// A job starts slowly, so its first shares suggest far more remaining time than there is.
 function pauseFor(elapsed: number, share: number): number {
   const remaining = share > 0 ? (elapsed * (1 - share)) / share : 0;
-  return Math.min(remaining / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
+  return Math.min(remaining / 4, elapsed / 10, 30_000);
 }
 
 async function poll(
