@@ -136,33 +136,70 @@ const ID3_HEAD = 10;
 const ID3_FRAME = 14;
 const ID3_READ = 65_536;
 const ID3_EXTENDED = 0x40;
+const ID3_FOOTER = 0x10;
 const ID3_COMPRESSED = 0x08;
-// ffmpeg reads the seven-bit bytes of a length as eight-bit ones, so this is a frame of about 2 MiB.
+const MAX_ID3_TAGS = 100;
+const MAX_ID3_FRAMES = 10_000;
+// ffmpeg reads the seven-bit bytes of a length as eight-bit ones, so these are about 2 MiB in a frame.
 const MAX_FRAME = 16 * MIB;
+const MAX_FRAMES = 64 * MIB;
 
-// id3.org, ID3v2.4, 3 and 4: ffmpeg allocates the length that a compressed frame states, and skips frames with unknown names. Sound may
-// follow the last frame at once.
+type Read = Generator<ByteRange, DataView, Uint8Array>;
+
+// id3.org, ID3v2.4, 3 and 4: ffmpeg reads all tags at the start of a file, allocates the length that each compressed frame states, and skips
+// frames with unknown names. Sound may follow the last frame at once.
 function* hideFrames(size: number): Generator<ByteRange, Repair | null, Uint8Array> {
-  if (size < ID3_HEAD + ID3_FRAME) return null;
-  let [start, view] = [0, viewOf(yield { start: 0, end: Math.min(size, ID3_READ) })];
-  const version = view.getUint8(3);
-  if (latinText(view, 0, 3) !== "ID3" || version < 3) return null;
-  const end = Math.min(size, ID3_HEAD + sevenBits(bytesOf(view), 6));
-  const isExtended = (view.getUint8(5) & ID3_EXTENDED) !== 0;
-  const extension = isExtended ? sevenBits(bytesOf(view), ID3_HEAD) + (version === 4 ? 0 : 4) : 0;
-  const replacements: Replacement[] = [];
-  for (let at = ID3_HEAD + extension; at + ID3_FRAME <= end; ) {
-    if (at + ID3_FRAME > start + view.byteLength) {
-      start = at;
+  let start = 0;
+  let view: DataView = new DataView(new ArrayBuffer(0));
+  function* at(position: number, length: number): Read {
+    if (position < start || position + length > start + view.byteLength) {
+      start = position;
       view = viewOf(yield { start, end: Math.min(size, start + ID3_READ) });
     }
-    const frame = at - start;
-    if (view.getUint8(frame) === 0) break;
-    const bytes = version === 4 ? sevenBits(bytesOf(view), frame + 4) : view.getUint32(frame + 4);
-    const isCompressed = (view.getUint8(frame + 9) & ID3_COMPRESSED) !== 0;
-    if (isCompressed && view.getUint32(frame + ID3_HEAD) > MAX_FRAME)
-      replacements.push([at, "X".charCodeAt(0)]);
-    at += ID3_HEAD + bytes;
+    return new DataView(view.buffer, view.byteOffset + position - start, length);
+  }
+  const replacements: Replacement[] = [];
+  const replace = (position: number, value: string) => replacements.push([position, value.charCodeAt(0)]);
+  let [remaining, frames] = [MAX_FRAMES, 0];
+  for (let tag = 0, tags = 0; tag + ID3_HEAD + ID3_FRAME <= size; tags++) {
+    const head = yield* at(tag, ID3_FRAME);
+    if (latinText(head, 0, 3) !== "ID3") break;
+    if (tags === MAX_ID3_TAGS) {
+      replace(tag, "X");
+      break;
+    }
+    const [version, flags] = [head.getUint8(3), head.getUint8(5)];
+    const end = Math.min(size, tag + ID3_HEAD + sevenBits(bytesOf(head), 6));
+    const isExtended = (flags & ID3_EXTENDED) !== 0;
+    const extension = isExtended ? sevenBits(bytesOf(head), ID3_HEAD) + (version === 4 ? 0 : 4) : 0;
+    for (let frame = tag + ID3_HEAD + extension; version >= 3 && frame + ID3_FRAME <= end; ) {
+      const own = yield* at(frame, ID3_FRAME);
+      if (own.getUint8(0) === 0) break;
+      if (frames === MAX_ID3_FRAMES) {
+        // A zero ends the frames of a tag.
+        replace(frame, "\0");
+        break;
+      }
+      frames++;
+      const stated = own.getUint32(ID3_HEAD);
+      if ((own.getUint8(9) & ID3_COMPRESSED) !== 0) {
+        if (stated > Math.min(MAX_FRAME, remaining)) replace(frame, "X");
+        else remaining -= stated;
+      }
+      const bytes = own.getUint32(4);
+      const next = frame + ID3_HEAD;
+      const sizes = version === 4 ? [sevenBits(bytesOf(own), 4), bytes] : [bytes];
+      let [length = 0] = sizes;
+      // Some programs write sizes of version 2.4 with eight bits a byte; ffmpeg takes the size that a frame follows.
+      for (const each of sizes) {
+        const isWithin = next + each + 4 <= size;
+        if (!isWithin || !/^(\0{4}|[A-Z0-9]{4})$/.test(latinText(yield* at(next + each, 4), 0, 4))) continue;
+        length = each;
+        break;
+      }
+      frame = next + length;
+    }
+    tag = end + (version === 4 && (flags & ID3_FOOTER) !== 0 ? ID3_HEAD : 0);
   }
   return replacements.length > 0 ? replaceBytes(replacements) : null;
 }

@@ -10,6 +10,11 @@ export interface Id3 {
   chapters: FileChapter[];
 }
 
+interface OpenId3 extends Id3 {
+  /** Frames that may still be read, of all tags. */
+  remainingFrames: number;
+}
+
 export interface Id3Cover {
   mime: string;
   /** Whether ffmpeg reads the frame. */
@@ -24,12 +29,12 @@ const MAX_CHAPTER = 16_384;
 const MAX_TEXT = 4 * MAX_TAG_TEXT;
 const PICTURE_HEAD = 64;
 const MAX_TAG = 4_194_304;
-const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40 } as const;
+const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40, footer: 0x10 } as const;
 const FRAME_FLAGS = { compressed: 0x08, unsynchronised: 0x02, length: 0x01 } as const;
 
 /** Reads the ID3 tags (id3.org) of a file: version 2.2 to 2.4 at its start, otherwise version 1 at its end. */
 export async function readId3(reader: ByteReader): Promise<Id3> {
-  const id3: Id3 = { tags: [], covers: [], chapters: [] };
+  const id3: OpenId3 = { tags: [], covers: [], chapters: [], remainingFrames: MAX_FRAMES };
   let at = 0;
   for (let count = 0; count < MAX_TAGS; count++) {
     const head = await reader.read({ start: at, end: at + HEADER });
@@ -40,14 +45,15 @@ export async function readId3(reader: ByteReader): Promise<Id3> {
     if (version >= 2 && version <= 4 && !compressed) {
       await readTag({ reader, start: at + HEADER, end, version, flags }, id3);
     }
-    at = end;
+    at = end + (version === 4 && (flags & TAG_FLAGS.footer) !== 0 ? HEADER : 0);
   }
   // A tag that states only its encoder leaves the description to the end of the file.
   if (!readTags(id3.tags).tags) {
     const ape = await readApe(reader);
     id3.tags.push(...(ape.length > 0 ? ape : await readVersion1(reader)));
   }
-  return { ...id3, tags: withDate(id3.tags) };
+  const { tags, covers, chapters } = id3;
+  return { tags: withDate(tags), covers, chapters };
 }
 
 const MAX_CHUNKS = 64;
@@ -109,7 +115,7 @@ interface Tag {
   flags: number;
 }
 
-async function readTag(tag: Tag, id3: Id3): Promise<void> {
+async function readTag(tag: Tag, id3: OpenId3): Promise<void> {
   const { reader, version, flags } = tag;
   // Up to version 2.3, frame sizes do not count the inserted bytes.
   const whole = version < 4 && (flags & TAG_FLAGS.unsynchronised) !== 0;
@@ -122,11 +128,11 @@ async function readTag(tag: Tag, id3: Id3): Promise<void> {
   }
 }
 
-async function readFrames(tag: Tag, common: boolean, id3: Id3): Promise<void> {
+async function readFrames(tag: Tag, common: boolean, id3: OpenId3): Promise<void> {
   const { reader, end, version, flags } = tag;
   const [letters, header] = version === 2 ? [3, 6] : [4, 10];
   let at = tag.start + (await extendedBytes(tag));
-  for (let count = 0; at + header < end && count < MAX_FRAMES; count++) {
+  while (at + header < end && id3.remainingFrames-- > 0) {
     const head = await reader.read({ start: at, end: at + header });
     // iTunes 12 writes zero-padded ID3v2.2 names into later tags; its comments there have no names of their uses.
     const name = latin(head.subarray(0, letters)).replace(/\0$/, "");

@@ -50,3 +50,52 @@ test("finds such a frame after an extended header and a large cover, and takes n
   expected.write("X", bytes.indexOf("TXXX"));
   expect(repaired(bytes, "mp3").equals(expected)).toBe(true);
 });
+
+const hidden = (bytes: Buffer) => {
+  const before = bytes.toString("latin1");
+  const after = repaired(bytes, "mp3").toString("latin1");
+  return [...before].flatMap((letter, at) => (letter === after[at] ? [] : [before.slice(at, at + 4)]));
+};
+
+test("hides such frames of every tag at the start, also behind a footer and unsynchronised", () => {
+  const last = tagged([frame("TPE1", HUGE)], Buffer.alloc(64));
+  const footer = Buffer.concat([Buffer.from("3DI"), Buffer.alloc(7)]);
+  const second = tagged([frame("TALB", HUGE)], Buffer.concat([footer, last]), 0x90);
+  expect(hidden(tagged([frame("TIT2", 6)], second))).toEqual(["TALB", "TPE1"]);
+});
+
+test("hides the frames that would take too much together", () => {
+  const names = Array.from({ length: 9 }, (_, at) => `TX0${at}`);
+  const frames = names.map((name) => frame(name, 2 ** 20 * 2 - 1));
+  const lengths = frames.map((each) => each.readUInt32BE(10));
+  const allowed = names.filter(
+    (_, at) => lengths.slice(0, at + 1).reduce((sum, own) => sum + own) <= 2 ** 26,
+  );
+  expect(allowed.length).toBeLessThan(names.length);
+  expect(hidden(tagged(frames, Buffer.alloc(64)))).toEqual(names.slice(allowed.length));
+});
+
+test("finds such a frame behind one whose size has eight bits a byte", () => {
+  const long = Buffer.concat([
+    Buffer.from("COMM"),
+    Buffer.from([0, 0, 1, 200, 0, 0]),
+    Buffer.alloc(456, "c"),
+  ]);
+  expect(hidden(tagged([long, frame("TXXX", HUGE)], Buffer.alloc(64)))).toEqual(["TXXX"]);
+});
+
+test("reads a bounded number of frames and tags", () => {
+  const empty = Buffer.from("TIT2\0\0\0\0\0\0", "latin1");
+  const many = tagged(
+    Array.from({ length: 20_000 }, () => empty),
+    Buffer.alloc(64),
+  );
+  expect(hidden(many)).toEqual(["TIT2"]);
+  expect(
+    repaired(many, "mp3")
+      .subarray(10 + 10_000 * 10)
+      .indexOf("\0IT2"),
+  ).toBe(0);
+  const tags = Array.from({ length: 200 }, () => tagged([frame("TIT2", 6)], Buffer.alloc(0)));
+  expect(hidden(Buffer.concat([...tags, Buffer.alloc(64)]))).toEqual([tags[0]?.toString("latin1", 0, 4)]);
+});
