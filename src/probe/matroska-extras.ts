@@ -70,12 +70,12 @@ export async function readMatroskaExtras(
     return reader.read({ start: element.data, end: element.end });
   };
   const tagged = await content(EBML.tags);
-  const { places, streams } = readOtherTracks(tracks, readBitrates(tagged));
+  const { places, streams, only } = readOtherTracks(tracks, readBitrates(tagged));
   const attached = await readAttachments(reader, elements.get(EBML.attachments), places.size);
   const chapters = await content(EBML.chapters);
   const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, EBML.title);
   const created = readCreation(info);
-  const tags = readGlobalTags(tagged);
+  const tags = readFileTags(tagged, only);
   return {
     places,
     streams: [...streams, ...attached],
@@ -140,10 +140,11 @@ async function seekElement(
 function readOtherTracks(
   bytes: Uint8Array,
   bitrates: ReadonlyMap<string, number>,
-): Pick<MatroskaExtras, "places" | "streams"> {
+): Pick<MatroskaExtras, "places" | "streams"> & { only: string | null } {
   const tracks = readElement(bytes, 0);
   const places = new Map<number, number>();
   const streams: SourceStream[] = [];
+  const uids: string[] = [];
   for (const [index, { data, end }] of fieldsOf(
     bytes,
     tracks?.data ?? 0,
@@ -156,10 +157,11 @@ function readOtherTracks(
     };
     places.set(value(EBML.track_number), index);
     const type = value(EBML.track_type);
+    const [uid] = fieldsOf(bytes, data, end, EBML.track_uid);
+    uids.push(uid ? readHex(bytes, uid) : "");
     if (MEDIA.has(type)) continue;
     const language = textIn(bytes, data, end, EBML.language) ?? "eng";
     const title = textIn(bytes, data, end, EBML.track_name);
-    const [uid] = fieldsOf(bytes, data, end, EBML.track_uid);
     const bitrate = uid && bitrates.get(readHex(bytes, uid));
     streams.push({
       index,
@@ -174,7 +176,8 @@ function readOtherTracks(
       }),
     });
   }
-  return { places, streams };
+  const [only = null] = uids.length === 1 ? uids : [];
+  return { places, streams, only };
 }
 
 async function readAttachments(
@@ -224,23 +227,33 @@ function readBitrates(bytes: Uint8Array): Map<string, number> {
   return new Map(tracks);
 }
 
-function readGlobalTags(bytes: Uint8Array): MatroskaExtras["tags"] {
-  return fieldsOf(bytes, 0, bytes.length, EBML.tag).flatMap(({ data, end }) => {
-    const targets = fieldsOf(bytes, data, end, EBML.targets);
-    const hasPart = targets.some((target) =>
-      listElements(bytes, target.data, target.end).some(
-        (field) => PARTS.has(field.id) && readUint(bytes, field.data, field.end) !== 0,
-      ),
+// Muxers measure these of each track.
+const MEASURED = /^(BPS|DURATION|NUMBER_OF_(FRAMES|BYTES)|_STATISTICS_.*|SOURCE_ID|ENCODER)(-\w+)?$/;
+
+/** Reads the tags of the file, then those of its only track, which describe the same work; `only` is that track's UID in hexadecimal. */
+function readFileTags(bytes: Uint8Array, only: string | null): MatroskaExtras["tags"] {
+  const all = fieldsOf(bytes, 0, bytes.length, EBML.tag).map(({ data, end }) => {
+    const parts = fieldsOf(bytes, data, end, EBML.targets)
+      .flatMap((target) => listElements(bytes, target.data, target.end))
+      .filter((field) => PARTS.has(field.id) && readUint(bytes, field.data, field.end) !== 0);
+    const isOfTrack = parts.every(
+      (field) => field.id === EBML.tag_track_uid && readHex(bytes, field) === only,
     );
-    if (hasPart) return [];
+    if (!isOfTrack) return { parts, texts: [] };
     const texts = new Map<string, string[]>();
     for (const tag of fieldsOf(bytes, data, end, EBML.simple_tag)) {
       const text = (id: number) => textIn(bytes, tag.data, tag.end, id) ?? "";
       const name = text(EBML.tag_name);
+      if (parts.length > 0 && MEASURED.test(name)) continue;
       texts.set(name, [...(texts.get(name) ?? []), text(EBML.tag_string)]);
     }
-    return [...texts];
+    return { parts, texts: [...texts] };
   });
+  const named = (isTrack: boolean) =>
+    all.flatMap(({ parts, texts }) => (parts.length > 0 === isTrack ? texts : []));
+  const own = named(false);
+  const names = new Set(own.map(([name]) => name));
+  return [...own, ...named(true).filter(([name]) => !names.has(name))];
 }
 
 function fieldsOf(bytes: Uint8Array, start: number, end: number, id: number) {

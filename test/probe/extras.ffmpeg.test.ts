@@ -262,3 +262,24 @@ test("names layer II after an ID3 tag as ffprobe does", async () => {
   const { source } = await probeFile(path);
   expect(source.codecs).toEqual({ video: null, audio: "mp2" });
 });
+
+test("tags of the only track of a Matroska are those of the file, except measurements", async () => {
+  const tone = ["-f", "lavfi", "-i", "sine=duration=0.5"];
+  const tags = ["-metadata", "title=File", "-metadata:s:a:0", "title=Track", "-metadata:s:a:0", "artist=Ada"];
+  const tagsOf = async (path: string) => (await probeFile(path)).source.tags;
+  const one = await makeClip("mka", [...tone, "-c:a", "libvorbis", ...tags]);
+  const two = await makeClip("mka", [
+    ...tone,
+    ...tone,
+    "-map",
+    "0",
+    "-map",
+    "1",
+    "-c:a",
+    "libvorbis",
+    ...tags,
+  ]);
+  expect(await tagsOf(one)).toMatchObject({ title: "File", artist: "Ada" });
+  expect(Object.keys((await tagsOf(one)) ?? {})).not.toContain("duration");
+  expect(await tagsOf(two)).not.toHaveProperty("artist");
+});
