@@ -1,4 +1,5 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
+import { roundTime } from "./clock.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
@@ -24,7 +25,7 @@ import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./feature
 import { textFiles } from "./features/text.ts";
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
-import { adjustOptions, planPictures, planWhole } from "./features.ts";
+import { adjustOptions, movesPictures, planPictures, planWhole } from "./features.ts";
 import {
   ANIMATION_DEFAULTS,
   DEFAULT_FORMAT,
@@ -46,7 +47,7 @@ import type {
   WaveformOptions,
 } from "./options.ts";
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
-import { type ImagePlan, type Plan, plannedOf, type VideoPlan } from "./plan.ts";
+import { constantFps, type ImagePlan, type Plan, plannedOf, type VideoPlan } from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import { fixedQuality, isAutoQuality } from "./quality-search.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
@@ -59,6 +60,7 @@ import {
   placeRanges,
   planFreeze,
   type Span,
+  shownEnd,
   spanAtSpeed,
   withRanges,
 } from "./timeline.ts";
@@ -143,17 +145,31 @@ export function createPlan<K extends EncodeKind>(
   if (cut) throw errors.cutOff(cut);
   const plan = PLANS[kind](source, adjustOptions(options, source), hints);
   const features = planWhole(plannedOf(plan), source, options);
-  checkPictureFades(features, plan);
-  return { ...plan, ...features };
+  return { ...plan, ...features, ...placePictureFades(features, plan, source) };
 }
 
-function checkPictureFades({ picture_fades: fades }: Pick<Plan, "picture_fades">, { duration }: Plan): void {
-  if (!fades) return;
+function placePictureFades(
+  { picture_fades: fades }: Pick<Plan, "picture_fades">,
+  plan: Plan,
+  source: Source,
+): Pick<Plan, "picture_fades"> {
+  if (!fades) return {};
   const { in: rise = 0, out } = fades;
-  if (duration === null && out) throw errors.fadeEndUnknown({ name: "picture_fade_out" });
-  if (duration === null || rise + (out?.seconds ?? 0) <= duration) return;
-  const name = rise > duration || !out ? "picture_fade_in" : "picture_fade_out";
-  throw errors.fadeTooLong({ name, duration });
+  if (plan.duration === null && out) throw errors.fadeEndUnknown({ name: "picture_fade_out" });
+  if (plan.duration === null) return {};
+  const duration = Math.min(plan.duration, picturesLength(plan, source) ?? plan.duration);
+  if (rise + (out?.seconds ?? 0) > duration) {
+    const name = rise > duration || !out ? "picture_fade_in" : "picture_fade_out";
+    throw errors.fadeTooLong({ name, duration: roundTime(duration) });
+  }
+  if (!out) return {};
+  return { picture_fades: { ...fades, out: { ...out, at: roundTime(duration - out.seconds) } } };
+}
+
+/** Returns the seconds of output that have pictures; null when unknown. At a constant rate, the last picture fills a span. */
+function picturesLength(plan: Plan, source: Source): number | null {
+  const isFilled = plan.concat || (constantFps(plan) !== null && (plan.parts || plan.end !== null));
+  return isFilled ? plan.duration : shownEnd(source, plan);
 }
 
 const PLANS: {
@@ -362,7 +378,7 @@ function animationPlan(source: Source, request: AnimationOptions, hints: PlanHin
   const { parts, ...options } = withRanges(request, source);
   const picture = movingPicture(source, "animation");
   const format = options.format ?? DEFAULT_FORMAT.animation;
-  const motion = planMotion(source, format, options);
+  const motion = planMotion(source, format, options, movesPictures(options));
   const span = parts
     ? placeRanges(parts, { speed: 1, fps: motion.fps })
     : createSpan(options, source.duration, source.duration_estimated);

@@ -139,6 +139,11 @@ export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...fieldsOf("video") };
 /** The fields of a plan itself that features plan. */
 export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
 
+/** Returns whether options change pictures between those of the source, such as a fade. */
+export function movesPictures(options: object): boolean {
+  return ALL.some(([, each]) => each.moves?.({ ...options }));
+}
+
 /** Returns options as features adjust them to a source, before anything is planned. */
 export function adjustOptions<V extends object>(options: V, source: SourceFacts): V {
   return ALL.reduce((values, [, each]) => each.adjust?.(values, source) ?? values, options);

@@ -1,9 +1,9 @@
 import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
-import { DEFAULT_FPS, exactFps, isEven, isSameFps } from "./features/fps.ts";
+import { DEFAULT_FPS, exactFps, isEven, isSameFps, smoothFps } from "./features/fps.ts";
 import type { ParameterSets } from "./features/smart.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
-import { needsFeature, planPictures } from "./features.ts";
+import { movesPictures, needsFeature, planPictures } from "./features.ts";
 import { BLACK, parseColor } from "./fields.ts";
 import {
   type AudioFormat,
@@ -64,6 +64,10 @@ function outputFps(source: Source, options: VideoOptions): number | null {
   const { speed = 1, concat } = options;
   const isOwn = speed === 1 && concat === undefined && keepsFps(source, options);
   if (options.fps !== undefined && !isOwn) return exactFps(options.fps);
+  if (options.fps === undefined && concat === undefined && movesPictures(options)) {
+    const smooth = smoothFps({ ...source, fps: fps * speed });
+    if (smooth !== null) return smooth;
+  }
   if (speed <= 1 && concat === undefined) return null;
   // With uneven frames, the average rate is too low for dense passages.
   const { min, max } = BOUNDS.fps;

@@ -3,6 +3,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readFacts } from "../judge/facts.ts";
+import { runNative } from "../judge/native.ts";
 import {
   editedMovie,
   faststart,
@@ -56,9 +57,39 @@ async function judgeFragmented(encode: Encode) {
   expect((await readFrames(path)).map(({ number }) => number)).toEqual(range(20, PICTURES));
 }
 
+/** Three white pictures of 5 s each, whose sound lasts 2 s longer. */
+const slides = () =>
+  makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "color=white:size=64x64:rate=1/5:duration=15"],
+    ...["-f", "lavfi", "-i", "sine=duration=17", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac"],
+  ]);
+
+async function judgeSlides(encode: Encode) {
+  const options = { picture_fade_in: 2, picture_fade_out: 2, quality: "very_high" };
+  const { path } = await encode("video", await slides(), options);
+  const args = [
+    "-i",
+    path,
+    "-vf",
+    "scale=1:1,format=gray",
+    "-fps_mode",
+    "passthrough",
+    "-f",
+    "rawvideo",
+    "-",
+  ];
+  const levels = [...(await runNative(args)).output];
+  expect(levels).toHaveLength(15 * 24);
+  for (const [at, level] of levels.entries()) {
+    const share = Math.max(0, Math.min(1, at / 48, (levels.length - at) / 48));
+    expect(Math.abs(level - 255 * share), `picture ${at}`).toBeLessThan(12);
+  }
+}
+
 function judgeAll(encode: Encode) {
   test("pictures that all have the time 0 play at 25 a second", LIMIT, () => judgeUntimed(encode));
   test("a copy of fragments begins at a keyframe near its start", LIMIT, () => judgeFragmented(encode));
+  test("long pictures fade smoothly, and out at their own end", LIMIT, () => judgeSlides(encode));
 }
 
 describe("by a service", () => judgeAll(useService().encode));

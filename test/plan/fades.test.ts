@@ -77,3 +77,48 @@ describe("a transition", () => {
     expect(faultOf(() => parseOptions("video", options))).toEqual([kind, `options.${name}`]);
   });
 });
+
+describe("pictures that fade or get text for a span", () => {
+  const slow = (facts: object) => videoSource({ duration: 100, ...facts });
+  const rateOf = (source: Parameters<typeof createPlan>[0], options: object) => {
+    const { video } = createPlan(source, "video", options);
+    return video?.mode === "encode" ? video.fps : undefined;
+  };
+  const fades = { picture_fade_in: 1 };
+  const text = { text: [{ text: "Now", start: 2, end: 3 }] };
+  const overlay = { overlay: { url: "https://example.com/logo.png", end: 3 } };
+
+  test("have a constant rate if those of the source are long", () => {
+    const film = slow({ fps: 0.2, constant_fps: true });
+    for (const options of [fades, text, overlay]) expect(rateOf(film, options)).toBe(24);
+    expect(rateOf(slow({ fps: 10, constant_fps: true }), fades)).toBe(30);
+    expect(rateOf(slow({ fps: 3.27 }), fades)).toBe(30);
+    expect(createPlan(film, "animation", fades).image?.motion?.fps).toBe(12);
+  });
+
+  test("keep their times otherwise", () => {
+    for (const source of [slow({ fps: 25 }), slow({ fps: 29.87 }), slow({ fps: 23.976, constant_fps: true })])
+      expect(rateOf(source, fades)).toBeNull();
+    const film = slow({ fps: 0.2, constant_fps: true });
+    expect(rateOf(film, { ...fades, fps: 10 })).toBe(10);
+    expect(rateOf(film, { text: [{ text: "Always" }] })).toBeNull();
+    expect(createPlan(film, "animation", {}).image?.motion?.fps).toBe(0.2);
+  });
+});
+
+test("pictures fade out at their own end where sound outlasts them", () => {
+  const streams = [
+    { index: 0, kind: "video", codec: "h264", end: 60 },
+    { index: 1, kind: "audio", codec: "aac", end: 100 },
+  ] as const;
+  const film = videoSource({ duration: 100, streams: [...streams] });
+  const start = (kind: "video" | "adaptive_video" | "animation", options: object) =>
+    createPlan(film, kind, { picture_fade_out: 2, ...options }).picture_fades?.out?.at;
+  expect(start("video", {})).toBe(58);
+  expect(start("video", { speed: 0.5 })).toBe(118);
+  expect(start("animation", { start: 20 })).toBe(38);
+  // The last picture of a stream stays as long as the sound, and at a constant rate it fills a span.
+  expect(start("adaptive_video", {})).toBe(98);
+  expect(start("video", { fps: 12, end: 70 })).toBe(68);
+  expect(() => start("video", { start: 59 })).toThrow("which has 1 seconds for its fades");
+});

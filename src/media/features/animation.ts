@@ -60,7 +60,7 @@ const PALETTES: Readonly<Record<Quality, Palette>> = {
   very_high: { colors: 256, dither: "sierra2_4a" },
 };
 
-/** Plans the timing and the palette of an animation. */
+/** Plans the timing and the palette of an animation; `moves` says whether options change pictures between those of the source. */
 export function planMotion(
   source: SourceFacts,
   format: AnimationFormat,
@@ -69,15 +69,18 @@ export function planMotion(
     loop = 0,
     quality,
   }: { fps?: number | undefined; loop?: number | undefined; quality?: AutoQuality | undefined },
+  moves: boolean,
 ): Motion {
   return {
-    fps: fps === undefined ? defaultFps(source) : exactFps(fps),
+    fps: fps === undefined ? defaultFps(source, moves) : exactFps(fps),
     loop,
     palette: format === "gif" ? PALETTES[plannedQuality(quality)] : null,
   };
 }
 
-function defaultFps({ kind, fps }: SourceFacts): number | null {
+function defaultFps({ kind, fps = ANIMATION_DEFAULTS.fps }: SourceFacts, moves: boolean): number | null {
+  const isSlow = fps < ANIMATION_DEFAULTS.fps;
+  if (moves && isSlow) return ANIMATION_DEFAULTS.fps;
   if (kind === "image") return null;
-  return fps ? exactFps(Math.min(ANIMATION_DEFAULTS.fps, fps)) : ANIMATION_DEFAULTS.fps;
+  return isSlow && fps > 0 ? exactFps(fps) : ANIMATION_DEFAULTS.fps;
 }

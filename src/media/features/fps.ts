@@ -55,3 +55,25 @@ const SAME_SHARE = 0.0005;
 export function isEven(average: number): boolean {
   return Math.abs(2 * average - Math.round(2 * average)) < 0.01 || ntscRate(average) !== null;
 }
+
+/**
+ * Returns the constant frames per second at which changes between the pictures of a source are smooth, such as fades; null for a source
+ * that has enough pictures.
+ */
+export function smoothFps({
+  fps,
+  constant_fps,
+}: {
+  fps: number;
+  constant_fps?: true | undefined;
+}): number | null {
+  const isRegular = constant_fps === true || isEven(fps) || Math.abs(fps / Math.round(fps) - 1) < NEAR;
+  if (isRegular && fps >= MIN_SMOOTH) return null;
+  // A multiple shows every picture for as long as the source does.
+  const rate = isRegular ? fps * Math.ceil(SMOOTH / fps) : Math.max(DEFAULT_FPS, fps);
+  return exactFps(Math.min(BOUNDS.fps.max, rate));
+}
+
+const MIN_SMOOTH = 15;
+const SMOOTH = 24;
+const NEAR = 0.01;

@@ -97,6 +97,8 @@ export const overlay = feature({
     }),
   },
   summary: ({ overlay: options }) => (options ? "with a logo" : null),
+  moves: ({ overlay: options }) =>
+    options !== undefined && ((options.start ?? 0) > 0 || options.end !== undefined),
   fields: { overlay: Overlay.exactOptional() },
   part: "pictures",
   plan: ({ overlay: options }, _, __, size) => (options ? { overlay: planOverlay(options, size) } : {}),

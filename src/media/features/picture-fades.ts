@@ -30,6 +30,7 @@ export const picture_fades = feature({
   },
   summary: ({ picture_fade_in = 0, picture_fade_out = 0 }) =>
     picture_fade_in > 0 || picture_fade_out > 0 ? "pictures fade" : null,
+  moves: ({ picture_fade_in = 0, picture_fade_out = 0 }) => picture_fade_in > 0 || picture_fade_out > 0,
   fields: {
     /** Seconds of the output. */
     picture_fades: z

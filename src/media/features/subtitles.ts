@@ -81,6 +81,7 @@ export const burn = feature({
   plan: (options) => (burntInput(options) === null ? {} : { burn: { file: firstSubtitles(options) } }),
   doneBy: { native: true, stock: true },
   part: "video",
+  moves: (options) => burntInput(options) !== null,
   refusal: { code: "burn", clause: (engine) => `${engine} cannot draw subtitles into pictures` },
   over: ({ burn: plan }, context) => (plan ? burnFilters(plan.file, context) : []),
   // Measured with two lines that change ten times a second; the memory holds the font and its glyphs.

@@ -168,6 +168,7 @@ export const text = feature({
   fields: { text: Texts.exactOptional() },
   part: "pictures",
   plan: (options, _, __, size) => (options.text?.length ? { text: planTexts(options, size) } : {}),
+  moves: ({ text: texts = [] }) => texts.some(({ start = 0, end }) => start > 0 || end !== undefined),
   doneBy: { native: true, stock: true },
   refusal: { code: "text", clause: (engine) => `${engine} cannot draw text into pictures` },
   over: ({ text: plan }, context) => (plan ? drawTexts(plan, context) : []),
