@@ -8,7 +8,8 @@ import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { COPYING, LICENSES, pageLicenses } from "./licenses.ts";
 
 const SOURCES = ["web", "src", "worker/local", "package-lock.json"];
-const BUILT = join(ROOT, "dist", "page");
+// Apart from `dist/page/`, the clients of the npm package.
+const BUILT = join(ROOT, "dist", "page-builds");
 const MAX_BUILDS = 3;
 
 /**
