@@ -348,7 +348,7 @@ function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connectio
     core: options.core ? absolute(options.core) : null,
     threadedCore: options.threadedCore ? absolute(options.threadedCore) : null,
     avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
-    host: location.host,
+    host: location.hostname,
     allowPrivate: options.allowPrivate ?? false,
     keepSeconds: options.keepSeconds ?? WEEK,
     keepInputBytes: options.keepInputBytes ?? MAX_INPUT_BYTES,
@@ -475,7 +475,7 @@ export interface LocalClientOptions {
    */
   avif?: string;
   /**
-   * Allows input URLs on private hosts; those on the page's own host are always allowed.
+   * Allows input URLs on private hosts; those on the page's own host are always allowed, whatever their port.
    *
    * @default false
    */

@@ -74,7 +74,7 @@ export interface MediaSettings {
   threadedCore: ThreadedCoreFiles | null;
   /** URL of the AVIF encoder's wasm; null for that of the package. */
   avif: string | null;
-  /** The page's host, whose inputs are always allowed. */
+  /** The name of the page's host, whose inputs are always allowed, on any port. */
   host: string;
   /** Whether inputs may be on private hosts too. */
   allowPrivate: boolean;

@@ -244,6 +244,26 @@ test("a fast core that cannot be loaded leaves the work to the stock core, and i
   expect(await run()).toMatchObject({ encoder: fast.length > 0 ? "fast" : "wasm" });
 });
 
+test("inputs on a private host are allowed only on the page's own, on any port", async () => {
+  await open({ name: "hosts", allowPrivate: false });
+  const errors = await rig.lab.page.evaluate(async () => {
+    const kinds = ["127.0.0.1:9", "192.168.0.1"].map(async (host) => {
+      try {
+        const task = await kit.client.tasks.create({ input: `http://${host}/a.mp4`, kind: "video" });
+        return (await kit.client.tasks.wait(task)).error?.kind;
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+    });
+    return [location.hostname, ...(await Promise.all(kinds))];
+  });
+  expect(errors).toEqual([
+    "127.0.0.1",
+    "input_unreachable",
+    "input: The host 192.168.0.1 is not public; use a public address.",
+  ]);
+});
+
 const NO_FILES = "The browser denies this page a file system of its own, as in some private windows.";
 const NO_DATABASE = "The browser denies this page a database, as in some private windows.";
 
