@@ -151,11 +151,22 @@ test.each([
     },
   },
   { name: "adaptive video", kind: "adaptive_video", options: { height: 180 } },
+  {
+    name: "an animation with texts",
+    kind: "animation",
+    options: {
+      ...{ format: "webp", width: 320 },
+      text: [
+        { text: "now", size: "60%", start: 1, end: 3 },
+        { text: "later", size: "60%", color: "#000000", start: 3 },
+      ],
+    },
+  },
 ])("the frame in the preview of $name is that of the task's output", async ({ kind, options }) => {
   const seen = await rig.lab.page.evaluate(
     async ({ kind, options }) => {
       const { client, base64 } = kit;
-      const input = await kit.file("/files/pattern.mp4");
+      const input = await kit.file(kind === "animation" ? "/files/screen.mp4" : "/files/pattern.mp4");
       const part = { start: 2, end: 6, ...options };
       const request = { input, kind, options: part } as Parameters<typeof client.run>[0];
       const { original, output, ...facts } = await client.preview({ ...request, at: 4 });
@@ -176,8 +187,45 @@ test.each([
   const [original, output, whole] = await writeFrames(kind, seen.frames);
   const same = await measureLikeness(output ?? "", whole ?? "");
   expect(same.worst).toBeGreaterThanOrEqual(0.98);
+  if (kind === "animation") return;
   const like = await measureLikeness(output ?? "", original ?? "");
   expect(like.worst).toBeGreaterThan(0.9);
+});
+
+test("the frame in the preview of a video of another speed is that of the task's output", async () => {
+  const source = await numberedClip({
+    container: "mp4",
+    frames: 100,
+    codec: "-c:v libx264 -g 40 -pix_fmt yuv420p",
+  });
+  await rig.serve(source, "numbered.mp4");
+  const moments = [1, 1.02, 1.06, 1.5, 2.04, 2.98];
+  for (const speed of [2, 0.5, 1.5]) {
+    const { previews, whole } = await rig.lab.page.evaluate(
+      async ({ speed, moments }) => {
+        const { client, base64 } = kit;
+        const input = await kit.file("/files/numbered.mp4");
+        const request = { input, kind: "video", options: { speed } } as const;
+        const previews = [];
+        for (const at of moments)
+          previews.push(await base64((await client.preview({ ...request, at })).output));
+        const { blob } = await client.run(request);
+        const whole = await base64(blob);
+        await client.clear();
+        return { previews, whole };
+      },
+      { speed, moments },
+    );
+    const [output = "", ...pictures] = await writeFrames("speed", [whole, ...previews]);
+    const frames = await readFrames(output);
+    const shown = [];
+    for (const picture of pictures) shown.push((await readFrames(picture))[0]?.number);
+    const first = frames[0]?.time ?? 0;
+    const expected = moments.map(
+      (at) => frames.findLast(({ time }) => time - first <= at / speed + 0.001)?.number,
+    );
+    expect([speed, shown]).toEqual([speed, expected]);
+  }
 });
 
 test("the visible part of a picture comes first, at the size of the screen", async () => {

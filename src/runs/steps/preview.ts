@@ -286,7 +286,7 @@ async function encodeBlob(
   return { ...output, blob: new Blob([bytes], { type: output.mime }) };
 }
 
-/** Returns the request for a still in the format and size of a storyboard or animation. */
+/** Returns the request for a still in the format and size of a storyboard or animation, with the texts that it has at that moment. */
 function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
   const { width, height } = plan.image?.geometry ?? {};
   const values: Record<string, unknown> = { ...request.options };
@@ -294,7 +294,17 @@ function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
     values[name] === undefined ? [] : [[name, values[name]] as const],
   );
   const options = { ...Object.fromEntries(entries), format: plan.format, width, height, start };
-  return { kind: "image", options } as EncodeRequest;
+  return { kind: "image", options: { ...options, ...textsAt(plan, request, start) } } as EncodeRequest;
+}
+
+function textsAt(plan: Plan, { kind, options }: EncodeRequest, moment: number): object {
+  if (kind !== "animation" || !options.text) return {};
+  const range = rangeAt(plan, moment);
+  const time = range.at + moment - range.start;
+  const text = options.text.flatMap(({ start = 0, end = Number.POSITIVE_INFINITY, ...letters }) =>
+    start <= time && time < end ? [letters] : [],
+  );
+  return text.length === 0 ? {} : { text, ...(options.fonts && { fonts: options.fonts }) };
 }
 
 const SOUND_SECONDS = 4;
