@@ -187,6 +187,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     ...lostAlpha(plan, source),
     ...lostProfile(plan, source),
     ...lostChapters(plan, source, metadata),
+    ...(source.exif ? [{ kind: "tags", reason: "private" } as const] : []),
     ...lostTags(plan, source, metadata),
   ];
 }

@@ -237,6 +237,10 @@ export const SourceFacts = z.object({
   gain_map: z.literal(true).optional().meta({
     description: "True for a photo with a gain map, from which viewers compute HDR; otherwise absent.",
   }),
+  exif: z.literal(true).optional().meta({
+    description:
+      "True for a picture whose EXIF data tell of more than its layout, such as its camera, place or date; otherwise absent.",
+  }),
   streams: z.array(stream).optional().meta({ description: "The streams of the file, in its order." }),
   video_track: z.int().min(0).optional().meta({
     description:

@@ -42,6 +42,56 @@ export function findOrientation(exif: DataView): Orientation | null {
 
 const LITTLE = 0x4949;
 
+/**
+ * Returns whether the EXIF data of a JPEG, a PNG, a WebP or a TIFF tell of more than the layout of the picture, such as its camera, place
+ * or date. Rejects as the reader does.
+ */
+export async function hasPhotoFacts(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
+  const head = await reader.read({ start: 0, end: REACH }, signal);
+  if (startsTiff(head, 0)) {
+    const start = viewOf(head).getUint32(4, viewOf(head).getUint16(0) === LITTLE);
+    if (start < head.length) return readOr(false, () => listsPhotoFacts(viewOf(head)));
+    // Offsets count from the start of the file, so the rest of the data is out of reach.
+    const directory = viewOf(await reader.read({ start, end: start + DIRECTORY }, signal));
+    return readOr(false, () => tagsOf(directory, 0, isLittle(viewOf(head))).some((tag) => PHOTO.has(tag)));
+  }
+  const name = nameOf(head);
+  if (name === null) return false;
+  const start = Math.max(0, reader.size - REACH);
+  const endsInHead = start === 0 || name === "Exif\0\0";
+  const tail = endsInHead ? head : await reader.read({ start, end: reader.size }, signal);
+  return [head, tail].some((bytes) =>
+    exifIn(bytes, name).some((at) => readOr(false, () => listsPhotoFacts(viewOf(bytes.subarray(at))))),
+  );
+}
+
+// EXIF 2.32, 4.6.4: description, make, model, date, artist, host computer, copyright and place.
+const PHOTO: ReadonlySet<number> = new Set([270, 271, 272, 306, 315, 316, 33_432, 34_853]);
+const EXIF_DIRECTORY = 34_665;
+// EXIF 2.32, 4.6.5: version, components, color space and size.
+const LAYOUT: ReadonlySet<number> = new Set([36_864, 37_121, 40_960, 40_961, 40_962, 40_963]);
+
+function listsPhotoFacts(exif: DataView): boolean {
+  const little = isLittle(exif);
+  const start = exif.getUint32(4, little);
+  const tags = tagsOf(exif, start, little);
+  if (tags.some((tag) => PHOTO.has(tag))) return true;
+  const own = tags.indexOf(EXIF_DIRECTORY);
+  if (own < 0) return false;
+  return tagsOf(exif, exif.getUint32(start + 2 + 12 * own + 8, little), little).some(
+    (tag) => !LAYOUT.has(tag),
+  );
+}
+
+function isLittle(exif: DataView): boolean {
+  return exif.getUint16(0) === LITTLE;
+}
+
+function tagsOf(view: DataView, directory: number, little: boolean): number[] {
+  const count = view.getUint16(directory, little);
+  return Array.from({ length: count }, (_, index) => view.getUint16(directory + 2 + 12 * index, little));
+}
+
 async function readTiff(
   reader: ByteReader,
   head: DataView,
@@ -78,15 +128,23 @@ function nameOf(head: Uint8Array): keyof typeof NAMES | null {
 }
 
 function findChunk(bytes: Uint8Array, start: number, name: keyof typeof NAMES): Orientation | null {
-  for (let at = 0; at + 4 <= bytes.length; at++) {
-    if (!isText(bytes, at, name)) continue;
-    const body = at + NAMES[name];
-    const exif = isText(bytes, body, "Exif\0\0") ? body + 6 : body;
-    if (!startsTiff(bytes, exif)) continue;
+  for (const exif of exifIn(bytes, name)) {
     const orientation = findOrientation(viewOf(bytes.subarray(exif)));
     if (orientation) return { ...orientation, at: start + exif + orientation.at };
   }
   return null;
+}
+
+/** Returns the offsets of EXIF data. */
+function exifIn(bytes: Uint8Array, name: keyof typeof NAMES): number[] {
+  const places = [];
+  for (let at = 0; at + 4 <= bytes.length; at++) {
+    if (!isText(bytes, at, name)) continue;
+    const body = at + NAMES[name];
+    const exif = isText(bytes, body, "Exif\0\0") ? body + 6 : body;
+    if (startsTiff(bytes, exif)) places.push(exif);
+  }
+  return places;
 }
 
 function startsTiff(bytes: Uint8Array, at: number): boolean {
@@ -101,6 +159,8 @@ function isText(bytes: Uint8Array, at: number, text: string): boolean {
 }
 
 const TAGS = {
+  width: 256,
+  height: 257,
   bits: 258,
   compression: 259,
   photometric: 262,
@@ -110,6 +170,7 @@ const TAGS = {
   tileWidth: 322,
   extra: 338,
   format: 339,
+  subsampling: 530,
   dng: 50706,
 } as const;
 const SHORT = 3;
@@ -154,7 +215,49 @@ export async function checkTiff(
   return { premultiplied: tags.get(TAGS.extra)?.[0] === EXTRA.premultiplied };
 }
 
-type Tags = ReadonlyMap<number, readonly number[]>;
+const PIXELS: Readonly<Record<string, string>> = {
+  "0 1 1": "monob",
+  "0 8 1": "gray",
+  "0 16 1": "gray16",
+  "0 8 2": "ya8",
+  "0 16 2": "ya16",
+  "2 8 3": "rgb24",
+  "2 8 4": "rgba",
+  "2 16 3": "rgb48",
+  "2 16 4": "rgba64",
+  "3 8 1": "pal8",
+  "5 8 4": "rgb0",
+};
+
+/**
+ * Returns the size and ffmpeg's pixel format of a TIFF that {@link checkTiff} accepts; null for a layout that only decoding reveals.
+ * Rejects as the reader does.
+ */
+export async function readTiffPicture(
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<{ width: number; height: number; pix_fmt: string } | null> {
+  const tags = await readTags(reader, signal);
+  const first = (tag: number, otherwise: number) => tags.get(tag)?.[0] ?? otherwise;
+  const [width, height] = [first(TAGS.width, 0), first(TAGS.height, 0)];
+  const [photometric, bits, samples] = [
+    first(TAGS.photometric, 1),
+    first(TAGS.bits, 1),
+    first(TAGS.samples, 1),
+  ];
+  const [across = 2, down = 2] = tags.get(TAGS.subsampling) ?? [];
+  const chroma: Readonly<Record<string, string>> = { "1 1": "444", "2 1": "422", "1 2": "440", "2 2": "420" };
+  const name = PIXELS[`${photometric === 1 ? 0 : photometric} ${bits} ${samples}`];
+  const halved = chroma[`${across} ${down}`];
+  const pix_fmt = photometric === YCBCR ? halved && `yuv${halved}p` : name && withOrder(name, tags.little);
+  return width && height && pix_fmt && !tags.has(TAGS.dng) ? { width, height, pix_fmt } : null;
+}
+
+function withOrder(name: string, little: boolean): string {
+  return /(16|48|64)$/.test(name) ? `${name}${little ? "le" : "be"}` : name;
+}
+
+type Tags = ReadonlyMap<number, readonly number[]> & { little: boolean };
 
 function misread(tags: Tags): TiffLayout | null {
   // ffmpeg decodes a DNG, a photo's raw data, in its own way.
@@ -177,10 +280,10 @@ function misread(tags: Tags): TiffLayout | null {
 }
 
 async function readTags(reader: ByteReader, signal: AbortSignal): Promise<Tags> {
-  const tags = new Map<number, number[]>();
   const head = viewOf(await reader.read({ start: 0, end: 8 }, signal));
+  const little = head.byteLength >= 8 && head.getUint16(0) === 0x4949;
+  const tags = Object.assign(new Map<number, number[]>(), { little });
   if (head.byteLength < 8) return tags;
-  const little = head.getUint16(0) === 0x4949;
   const start = head.getUint32(4, little);
   if (start >= reader.size) return tags;
   const view = viewOf(await reader.read({ start, end: start + TIFF_DIRECTORY }, signal));
@@ -200,7 +303,7 @@ async function readValues(
 ): Promise<number[]> {
   const [type, length] = [view.getUint16(at + 2, little), view.getUint32(at + 4, little)];
   if (type !== SHORT) return [view.getUint32(at + 8, little)];
-  if (length <= 2) return [view.getUint16(at + 8, little)];
+  if (length <= 2) return [8, 10].slice(0, length).map((value) => view.getUint16(at + value, little));
   const tag = view.getUint16(at, little);
   if (tag !== TAGS.bits && tag !== TAGS.extra && tag !== TAGS.format) return [];
   const start = view.getUint32(at + 8, little);

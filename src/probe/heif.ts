@@ -361,6 +361,8 @@ function readCodePoints(view: DataView, at: number): ColorFacts {
 
 /** The colors that the boxes of a HEIF picture state, and whether it has a gain map. */
 export interface HeifProfile {
+  /** Whether the file has EXIF data. */
+  hasExif: boolean;
   /** The embedded ICC profile, which overrides the code points; null when there is none. */
   profile: Uint8Array | null;
   /** Primaries and transfer (Rec. ITU-T H.273). */
@@ -382,7 +384,12 @@ export async function readHeifProfile(
   if (!items) return null;
   const { view, properties, primary } = items;
   const own = primary === null ? [] : items.propertiesOf(primary);
-  const colors: HeifProfile = { profile: null, codePoints: null, hasGainMap: holdsGainMap(items) };
+  const colors: HeifProfile = {
+    profile: null,
+    codePoints: null,
+    hasGainMap: holdsGainMap(items),
+    hasExif: holdsItem(items, "Exif"),
+  };
   for (const { kind, start, end } of own.length > 0 ? own : properties) {
     if (kind !== "colr") continue;
     const type = view.getUint32(start);
@@ -393,16 +400,21 @@ export async function readHeifProfile(
 }
 
 // ISO/IEC 23008-12: an item of its own (tmap), or an auxiliary picture.
-function holdsGainMap({ view, meta, properties }: HeifItems): boolean {
+function holdsGainMap(items: HeifItems): boolean {
+  const { view, properties } = items;
   const isAuxiliary = properties.some(
     ({ kind, start, end }) => kind === "auxC" && GAIN_MAP.test(latinText(view, start + 4, end - start - 4)),
   );
+  return isAuxiliary || holdsItem(items, "tmap");
+}
+
+function holdsItem({ view, meta }: HeifItems, type: string): boolean {
   const iinf = findBox(view, meta, "iinf");
-  if (isAuxiliary || !iinf) return isAuxiliary;
+  if (!iinf) return false;
   const entries = listBoxes(view, iinf.start + (view.getUint8(iinf.start) > 0 ? 8 : 6), iinf.end);
   return entries.some(({ kind, start }) => {
     const version = view.getUint8(start);
-    return kind === "infe" && version >= 2 && latinText(view, start + (version > 2 ? 10 : 8), 4) === "tmap";
+    return kind === "infe" && version >= 2 && latinText(view, start + (version > 2 ? 10 : 8), 4) === type;
   });
 }
 

@@ -11,7 +11,8 @@ import { readColors } from "./color-profile.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { boundDurations, type PacketLength, withRest } from "./durations.ts";
 import * as errors from "./errors.ts";
-import { checkTiff, isTiff, readOrientation } from "./exif.ts";
+import { checkTiff, hasPhotoFacts, isTiff, readOrientation } from "./exif.ts";
+import { readLargeStill } from "./large-still.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { cutFragment, type MovieIndex, readMovieExtras, readMovieIndex, wholeSeconds } from "./mp4.ts";
@@ -71,12 +72,15 @@ export async function probeMedia(
   // ffprobe mistakes a small JPEG for a video if another one, such as a gain map, follows it.
   const readReport = async () => (await readStill(readable, signal)) ?? ffprobe(readable, signal);
   const named = readNamedStill(head);
-  const read = await readReport().catch((thrown) => {
+  const read = await readReport().catch(async (thrown) => {
     signal.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
     if (complete && !error.retryable) return null;
     if (named && !error.retryable) return named;
+    const lacksMemory = !error.retryable && error.kind !== "input_unsupported";
+    const large = lacksMemory ? await readLargeStill(readable, signal) : null;
+    if (large) return large;
     throw error;
   });
   const report = named && isGuess(read) ? named : read;
@@ -114,10 +118,12 @@ function isGuess(report: unknown): boolean {
 // HDR pictures are tone-mapped by their transfer function, so their profile does not count.
 async function colorsOf({ pixel_format = "", color }: Source, reader: ByteReader, signal: AbortSignal) {
   const isGray = /^(gray|ya|mono)/.test(pixel_format);
-  const { color_profile, gain_map } = await readColors(reader, { isGray }, signal);
+  const { color_profile, gain_map, exif } = await readColors(reader, { isGray }, signal);
+  const hasExif = exif ?? (await hasPhotoFacts(reader, signal));
   return {
     ...(color_profile && color?.hdr !== true && { color_profile }),
     ...(gain_map && { gain_map }),
+    ...(hasExif && { exif: true as const }),
   };
 }
 

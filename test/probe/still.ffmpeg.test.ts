@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { MediaError } from "../../src/media/errors.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
-import { probeMedia } from "../../src/probe/probe.ts";
+import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
 import { readStill } from "../../src/probe/still.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -101,3 +102,34 @@ test("takes a TGA whose bytes resemble frames of AMR for a picture", async () =>
   const source = await probeMedia(bytesReader(bytes), { url: "file:red" }, nativeFfprobe(path), signal);
   expect(source).toMatchObject({ kind: "image", format: "targa", width: 96, height: 64 });
 });
+
+const LARGE: Readonly<Record<string, readonly string[]>> = {
+  jp2: ["rgb24", "yuv420p", "gray16le", "pal8"],
+  tif: ["gray", "pal8", "rgb48le", "yuv420p"],
+  dpx: ["rgb24", "gbrp10be"],
+  pcx: ["rgb24", "pal8"],
+  ppm: ["rgb48be"],
+  pbm: ["monow"],
+  qoi: ["rgba"],
+  sgi: ["rgb48be"],
+  ras: ["pal8", "bgr24"],
+};
+
+test.for(Object.keys(LARGE))(
+  "describes a %s by its header where ffprobe has no memory for it",
+  async (name) => {
+    for (const pixels of LARGE[name] ?? []) {
+      const path = await still(name, "-pix_fmt", pixels);
+      const bytes = await readFile(path);
+      const probeWith = (ffprobe: RunFfprobe) =>
+        probeMedia(bytesReader(bytes), { url: "file:still" }, ffprobe, signal);
+      const source = await probeWith(async () => {
+        throw new MediaError("out_of_memory", "No memory.");
+      });
+      const { color: own, ...facts } = source;
+      const { color, ...expected } = await probeWith(nativeFfprobe(path));
+      expect(facts).toEqual(expected);
+      expect(own?.bit_depth).toBe(color?.bit_depth);
+    }
+  },
+);

@@ -22,6 +22,7 @@ import {
   MAX_PICTURE_SECONDS,
   NATIVE_PROTOCOL,
   type NativePicture,
+  sourceOnWire,
 } from "./native-wire.ts";
 
 /** Options of {@link createPictureEncoder}. */
@@ -64,7 +65,14 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
   async function send(instance: NativeInstance, { signal, ...work }: PictureWork, waitMs: number) {
     const { plan, chunk, source, lane, input } = work;
     const { size } = input;
-    const head: NativePicture = { protocol: NATIVE_PROTOCOL, lane, plan, chunk, source, size };
+    const head: NativePicture = {
+      protocol: NATIVE_PROTOCOL,
+      lane,
+      plan,
+      chunk,
+      source: sourceOnWire(source),
+      size,
+    };
     const init = {
       method: "POST",
       headers: {

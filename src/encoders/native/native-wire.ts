@@ -33,6 +33,11 @@ export interface NativeJob extends RemoteFiles {
   source: Source;
 }
 
+/** Returns a source without the facts that no encoder reads, because an older one rejects those unknown to it. */
+export function sourceOnWire({ exif: _, ...source }: Source): Source {
+  return source;
+}
+
 /** Maximum bytes of a picture that is sent with its request; the encoder holds one at a time in memory. */
 export const MAX_PICTURE_INPUT = 256 * MIB;
 /** Maximum bytes of a picture that is returned. */
