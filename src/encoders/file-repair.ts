@@ -2,6 +2,7 @@ import { losesProfile } from "../media/features/color-profile.ts";
 import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
 import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../probe/gif.ts";
+import { maxPngData } from "../probe/picture-header.ts";
 import type { ByteRange } from "../runs/ports.ts";
 import { bytesOf, latinText, MIB, sevenBits, viewOf } from "../util/bytes.ts";
 import type { SyncFile } from "./wasm/core-files.ts";
@@ -28,14 +29,17 @@ export function repairableOf(source: Source, plan: Plan): Repairable {
 
 /**
  * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do, or skip huge frames of an ID3 tag; null if the file needs
- * none. ffmpeg fails on a damaged color profile, expands compressed text of any size, and fills the parts of a GIF that no frame covers
+ * none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, and fills the parts of a GIF that no frame covers
  * with the background color. The generator yields the ranges of the file that it needs.
  */
 export function* startRepair(
   { format, passesProfile }: Repairable,
   size: number,
 ): Generator<ByteRange, Repair | null, Uint8Array> {
-  if (format === "png") return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES);
+  if (format === "png") {
+    const maxData = maxPngData(viewOf(yield { start: 0, end: Math.min(size, PNG_HEAD) }));
+    return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES, maxData ?? 0);
+  }
   if (ID3_FORMATS.has(format)) return yield* hideFrames(size);
   if (format !== "gif" || size < GIF_HEAD) return null;
   const head = viewOf(yield { start: 0, end: GIF_HEAD });
@@ -73,23 +77,28 @@ function replaceBytes(replacements: readonly Replacement[]): Repair {
 }
 
 const PNG_START = 8;
+const PNG_HEAD = 33;
 const CHUNK_HEADER = 8;
 const TEXTS: ReadonlySet<string> = new Set(["zTXt"]);
 const TEXTS_AND_PROFILES: ReadonlySet<string> = new Set([...TEXTS, "iCCP"]);
 
-// Decoders skip chunks with unknown names.
-function hideChunks(names: ReadonlySet<string>): Repair {
+// Decoders skip chunks with unknown names; `maxData` limits the data of a picture, which may be split into any number of chunks.
+function hideChunks(names: ReadonlySet<string>, maxData: number): Repair {
   const replacements: Replacement[] = [];
   const { apply } = replaceBytes(replacements);
   const header = new DataView(new ArrayBuffer(CHUNK_HEADER));
-  let [chunk, filled] = [PNG_START, 0];
+  let [chunk, filled, data] = [PNG_START, 0, 0];
   return {
     apply(bytes, start) {
       for (let at = chunk + filled; at >= start && at < start + bytes.length; at = chunk + filled) {
         header.setUint8(filled++, bytes[at - start] as number);
         if (filled < CHUNK_HEADER) continue;
-        if (names.has(latinText(header, 4, 4))) replacements.push([at, "x".charCodeAt(0)]);
-        chunk += 12 + header.getUint32(0);
+        const [length, name] = [header.getUint32(0), latinText(header, 4, 4)];
+        const isData = name === "IDAT" || name === "fdAT";
+        if (name === "fcTL") data = 0;
+        if (isData) data += length;
+        if (names.has(name) || (isData && data > maxData)) replacements.push([at, "x".charCodeAt(0)]);
+        chunk += 12 + length;
         filled = 0;
       }
       return apply(bytes, start);

@@ -27,6 +27,10 @@ export const jpegCoding = ({ coding }: { coding: "arithmetic" | "hierarchical" }
   unsupported(
     `The file is a JPEG with ${coding === "arithmetic" ? "arithmetic coding" : "hierarchical frames"}, which is not supported; save it as an ordinary JPEG.`,
   );
+export const motionJpeg = () =>
+  unsupported(
+    "The file is raw Motion JPEG, JPEGs one after the other, which is not supported; put it into a container, such as MOV or AVI.",
+  );
 export const bigTiff = () =>
   unsupported("The file is a BigTIFF, which is not supported; save it as an ordinary TIFF.");
 export const webPage = () => unsupported("This is a web page, not a media file.");
@@ -74,6 +78,10 @@ export const sizeOutOfBounds = ({ width, height, max }: { width: number; height:
 export const tooManyPixels = ({ width, height }: { width: number; height: number }) =>
   unsupported(
     `The pictures are ${width}x${height} pixels, which is too many to decode; at most about 264 million pixels are supported.`,
+  );
+export const excessPngData = () =>
+  unsupported(
+    "The PNG has far more compressed data than a picture of its size can need, as a file made to exhaust its reader does.",
   );
 export const tiffLayout = ({ layout }: { layout: TiffLayout }) =>
   new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {

@@ -1,7 +1,7 @@
 import { BOUNDS } from "../media/formats.ts";
 import type { Size } from "../media/picture-geometry.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { latinText, readOr, uint24, viewOf } from "../util/bytes.ts";
+import { latinText, MIB, readOr, uint24, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 import { type PictureFacts, readHeif } from "./heif.ts";
 
@@ -80,6 +80,35 @@ function readPng(view: DataView): HeaderFacts | null {
   return { format_name: "png_pipe", codec_name: "png", ...size, frames: 1, pix_fmt };
 }
 
+const PNG_SAMPLES: Readonly<Record<number, number>> = { 2: 3, 4: 2, 6: 4 };
+const PNG_SLACK = 4096;
+
+/**
+ * Returns the most bytes of compressed data that a PNG of this header, or one frame of it, can need; null for other files. Deflate's
+ * fixed codes take 9 bits for a byte, and an encoder may end a block at each line. More data expand for minutes without showing a pixel.
+ */
+export function maxPngData(view: DataView): number | null {
+  if (view.byteLength < 26 || view.getUint32(0) !== 0x89504e47) return null;
+  const [width, height, bits, type] = [
+    view.getUint32(16),
+    view.getUint32(20),
+    view.getUint8(24),
+    view.getUint8(25),
+  ];
+  const line = 1 + Math.ceil((width * bits * (PNG_SAMPLES[type] ?? 1)) / 8);
+  return height * (line * (9 / 8) + 32) + PNG_SLACK;
+}
+
+// A PNG that needs several chunks for its data is repaired instead.
+function checkPngData(view: DataView): void {
+  const max = maxPngData(view);
+  if (max === null) return;
+  for (let at = 33; at + 8 <= view.byteLength; at += 12 + view.getUint32(at)) {
+    const [length, name] = [view.getUint32(at), latinText(view, at + 4, 4)];
+    if ((name === "IDAT" || name === "fdAT") && length > max) throw errors.excessPngData();
+  }
+}
+
 function readGif(view: DataView): HeaderFacts | null {
   if (!/^GIF8[79]a$/.test(latinText(view, 0, 6))) return null;
   const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
@@ -135,6 +164,27 @@ function readBmp(view: DataView): HeaderFacts | null {
 }
 
 const HEAD = 262_144;
+const LARGE_JPEG = 8 * MIB;
+const MARKERS = { soi: 0xffd8, eoi: 0xffd9, sos: 0xffda } as const;
+// APP1 and APP2.
+const PHOTO_MARKERS: ReadonlySet<number> = new Set([0xffe1, 0xffe2]);
+
+/**
+ * Returns whether a JPEG is followed by another of the same size, as in raw Motion JPEG, whose pictures have neither EXIF data nor the
+ * list of pictures (CIPA DC-007) or the gain map of a photo. Throws a RangeError when `view` ends within the first.
+ */
+function isMotionJpeg(view: DataView): boolean {
+  let at = 2;
+  for (; view.getUint16(at) !== MARKERS.sos; at += 2 + view.getUint16(at + 2)) {
+    if (PHOTO_MARKERS.has(view.getUint16(at))) return false;
+  }
+  // Compressed data contain no such marker.
+  while (view.getUint16(at) !== MARKERS.eoi) at++;
+  const next = new DataView(view.buffer, view.byteOffset + at + 2, view.byteLength - at - 2);
+  if (next.getUint16(0) !== MARKERS.soi) return false;
+  const [first, second] = [readJpeg(view), readJpeg(next)];
+  return first?.width === second?.width && first?.height === second?.height;
+}
 
 /**
  * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding and for a size that no encoder decodes;
@@ -147,9 +197,13 @@ export async function checkPicture(reader: ByteReader, head: Uint8Array, signal:
   if (isJpeg) {
     const coding = JPEG_CODINGS[readOr(0, () => findFrame(viewOf(start))?.marker ?? 0)];
     if (coding) throw errors.jpegCoding({ coding });
+    const large = reader.size > LARGE_JPEG;
+    const first = large ? await reader.read({ start: 0, end: LARGE_JPEG / 2 }, signal) : start;
+    if (readOr(false, () => isMotionJpeg(viewOf(first)))) throw errors.motionJpeg();
   }
   const facts = readHeaderFacts(start);
   if (facts) checkPixels(facts);
+  checkPngData(view);
 }
 
 // ffmpeg's av_image_check_size without a pixel format, as its decoders call it.

@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { repairFile } from "../../src/encoders/file-repair.ts";
+import { makePng, pngChunk } from "../inputs/png.ts";
 
 const SEVEN_BITS = [21, 14, 7, 0];
 const sevenBits = (value: number) => Buffer.from(SEVEN_BITS.map((shift) => (value >> shift) & 127));
@@ -98,4 +99,18 @@ test("reads a bounded number of frames and tags", () => {
   ).toBe(0);
   const tags = Array.from({ length: 200 }, () => tagged([frame("TIT2", 6)], Buffer.alloc(0)));
   expect(hidden(Buffer.concat([...tags, Buffer.alloc(64)]))).toEqual([tags[0]?.toString("latin1", 0, 4)]);
+});
+
+test("hides data of a PNG beyond what its pictures need, and starts anew at each frame", () => {
+  const whole = makePng({ width: 1, height: 1, bits: 8, type: 0 }, Buffer.alloc(2));
+  const head = whole.subarray(0, 33);
+  const part = (name: string) => pngChunk(name, Buffer.alloc(3000));
+  const chunks = ["IDAT", "IDAT", "fcTL", "fdAT", "fdAT", "IEND"].map((name) =>
+    name.endsWith("AT") ? part(name) : pngChunk(name, Buffer.alloc(0)),
+  );
+  const bytes = repaired(Buffer.concat([head, ...chunks]), "png");
+  const names = [];
+  for (let at = 33; at < bytes.length; at += 12 + bytes.readUInt32BE(at))
+    names.push(bytes.toString("latin1", at + 4, at + 8));
+  expect(names).toEqual(["IDAT", "IDAx", "fcTL", "fdAT", "fdAx", "IEND"]);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp, { type Sharp } from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dropped } from "../../src/media/forecast.ts";
 import type { Dropped, Source } from "../../src/media/source.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -13,6 +14,7 @@ import { apngWithDelays, gifOf } from "../judge/animations.ts";
 import { jpegWithGainMap } from "../judge/color-profiles.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
+import { ORIENTED } from "../judge/oriented.ts";
 
 type Kind = "image" | "animation" | "video";
 interface Result {
@@ -99,7 +101,83 @@ const PNGS: Readonly<Record<string, () => Promise<Buffer>>> = {
   "1 bit": async () => readFile(await drawn("240x160", "-pix_fmt", "monob")),
 };
 
+// Decoding these takes more memory than the light encoder, and the probe of a page, have.
+const large = (extension: string) =>
+  makeClip(extension, ["-f", "lavfi", "-i", "color=0x808080:s=4200x4000", "-frames:v", "1"]);
+
+test(
+  "a large JPEG 2000 or TIFF is read by its header, and decoded where there is memory",
+  LIMIT,
+  async () => {
+    for (const extension of ["jp2", "tif"]) {
+      const source = await large(extension);
+      const { width, height } = await host.probe(source);
+      expect([width, height]).toEqual([4200, 4000]);
+    }
+    const refused = convert("light", "image", await large("jp2"), { format: "png", width: 42 });
+    await expect(refused).rejects.toThrow(/"code":"memory"/);
+    for (const name of ["native", "page"] as const) {
+      const { path } = await convert(name, "image", await large("jp2"), { format: "png", width: 42 });
+      expect(await pixelsOf(path, 21, 20)).toEqual([[128, 128, 128, 255]]);
+    }
+  },
+);
+
+const EXIF = { IFD0: { Make: "Framewright" }, IFD3: { GPSLatitudeRef: "N" } };
+
+/** A photo whose EXIF data state a camera and a place. */
+async function photoIn(format: "jpeg" | "png" | "webp" | "tiff" | "avif"): Promise<string> {
+  const path = join(folder, `photo.${format}`);
+  const photo = sharp(DRAWING).flatten({ background: "#fff" }).withExif(EXIF);
+  if (format !== "tiff") {
+    await photo.toFormat(format).toFile(path);
+    return path;
+  }
+  const tiff = await photo.tiff({ compression: "lzw" }).toBuffer();
+  // sharp writes no EXIF data here: the unit of the resolution becomes the name of a computer.
+  tiff.writeUInt16LE(316, tiff.lastIndexOf(Buffer.from([40, 1, 3, 0])));
+  await writeFile(path, tiff);
+  return path;
+}
+
+async function movingPhoto(): Promise<string> {
+  const path = join(folder, "moving.webp");
+  const frame = (background: string) =>
+    sharp({ create: { width: 32, height: 32, channels: 3, background } })
+      .png()
+      .toBuffer();
+  const frames = await Promise.all(["#c33", "#3c3"].map(frame));
+  await sharp(frames, { join: { animated: true } })
+    .withExif(EXIF)
+    .webp()
+    .toFile(path);
+  return path;
+}
+
+test("a photo's EXIF data are listed as dropped, and an orientation alone is not", LIMIT, async () => {
+  for (const format of ["jpeg", "png", "webp", "tiff", "avif"] as const) {
+    const source = await host.probe(await photoIn(format));
+    expect([format, source.exif]).toEqual([format, true]);
+    expect(dropped("image", { format: "webp" }, source)).toEqual([{ kind: "tags", reason: "private" }]);
+  }
+  for (const format of ["jpeg", "png", "webp", "tiff"] as const) {
+    const path = join(folder, `turned.${format}`);
+    await writeFile(path, await ORIENTED[format](6));
+    expect((await host.probe(path)).exif).toBeUndefined();
+  }
+});
+
 describe.each(HOSTS)("on %s", (name) => {
+  test("a photo loses its EXIF data, and says so", LIMIT, async () => {
+    const source = await photoIn("jpeg");
+    // The light encoder reads no animated WebP.
+    for (const kind of name === "light" ? (["image"] as const) : (["image", "animation"] as const)) {
+      const work = await convert(name, kind, kind === "image" ? source : await movingPhoto(), {});
+      expect(work.output.dropped).toEqual([{ kind: "tags", reason: "private" }]);
+      expect((await sharp(work.path).metadata()).exif).toBeUndefined();
+    }
+  });
+
   test("every frame of an APNG lasts as long as browsers show it", LIMIT, async () => {
     const source = await apngWithDelays([10, 0, 1, 2, 300]);
     const shown = [100, 100, 100, 20, 3000];
@@ -212,6 +290,8 @@ describe.each(HOSTS)("on %s", (name) => {
     const { path, output } = await convert(name, "image", input, { format: "png", rotate: 90 });
     expect((await readFacts(path)).picture?.pixel_format).toBe("pal8");
     expect(output.filesize).toBeLessThan(1.2 * own.length);
+    // Turned letters compress worse.
+    expect(output.larger_than_source).toBe((output.filesize ?? 0) > own.length ? true : undefined);
     const pixels = (picture: Sharp) => picture.ensureAlpha().raw().toBuffer();
     expect(await pixels(sharp(path))).toEqual(await pixels(sharp(own).rotate(90)));
   });

@@ -5,6 +5,7 @@ import type { MediaError } from "../../src/media/errors.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
+import { makePng } from "../inputs/png.ts";
 import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
 
 const SHORT = "-f lavfi -i testsrc2=size=160x90 -f lavfi -i sine -t 0".split(" ");
@@ -188,6 +189,19 @@ const BAD: readonly { name: string; bytes: () => Promise<Uint8Array> | Uint8Arra
   },
   { name: "a hierarchical JPEG", bytes: () => jpegCoding(0xc5), message: /hierarchical/ },
   { name: "a BigTIFF", bytes: () => random(5000, 6, [0x49, 0x49, 0x2b, 0, 8, 0, 0, 0]), message: /BigTIFF/ },
+  {
+    name: "raw Motion JPEG",
+    bytes: async () => {
+      const picture = await readFile(await clip("jpeg"));
+      return Buffer.concat([picture, picture, picture]);
+    },
+    message: /raw Motion JPEG/,
+  },
+  {
+    name: "a PNG of one pixel whose data expand to megabytes",
+    bytes: () => makePng({ width: 1, height: 1, bits: 8, type: 0 }, Buffer.alloc(2 ** 23)),
+    message: /far more compressed data/,
+  },
   { name: "a PNG of zero width", bytes: () => pngHeader(0, 90), message: /read/ },
   { name: "an absurdly wide MP4", bytes: () => mp4WithSize(60_000), message: /60000x90/ },
   {

@@ -7,6 +7,7 @@ import { createRemoteClient } from "../../../src/client/remote.ts";
 import type { ImageUrlRequest } from "../../../src/media/image-url.ts";
 import { createImageSigner } from "../../../worker/media/signed-urls.ts";
 import { clip } from "../../fixtures/clips.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { hugePng } from "../../inputs/png.ts";
 import { apngWithDelays } from "../../judge/animations.ts";
@@ -298,10 +299,13 @@ test("refuses private hosts behind a valid signature", async () => {
 
 test("a source that fails answers the kind of its error", async () => {
   const jpeg = await readFile(await clip("jpeg", { size: "320x240" }));
+  const moving = "-f lavfi -i testsrc2=s=160x90:d=1 -movflags +faststart".split(" ");
+  const film = await readFile(await makeClip("mp4", moving));
   const cases = {
     missing: [{ status: 404 }, 404, "input_not_found"],
     text: [{ file: new TextEncoder().encode("no picture at all".repeat(100)) }, 415, "input_unsupported"],
     film: [{ file: await clip("mp4", { seconds: 1 }) }, 415, "input_unsupported"],
+    cut_film: [{ file: film.subarray(0, film.length / 2) }, 415, "input_unsupported"],
     cut: [{ file: jpeg.subarray(0, jpeg.length / 2) }, 415, "input_unsupported"],
     large: [{ file: new Uint8Array(16), declared: 40_000_000 }, 413, "input_too_large"],
     huge: [{ file: hugePng(12_000) }, 422, "encoder_unavailable"],
