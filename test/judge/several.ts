@@ -46,6 +46,20 @@ export async function readComments(path: string): Promise<string[]> {
   return comments.filter((comment) => !/^encoder=/i.test(comment));
 }
 
+/** Makes an M4A whose genre is a number: 22 is the 22nd genre of ID3v1, Ska. */
+export async function m4aOfGenreNumber(): Promise<string> {
+  const original = await soundWith("m4a", { genre: "XY", compilation: "1" });
+  return keepClip("m4a", `a number as the genre of ${original}`, async (path) => {
+    const file = await readFile(original);
+    // An item of two letters becomes one of a number of two bytes.
+    const at = file.indexOf("\u00a9gen", 0, "latin1");
+    file.write("gnre", at, "latin1");
+    file.writeUInt32BE(0, at + 12);
+    file.writeUInt16BE(22, at + 20);
+    await writeFile(path, file);
+  });
+}
+
 function flacComments(file: Buffer): number {
   let at = 4;
   while (((file[at] ?? 0) & 127) !== 4) at += 4 + file.readUIntBE(at + 1, 3);

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -19,6 +20,7 @@ import {
   truehd,
   truehdFilm,
   unknownDurations,
+  unknownLongDurations,
   vorbis,
 } from "../judge/odd-lengths.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
@@ -58,6 +60,13 @@ const OUTPUTS = [
     seconds: 2,
   },
   { name: "unknown durations", make: unknownDurations, kind: "video", format: "webm", seconds: 6 },
+  {
+    name: "unknown durations of 64 bits",
+    make: unknownLongDurations,
+    kind: "audio",
+    format: "flac",
+    seconds: 6,
+  },
   {
     name: "Matroska that starts at 100 s",
     make: () => lateMatroska(true),
@@ -204,6 +213,32 @@ test.concurrent.for(RESTARTED)(
       ),
     );
     expect(Math.max(...matches.map(({ mean }) => mean))).toBeGreaterThan(0.9);
+  },
+);
+
+test(
+  "Matroska that starts at 100 s has stills, a storyboard and a size by its packets",
+  LIMIT,
+  async ({ expect }) => {
+    const path = await lateMatroska(true);
+    const input = rig.serve(path);
+    const filesOf = async (kind: "image" | "storyboard", options: Record<string, unknown>) => {
+      const { task } = await rig.door.encode({ input, kind, options });
+      return task.steps.find((step) => step.kind === kind)?.output?.files ?? [];
+    };
+    const stills = await filesOf("image", { count: 3, width: 80, format: "png" });
+    expect(stills.map(({ time = 0 }) => Math.round(time))).toEqual([0, 2, 4]);
+    const sheets = await filesOf("storyboard", { interval: 4, columns: 2, rows: 1, width: 80 });
+    expect(sheets.filter(({ mime }) => mime === "image/jpeg")).toHaveLength(1);
+    const target = 120_000;
+    const small = await rig.door.encode({
+      input,
+      kind: "video",
+      options: { target_size: target, width: 160 },
+    });
+    const { size } = await stat(small.path);
+    expect(size).toBeLessThanOrEqual(target);
+    expect(size).toBeGreaterThan(target / 2);
   },
 );
 

@@ -7,6 +7,7 @@ import { openRig, type Rig } from "../judge/rig.ts";
 import {
   chunkWith,
   flacWith,
+  m4aOfGenreNumber,
   m4aWith,
   mp3With,
   mp3WithApe,
@@ -173,6 +174,16 @@ test.concurrent.for(["mp3", "aac"] as const)(
         expect.arrayContaining(["artist=Ada", "artist=Bén; Cleo"]),
       );
     }
+  },
+);
+
+test.concurrent.for(["mp3", "flac", "aac", "wav"] as const)(
+  "the genre that an M4A states by its number is in %s by its name",
+  LIMIT,
+  async (format, { expect }) => {
+    const input = rig.serve(await m4aOfGenreNumber());
+    const { path } = await rig.door.encode({ input, kind: "audio", options: { format } });
+    expect((await readFileTags(path)).genre).toBe("Ska");
   },
 );
 

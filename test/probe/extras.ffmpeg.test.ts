@@ -9,6 +9,7 @@ import { readId3 } from "../../src/probe/mp3.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
+import { m4aOfGenreNumber } from "../judge/several.ts";
 import { chapteredSound, crowdedVideo, lateVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
 import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
 
@@ -239,13 +240,7 @@ test.for([
 const SINE = ["-f", "lavfi", "-i", "sine=440:d=1:r=44100"];
 
 test("reads the number of a genre in an MP4", async () => {
-  const path = await makeClip("m4a", [...SINE, "-metadata", "genre=XY", "-metadata", "compilation=1"]);
-  const bytes = await readFile(path);
-  // An item of two letters becomes one of a number of two bytes: 22 is the 22nd genre.
-  const at = bytes.indexOf("\u00a9gen", 0, "latin1");
-  bytes.write("gnre", at, "latin1");
-  bytes.writeUInt32BE(0, at + 12);
-  bytes.writeUInt16BE(22, at + 20);
+  const bytes = await readFile(await m4aOfGenreNumber());
   const noProbe = () => Promise.reject(new Error("The headers are enough."));
   const signal = AbortSignal.timeout(10_000);
   const input = { url: "https://example.com/file" };
