@@ -1,94 +1,12 @@
-import { useSignal, useSignalEffect } from "@preact/signals";
-import { render } from "preact";
-import { lazy, Suspense } from "preact/compat";
-import { useEffect } from "preact/hooks";
+import { hydrate, render } from "preact";
 import { createLocalClient, type LocalClientOptions } from "../src/browser/index.ts";
+import { followAddress } from "./address.ts";
+import { App } from "./app.tsx";
 import { createEdge } from "./console/edge.ts";
 import { LOCK_PREFIX } from "./offline/names.ts";
-import { DropAnywhere } from "./queue/add-inputs.tsx";
 import { createQueue } from "./queue/create-queue.ts";
-import { Announcer, Notify } from "./queue/notifications.tsx";
-import { totalsOf } from "./queue/queue.ts";
-import { QueueView } from "./queue/queue-view.tsx";
-import * as strings from "./strings.ts";
 import { whenIdle } from "./ui/schedule.ts";
-import { createDestinations, useWorkbench, WorkbenchContext } from "./workbench.ts";
-import "./tokens.css";
-import "./ui/base.css";
-import "./ui/controls.css";
-import "./app.css";
-
-const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
-
-const VIEWS = {
-  workbench: { hash: "#/", title: strings.workbench },
-  edge: { hash: "#/edge", title: strings.edge },
-} as const;
-
-function App() {
-  const { queue } = useWorkbench();
-  const view = useSignal(viewOf(location.hash));
-  useEffect(() => {
-    const update = () => {
-      view.value = viewOf(location.hash);
-    };
-    addEventListener("hashchange", update);
-    return () => removeEventListener("hashchange", update);
-  }, [view]);
-  useSignalEffect(() => {
-    const { percent } = totalsOf(queue.items.value);
-    const title = `${VIEWS[view.value].title} · Framewright`;
-    document.title = percent === null ? title : `${percent} % · ${title}`;
-  });
-  return (
-    <div class="app">
-      <button type="button" class="skip" onClick={skip}>
-        {strings.skipToContent}
-      </button>
-      <header>
-        <div>
-          <span class="brand">
-            <svg class="mark" width={24} height={24} viewBox="0 0 24 24" aria-hidden="true">
-              <path d="M5 20.5V4.5h14M5 11.5h8" />
-              <path class="end" d="M20 13.5v7h-7" />
-            </svg>
-            Framewright
-          </span>
-          <nav aria-label={strings.views}>
-            {Object.entries(VIEWS).map(([name, { hash, title }]) => (
-              <a key={name} href={hash} aria-current={view.value === name ? "page" : undefined}>
-                {title}
-              </a>
-            ))}
-          </nav>
-        </div>
-      </header>
-      <main id="main" tabIndex={-1}>
-        {view.value === "workbench" ? (
-          <QueueView />
-        ) : (
-          <Suspense fallback={null}>
-            <Console />
-          </Suspense>
-        )}
-      </main>
-      <footer class="small">
-        <a href="/LICENSES.txt">{strings.licenses}</a>
-      </footer>
-      <Notify />
-      <Announcer />
-      <DropAnywhere />
-    </div>
-  );
-}
-
-function viewOf(hash: string): keyof typeof VIEWS {
-  return hash.startsWith(VIEWS.edge.hash) ? "edge" : "workbench";
-}
-
-function skip(): void {
-  document.querySelector("main")?.focus();
-}
+import { createDestinations, WorkbenchContext } from "./workbench.ts";
 
 /** Makes the built page work offline, once it is loaded and idle. */
 function startOffline(): void {
@@ -172,12 +90,18 @@ const edge = createEdge();
 const queue = createQueue(device, edge);
 const root = document.getElementById("app");
 if (root) {
-  render(
-    <WorkbenchContext.Provider value={{ device, edge, queue, destinations }}>
+  const address = followAddress();
+  const page = (
+    <WorkbenchContext.Provider value={{ device, edge, queue, destinations, address }}>
       <App />
-    </WorkbenchContext.Provider>,
-    root,
+    </WorkbenchContext.Provider>
   );
+  // The built page has the first state of the start page or a job already.
+  if (root.firstChild && address.value.view === "workbench") hydrate(page, root);
+  else {
+    root.replaceChildren();
+    render(page, root);
+  }
   keepFocus(root);
 }
 startOffline();

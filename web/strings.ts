@@ -5,6 +5,7 @@ const CHECK_ADDRESS = "Check the address, and that the service is running.";
 export const workbench = "Workbench";
 export const edge = "Edge";
 export const skipToContent = "Skip to content";
+export const startPage = "Framewright, start page";
 export const views = "Views";
 export const licenses = "Licenses and sources";
 export const keyRevoked =

@@ -1,7 +1,9 @@
+import type { ReadonlySignal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { LocalClient, LocalConnection, SignRequest } from "../src/browser/index.ts";
 import { MediaError } from "../src/index.ts";
+import type { Address } from "./address.ts";
 import type { Edge } from "./console/edge.ts";
 import type { Queue } from "./queue/queue.ts";
 import * as strings from "./strings.ts";
@@ -41,6 +43,7 @@ export interface Workbench {
   readonly device: LocalClient;
   readonly edge: Edge;
   readonly queue: Queue;
+  readonly address: ReadonlySignal<Address>;
   /** S3 storage for outputs of this machine. */
   readonly destinations: Destinations;
 }

@@ -47,7 +47,6 @@ import {
 import { type MediaError, toMediaError } from "../media/errors.ts";
 import { isFinished } from "../runs/transitions.ts";
 import { throttle, untilAborted } from "../util/async.ts";
-import { drawSvg } from "./draw-svg.ts";
 import * as errors from "./errors.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import {
@@ -102,6 +101,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const drawings = new Set<number>();
   const draw = async ({ requestId, file, size }: MediaEvent & { type: "draw" }) => {
     drawings.add(requestId);
+    const { drawSvg } = await import("./draw-svg.ts");
     const picture = await drawSvg(file, size, () => !drawings.has(requestId));
     drawings.delete(requestId);
     await api.drawn(requestId, picture).catch(() => {});

@@ -113,7 +113,8 @@ test("serves each file of the page with the right headers, and the API without t
     const { status, headers } = await get(path);
     expect([path, status]).toEqual([path, 200]);
     expect(headers["x-content-type-options"]).toBe("nosniff");
-    if (path !== "/") expect(headers).toMatchObject(path.startsWith("/app/") ? APP : OWN);
+    const isPage = facts.pages.includes(path);
+    expect(headers).toMatchObject(isPage ? PAGE : path.startsWith("/app/") ? APP : OWN);
   }
   const manifest = await get("/manifest.webmanifest");
   expect(manifest.headers["content-type"]).toContain("application/manifest+json");

@@ -78,7 +78,9 @@ test("converts ten files of all kinds at once, one of them to two outputs, each 
   const jobs = (await rowsOf(workbench, "framewright-page", "jobs")) as { tasks: string[] }[];
   expect(jobs.map(({ tasks }) => tasks.length)).toEqual([2]);
   await workbench.getByRole("button", { name: "Remove finished" }).click();
-  await expect(workbench.getByRole("heading", { level: 1 })).toHaveText("Drop video, audio and images here");
+  await expect(workbench.getByRole("heading", { level: 1 })).toHaveText(
+    "Convert video, sound and photos without uploading them.",
+  );
   await expect.poll(async () => (await tasksOf(workbench)).tasks).toEqual([]);
   await expect.poll(() => rowsOf(workbench, "framewright-page", "jobs")).toEqual([]);
 });

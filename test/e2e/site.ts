@@ -30,7 +30,7 @@ export async function openSite(first: string): Promise<Site> {
   const requests: Site["requests"] = [];
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? "/", "http://host").pathname;
-    const file = join(folder, path === "/" ? "index.html" : path);
+    const file = join(folder, path === "/" ? "index.html" : extname(path) ? path : `${path}.html`);
     const [bytes, rules] = await Promise.all([
       readFile(file).catch(() => null),
       readFile(join(folder, "_headers"), "utf8"),
@@ -71,7 +71,8 @@ function headersFor(path: string, rules: string): [string, string][] {
 /** Copies the page's files from an assets folder, with a stand-in of a few bytes for each core; one that has not been built stays empty. */
 export async function copyPage(assets: string, folder: string): Promise<void> {
   await mkdir(join(folder, "app"), { recursive: true });
-  for (const name of ["index.html", "_headers", "icon.svg", "manifest.webmanifest", "icons"]) {
+  const pages = (await readdir(assets)).filter((name) => name.endsWith(".html"));
+  for (const name of [...pages, "_headers", "icon.svg", "manifest.webmanifest", "icons"]) {
     await cp(join(assets, name), join(folder, name), { recursive: true });
   }
   for (const name of await readdir(join(assets, "app"))) {
@@ -97,8 +98,10 @@ export async function makeLater(folder: string): Promise<void> {
     await rm(join(app, name));
     await writeFile(join(app, changed(name)), changed(text));
   }
-  const index = join(folder, "index.html");
-  await writeFile(`${index}.new`, changed(await readFile(index, "utf8")));
-  await rename(`${index}.new`, index);
+  for (const name of (await readdir(folder)).filter((each) => each.endsWith(".html"))) {
+    const page = join(folder, name);
+    await writeFile(`${page}.new`, changed(await readFile(page, "utf8")));
+    await rename(`${page}.new`, page);
+  }
   await buildOffline(folder);
 }

@@ -289,7 +289,8 @@ export const Card = memo(function Card({
   /** Whether it is the only one, so that its start is the main action of the page. */
   alone: boolean;
 }) {
-  const open = useSignal(false);
+  // A job begins with the options of its file; several files begin with the list.
+  const open = useSignal(alone && Boolean(item.job));
   const result = useSignal<boolean | null>(null);
   const id = useId();
   const article = useRef<HTMLElement>(null);

@@ -4,7 +4,6 @@ import * as strings from "../strings.ts";
 import { Icon } from "../ui/icon.tsx";
 import { whenIdle } from "../ui/schedule.ts";
 import type { Order, TookOver } from "./names.ts";
-import "./new-version.css";
 
 const HOUR_MS = 3_600_000;
 const SETTLED_MS = 5000;

@@ -8,13 +8,14 @@ import {
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { optionNames } from "../../src/media/option-groups.ts";
+import { jobAt } from "../home/jobs.ts";
 import type { Item, Place, Settings } from "../queue/item.ts";
 import { awaitCopy, stateOf } from "../queue/queue.ts";
 import { Moment } from "../trim/moment.tsx";
 import { type Range, Trim } from "../trim/trim.tsx";
-import { Segments } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { Segments } from "../ui/segments.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { bytes, clock } from "../words/quantities.ts";
@@ -54,26 +55,41 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
   const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(settings.kind);
+  const isJoinable = source.kind === "video" && settings.kind === "video";
+  const hasSubtitles = source.kind === "video" && HAS_TEXT.has(settings.kind);
+  const first = item.job ? (jobAt(item.job)?.part ?? null) : null;
+  const times = <Times input={item.input} form={form} />;
+  const size = hasPictures && (
+    <>
+      <TurnFields form={form} />
+      <SizeFields form={form} />
+    </>
+  );
+  const subtitles = hasSubtitles && <SubtitleFields form={form} />;
+  const concat = isJoinable && <ConcatFields form={form} />;
   return (
     <section class="editor" aria-label={strings.optionsOf({ name: item.name })}>
+      {first === "times" && times}
       <PresetBar form={form} />
       <div class="choices">
         <div class="form">
+          {first === "size" && size}
+          {first === "subtitles" && subtitles}
+          {first === "concat" && concat}
           <FormatFields form={form} />
           {settings.kind === "image" && source.kind === "video" && <StillsFields form={form} />}
           {settings.kind === "storyboard" && <StoryboardFields form={form} />}
           {settings.kind === "waveform" ? <WaveformFields form={form} /> : <RateFields form={form} />}
-          {hasPictures && <TurnFields form={form} />}
-          {hasPictures && <SizeFields form={form} />}
+          {first !== "size" && size}
           {hasPictures && <FitFields form={form} />}
           {(settings.kind === "video" || settings.kind === "animation") && <FrameRate form={form} />}
           {settings.kind === "animation" && <OptionField form={form} name="loop" />}
           <OptionFields form={form} />
           {(settings.kind === "video" || settings.kind === "image") && <OverlayFields form={form} />}
           {optionNames(settings.kind).includes("text") && <TextFields form={form} />}
-          {source.kind === "video" && HAS_TEXT.has(settings.kind) && <SubtitleFields form={form} />}
+          {first !== "subtitles" && subtitles}
           {optionNames(settings.kind).includes("fonts") && <FontFields form={form} />}
-          {source.kind === "video" && settings.kind === "video" && <ConcatFields form={form} />}
+          {first !== "concat" && concat}
           {optionNames(settings.kind).includes("parts") && <PartFields form={form} />}
           {HAS_SOUND.has(settings.kind) && <SoundFields form={form} />}
           {(settings.kind === "video" || settings.kind === "audio") && (
@@ -95,7 +111,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           <ApplyToAll item={item} form={form} />
         </div>
       </div>
-      <Times input={item.input} form={form} />
+      {first !== "times" && times}
       <Start item={item} />
     </section>
   );

@@ -1,7 +1,8 @@
 import { useId } from "preact/hooks";
 import { FITS, type Fit, POSITIONS, type Position, type Source } from "../../src/index.ts";
 import { geometry, POSITION_NAMES } from "../../src/media/features/geometry.ts";
-import { Field, Segments } from "../ui/field.tsx";
+import { Field } from "../ui/field.tsx";
+import { Segments } from "../ui/segments.tsx";
 import type { AnyOptions } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";
 import { checkedView } from "./preview.tsx";

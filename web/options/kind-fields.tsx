@@ -1,7 +1,9 @@
 import { type EncodeKind, FORMATS, VIDEO_CODECS } from "../../src/index.ts";
 import { lacksHls } from "../../src/media/formats.ts";
 import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
-import { Field, NumberField, Segments } from "../ui/field.tsx";
+import { Field } from "../ui/field.tsx";
+import { NumberField } from "../ui/number-field.tsx";
+import { Segments } from "../ui/segments.tsx";
 import { codecName, formatName } from "../words/names.ts";
 import { withFormat } from "./check-settings.ts";
 import { formatOf, kindsFor, withKind } from "./choices.ts";

@@ -82,6 +82,8 @@ export const PRESETS = [
   },
 ] as const satisfies readonly Preset[];
 
+export type PresetId = (typeof PRESETS)[number]["id"];
+
 /** Applies a preset to a source, except options that the source cannot have; keeps the trim and the place. */
 export function fromPreset(preset: Preset, current: Settings, source: Source): Settings {
   const { start, end } = current.options as AnyOptions;

@@ -9,7 +9,8 @@ import {
 import { audioFilters } from "../../src/media/features/audio-filters.ts";
 import { audioFormat } from "../../src/media/features/audio-format.ts";
 import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
-import { Field, NumberField } from "../ui/field.tsx";
+import { Field } from "../ui/field.tsx";
+import { NumberField } from "../ui/number-field.tsx";
 import { codecName, formatName, languageName } from "../words/names.ts";
 import { type AnyOptions, formatOf } from "./choices.ts";
 import { type Form, OptionField } from "./form.tsx";

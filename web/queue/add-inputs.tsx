@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
+import { jobAt } from "../home/jobs.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import * as strings from "./strings.ts";
@@ -23,9 +24,11 @@ async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
     const folder = item.webkitGetAsEntry?.();
     const plainFile = file ? [file] : [];
     const handle = await handleOf(item);
-    if (handle) return filesOfHandle(handle).catch(() => plainFile);
-    if (folder?.isDirectory) return filesOfFolder(folder as FileSystemDirectoryEntry).catch(() => []);
-    return plainFile;
+    if (handle?.kind === "file") return [handle as FileSystemFileHandle];
+    if (!handle && !folder?.isDirectory) return plainFile;
+    const { filesOfFolder, filesOfHandle } = await import("./folders.ts");
+    if (handle) return filesOfHandle(handle, MAX_FILES).catch(() => plainFile);
+    return filesOfFolder(folder as FileSystemDirectoryEntry, MAX_FILES).catch(() => []);
   });
   const links = urlsIn(data.getData("text/uri-list"));
   const files = (await Promise.all(entries)).flat();
@@ -67,55 +70,17 @@ async function handleOf(item: DataTransferItem): Promise<FileSystemHandle | null
   return typeof get === "function" ? Promise.resolve(get.call(item)).catch(() => null) : null;
 }
 
-async function filesOfHandle(handle: FileSystemHandle): Promise<MediaInput[]> {
-  if (handle.kind === "file") return [handle as FileSystemFileHandle];
-  const files: MediaInput[] = [];
-  for await (const child of (handle as FileSystemDirectoryHandle).values()) {
-    if (isHidden(child.name)) continue;
-    files.push(...(await filesOfHandle(child)));
-    if (files.length >= MAX_FILES) break;
-  }
-  return files;
-}
-
-async function filesOfFolder(folder: FileSystemDirectoryEntry): Promise<MediaInput[]> {
-  const reader = folder.createReader();
-  const files: MediaInput[] = [];
-  // Chromium returns at most 100 entries a call.
-  for (let more = await read(reader); more.length > 0; more = await read(reader)) {
-    for (const child of more) {
-      if (isHidden(child.name)) continue;
-      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry)));
-      else files.push(await fileOf(child as FileSystemFileEntry));
-    }
-    if (files.length >= MAX_FILES) break;
-  }
-  return files;
-}
-
-function read(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
-  return new Promise((resolve) => reader.readEntries(resolve, () => resolve([])));
-}
-
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((resolve, reject) => entry.file(resolve, reject));
-}
-
-function isHidden(name: string): boolean {
-  return name.startsWith(".") || name === "Thumbs.db" || name === "desktop.ini";
-}
-
 /** Accepts what is dropped or pasted anywhere on the page, and shows a drop target during a drag. */
 export function DropAnywhere() {
-  const { queue } = useWorkbench();
+  const { queue, address } = useWorkbench();
   const over = useSignal(false);
   useEffect(() => {
     const page = new AbortController();
     const { signal } = page;
     // `dragleave` also fires when the pointer moves into a nested element.
     let depth = 0;
-    const addInputs = (inputs: readonly MediaInput[]) => {
-      queue.add(inputs);
+    const addInputs = (inputs: readonly MediaInput[], job = address.peek().job) => {
+      queue.add(inputs, job);
       if (inputs.length > 0) location.hash = "#/";
     };
     const leave = () => {
@@ -138,7 +103,9 @@ export function DropAnywhere() {
       const { dataTransfer } = event;
       if (!dataTransfer || !acceptsDrop(dataTransfer) || event.defaultPrevented || isOwnField(event)) return;
       event.preventDefault();
-      void droppedInputs(dataTransfer).then(addInputs);
+      const link = event.target instanceof Element ? event.target.closest("a") : null;
+      const job = (link && jobAt(link.pathname)) ?? undefined;
+      void droppedInputs(dataTransfer).then((inputs) => addInputs(inputs, job));
     };
     const paste = (event: ClipboardEvent) => {
       if (isOwnField(event) || !event.clipboardData) return;
@@ -153,7 +120,7 @@ export function DropAnywhere() {
     addEventListener("drop", drop, { signal });
     addEventListener("paste", paste, { signal });
     return () => page.abort();
-  }, [queue, over]);
+  }, [queue, address, over]);
   return (
     <div class={over.value ? "drop-sign frame over" : "drop-sign"} aria-hidden="true">
       <div>

@@ -1,7 +1,7 @@
 import { faultWords } from "../words/fault-words.ts";
 import type { Item } from "./item.ts";
+import * as strings from "./list-strings.ts";
 import { stateOf } from "./queue.ts";
-import * as strings from "./strings.ts";
 
 const MAX_NAMES = 3;
 

@@ -7,10 +7,12 @@ import {
   MediaError,
   type MediaInput,
   type NewTask,
+  type Source,
   type Task,
 } from "../../src/index.ts";
 import { createSlots, sleep } from "../../src/util/async.ts";
 import { type Edge, isRefusal } from "../console/edge.ts";
+import { type JobPath, jobAt } from "../home/jobs.ts";
 import {
   createItem,
   defaultSettings,
@@ -18,14 +20,13 @@ import {
   type Item,
   keepsOriginal,
   nextId,
-  originalOutput,
   type Pace,
   type Place,
+  type Settings,
 } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
 import * as strings from "./strings.ts";
-import { makeThumbnail } from "./thumbnail.ts";
 
 const NAME = "framewright-queue";
 const ADDED_AT_ONCE = 20;
@@ -85,10 +86,10 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     }
   }
 
-  async function addAll(inputs: readonly MediaInput[]): Promise<void> {
+  async function addAll(inputs: readonly MediaInput[], job: JobPath | null): Promise<void> {
     for (const [index, input] of inputs.entries()) {
       if (index > 0 && index % ADDED_AT_ONCE === 0) await sleep(0);
-      const item = createItem(input);
+      const item = createItem(input, job);
       list.add(item);
       void probe(item.id);
     }
@@ -115,7 +116,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   return {
     items,
     loaded,
-    add: (inputs) => void addAll(inputs),
+    add: (inputs, job) => void addAll(inputs, job?.path ?? null),
     configure: (id, settings) => {
       const item = find(id);
       if (!item || stateOf(item) !== "ready") return;
@@ -205,8 +206,11 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.task || !isFinished(item.task)) {
         throw new MediaError("media_not_found", strings.notFinished);
       }
-      const original = keepsOriginal(item) ? await originalOutput(item) : null;
-      if (original) return original;
+      if (keepsOriginal(item)) {
+        const { originalOutput } = await import("./original-output.ts");
+        const original = await originalOutput(item);
+        if (original) return original;
+      }
       // The URLs in an old record may have expired, so read by id.
       return needClient(item).output(item.task.id);
     },
@@ -252,10 +256,12 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
       try {
         const source = await client.probe(input);
         const size = item.size ?? source.filesize ?? null;
-        const settings = { ...defaultSettings(source), place };
+        const defaults = { ...defaultSettings(source), place };
         const { refuseUnreadable } = await import("./planning.ts");
-        refuseUnreadable(source, settings);
+        refuseUnreadable(source, defaults);
+        const settings = await forJob(item, defaults, source);
         list.change(id, { source, size, fault: null, settings });
+        const { makeThumbnail } = await import("./thumbnail.ts");
         const thumbnail = await makeThumbnail(input, source, device);
         if (thumbnail) list.change(id, { thumbnail });
       } catch (thrown) {
@@ -263,6 +269,13 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
       }
       await list.saved(id);
     });
+}
+
+async function forJob({ job }: Item, settings: Settings, source: Source): Promise<Settings> {
+  const row = job ? jobAt(job) : null;
+  if (!row) return settings;
+  const { applyJob } = await import("../home/apply-job.ts");
+  return applyJob(row, settings, source);
 }
 
 interface PermissionHandle extends FileSystemFileHandle {

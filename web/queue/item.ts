@@ -1,4 +1,4 @@
-import type { LocalOutput, WaitingFile } from "../../src/browser/index.ts";
+import type { WaitingFile } from "../../src/browser/index.ts";
 import {
   type EncodeKind,
   type EncoderChoice,
@@ -76,6 +76,8 @@ export interface Item {
   /** A thumbnail; null when there is none (yet). */
   readonly thumbnail: Blob | null;
   readonly settings: Settings;
+  /** Path of the job that it was added for; null or absent for none. */
+  readonly job?: string | null;
   readonly starting: Starting | null;
   /** The task created from it, at `settings.place`; null before it is started. */
   readonly task: Task | null;
@@ -97,7 +99,7 @@ export type ItemState = "reading" | "unusable" | "ready" | "sending" | Task["sta
 let last = 0;
 
 /** Creates an item from a file or URL that has not been probed. */
-export function createItem(input: MediaInput): Item {
+export function createItem(input: MediaInput, job: string | null = null): Item {
   return {
     id: nextId(),
     name: nameOf(input),
@@ -106,6 +108,7 @@ export function createItem(input: MediaInput): Item {
     source: null,
     thumbnail: null,
     settings: defaultSettings({ kind: "video" }),
+    job,
     starting: null,
     task: null,
     service: null,
@@ -176,31 +179,4 @@ export function keepsOriginal({ settings, source, input, task }: Item): boolean 
   if (!output || !source || input === null || typeof input === "string") return false;
   const isSameSize = output.width === source.width && output.height === source.height;
   return task?.status === "succeeded" && isSameSize && isPageChoice(settings, source);
-}
-
-// An object URL is valid as long as the page is open.
-const urls = new WeakMap<Blob, string>();
-
-/** Returns an item's original file as its output; null when there is none. */
-export async function originalOutput({ input, source, name }: Item): Promise<LocalOutput | null> {
-  if (!source || input === null || typeof input === "string") return null;
-  const blob = "getFile" in input ? await input.getFile() : input;
-  const file = blob instanceof File ? blob : new File([blob], name, { type: blob.type });
-  return {
-    // Saving takes the extension from this URL.
-    source: { ...source, url: `file:${encodeURIComponent(name)}`, filesize: file.size },
-    files: [{ name, file }],
-    async url() {
-      const url = urls.get(blob) ?? URL.createObjectURL(file);
-      urls.set(blob, url);
-      return url;
-    },
-    blob: async () => file,
-    stream: async () => file.stream(),
-    async saveTo(handle, options) {
-      await file
-        .stream()
-        .pipeTo(await handle.createWritable(), options?.signal ? { signal: options.signal } : {});
-    },
-  };
 }

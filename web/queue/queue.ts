@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { LocalFile } from "../../src/browser/index.ts";
 import type { MediaInput, Output } from "../../src/index.ts";
+import type { Job } from "../home/jobs.ts";
 import type { Item, ItemState, Settings } from "./item.ts";
 
 /** The visitor's files and what happens to them. Survives a reload, and is shared by all tabs. */
@@ -9,8 +10,8 @@ export interface Queue {
   readonly items: ReadonlySignal<readonly Item[]>;
   /** False until the items of an earlier visit are known. */
   readonly loaded: ReadonlySignal<boolean>;
-  /** Adds files and URLs, probes each, and gives each the default options for it. */
-  add(inputs: readonly MediaInput[]): void;
+  /** Adds files and URLs, probes each, and gives each the options of a job, or the default ones for it. */
+  add(inputs: readonly MediaInput[], job?: Job | null): void;
   /** Changes the options of an unstarted item. */
   configure(id: string, settings: Settings): void;
   /** Creates tasks from items that are ready, by default from all of them; items of one file become a job. */

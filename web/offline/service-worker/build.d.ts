@@ -2,6 +2,8 @@
 interface Build {
   /** A hash of all its files. */
   version: string;
+  /** The addresses of the page: the start page and the jobs. They are among its files. */
+  pages: readonly string[];
   /** The files of the page: kept at once, all or none. */
   files: readonly string[];
   /** Large files that not every visit needs: kept once requested, or when idle. */

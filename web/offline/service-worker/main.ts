@@ -1,5 +1,7 @@
 import { CACHE_PREFIX, CORE_CACHE, LOCK_PREFIX, type Order, type TookOver } from "../names.ts";
 
+const PAGES = new Set(BUILD.pages);
+
 function openOwn(): Promise<Cache> {
   return caches.open(CACHE_PREFIX + BUILD.version);
 }
@@ -26,7 +28,7 @@ async function keepFiles(): Promise<void> {
     BUILD.files.map(async (path) => {
       const cached = isNamedByContent(path) ? await findCached(path) : null;
       const response = cached ?? (await load(path));
-      if (path === "/" && !(await response.clone().text()).includes(BUILD.version)) {
+      if (PAGES.has(path) && !(await response.clone().text()).includes(BUILD.version)) {
         throw new Error("The server now has another version of the page.");
       }
       await cache.put(path, response);
@@ -71,7 +73,7 @@ async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promis
   const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
   if (registration.installing || registration.waiting) return;
   const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
-  const pages = windows.filter(({ url }) => new URL(url).pathname === "/");
+  const pages = windows.filter(({ url }) => PAGES.has(new URL(url).pathname));
   const { held = [] } = await navigator.locks.query();
   const versions = held.flatMap(({ name }) =>
     name?.startsWith(LOCK_PREFIX) ? [name.slice(LOCK_PREFIX.length)] : [],
@@ -126,7 +128,10 @@ const LATER = new Set(BUILD.later);
 function pathOf({ method, mode, url, headers }: Request): string | null {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== scope.location.origin || headers.has("Range")) return null;
-  if (mode === "navigate") return pathname === "/" ? pathname : null;
+  if (mode === "navigate") {
+    const page = pathname === "/" ? pathname : pathname.replace(/\/$/, "");
+    return PAGES.has(page) ? page : null;
+  }
   const isCore = pathname.endsWith(".gz");
   return FILES.has(pathname) || (pathname.startsWith("/app/") && !isCore) ? pathname : null;
 }
@@ -136,7 +141,7 @@ async function answer(event: FetchEvent, path: string): Promise<Response> {
   if (cached) return cached;
   const response = await fetch(event.request);
   // The page itself may already be another version's, so only files of this version are cached.
-  const isCacheable = LATER.has(path) || (path !== "/" && FILES.has(path));
+  const isCacheable = LATER.has(path) || (!PAGES.has(path) && FILES.has(path));
   if (isCacheable && response.ok && !response.redirected) {
     const copy = response.clone();
     const keeping = openOwn().then((cache) => cache.put(path, copy));

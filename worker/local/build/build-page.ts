@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build } from "vite";
+import { build, createServer } from "vite";
 import { findBuilt } from "../../../core/cache.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore, buildThreadedCore } from "./build-core.ts";
@@ -10,6 +10,7 @@ import { COPYING, LICENSES, pageLicenses } from "./licenses.ts";
 const SOURCES = ["web", "src", "worker/local", "package-lock.json"];
 // Apart from `dist/page/`, the clients of the npm package.
 const BUILT = join(ROOT, "dist", "page-builds");
+const CONFIG = join(ROOT, "web", "vite.config.ts");
 const MAX_BUILDS = 3;
 
 /**
@@ -18,7 +19,7 @@ const MAX_BUILDS = 3;
  */
 export async function buildPage(folder: string): Promise<void> {
   const core = findBuilt("core") ? "" : "-stock";
-  const page = join(BUILT, (await hashOf(SOURCES)) + core);
+  const page = join(BUILT, (await hashOf(SOURCES, ORIGIN)) + core);
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
   await rm(join(folder, "app"), { recursive: true, force: true });
@@ -31,16 +32,16 @@ async function buildInto(page: string): Promise<void> {
   await mkdir(BUILT, { recursive: true });
   const temporary = await mkdtemp(join(BUILT, "making-"));
   try {
-    const configFile = join(ROOT, "web", "vite.config.ts");
     const into = { outDir: temporary, emptyOutDir: true, reportCompressedSize: false };
     const licenses = pageLicenses();
     await build({
-      configFile,
+      configFile: CONFIG,
       logLevel: "warn",
       build: into,
       plugins: [licenses.page],
       worker: { plugins: () => [licenses.worker] },
     });
+    await writePages(temporary);
     await buildOffline(temporary);
     await removeOld();
     // Another process may have finished first.
@@ -48,6 +49,83 @@ async function buildInto(page: string): Promise<void> {
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** Where the page will be served, such as `https://media.example.com`: links for other sites then name it. */
+const ORIGIN = process.env.PAGE_ORIGIN?.replace(/\/$/, "") ?? "";
+
+/** Writes the start page and the page of each job with its content, from the built `index.html`, and lists their headers. */
+async function writePages(folder: string): Promise<void> {
+  const pages = await renderPages();
+  const template = await readFile(join(folder, "index.html"), "utf8");
+  const rules = await readFile(join(folder, "_headers"), "utf8");
+  const [own = ""] = rules.split(/\n(?=\n|\/)/);
+  for (const page of pages) {
+    const name = page.path === "/" ? "index" : page.path.slice(1);
+    await writeFile(join(folder, `${name}.html`), pageOf(template, page));
+  }
+  const others = pages.filter(({ path }) => path !== "/").map(({ path }) => own.replace(/^.*/, path));
+  await writeFile(join(folder, "_headers"), [rules.trimEnd(), ...others, ""].join("\n\n"));
+}
+
+/** A page of the build, as `web/prerender.tsx` returns it. */
+interface PageDocument {
+  readonly path: string;
+  readonly title: string;
+  readonly heading: string;
+  /** The line that all pages share. */
+  readonly lead: string;
+  readonly description: string;
+  /** The path of the picture that shared links show. */
+  readonly card: string;
+  /** The content before any script runs. */
+  readonly html: string;
+}
+
+/** Renders the start page and the page of each job. */
+export async function renderPages(): Promise<PageDocument[]> {
+  const server = { middlewareMode: true, hmr: false, watch: null } as const;
+  const vite = await createServer({
+    configFile: CONFIG,
+    server,
+    appType: "custom",
+    logLevel: "error",
+    optimizeDeps: { noDiscovery: true },
+  });
+  try {
+    const { prerender } = await vite.ssrLoadModule("/prerender.tsx");
+    return prerender();
+  } finally {
+    await vite.close();
+  }
+}
+
+function pageOf(template: string, { path, title, description, card, html }: PageDocument): string {
+  const facts = [
+    ["description", description],
+    ["og:type", "website"],
+    ["og:title", title],
+    ["og:description", description],
+    ["og:url", ORIGIN + path],
+    ["og:image", ORIGIN + card],
+    ["twitter:card", "summary_large_image"],
+  ] as const;
+  const head = [
+    `<title>${escaped(title)}</title>`,
+    `<link rel="canonical" href="${escaped(ORIGIN + path)}" />`,
+    ...facts.map(([name, content]) => {
+      const key = name.startsWith("og:") ? "property" : "name";
+      return `<meta ${key}="${name}" content="${escaped(content)}" />`;
+    }),
+  ];
+  return template
+    .replace(/\s*<meta name="description"[^>]*>/, "")
+    .replace(/<title>.*?<\/title>/, () => head.join("\n    "))
+    .replace('<div id="app"></div>', () => `<div id="app">${html}</div>`);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
 async function removeOld(): Promise<void> {
@@ -59,8 +137,8 @@ async function removeOld(): Promise<void> {
   for (const { name } of old) await rm(join(BUILT, name), { recursive: true, force: true });
 }
 
-async function hashOf(paths: readonly string[]): Promise<string> {
-  const hash = createHash("sha256");
+async function hashOf(paths: readonly string[], origin: string): Promise<string> {
+  const hash = createHash("sha256").update(origin);
   for (const path of paths) {
     for (const file of await filesIn(path)) hash.update(`${file}\n`).update(await readFile(join(ROOT, file)));
   }
@@ -79,29 +157,37 @@ async function filesIn(path: string): Promise<string[]> {
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
 const UNCACHED: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
+/** Only other sites load these. */
+const CARDS = "/cards/";
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 
-/** Writes the service worker of a built page into its folder, and stamps it and `index.html` with a version, the hash of all files. */
+/** Writes the service worker of a built page into its folder, and stamps it and each HTML file with a version, the hash of all files. */
 export async function buildOffline(folder: string): Promise<void> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length))
     .filter((path) => path !== `/${NAME}`)
     .sort();
-  const index = join(folder, "index.html");
-  const page = (await readFile(index, "utf8")).replace(VERSION, "$1>");
+  const html = names.filter((path) => path.endsWith(".html"));
+  const pages = new Map<string, string>();
+  for (const path of html) {
+    pages.set(path, (await readFile(join(folder, path), "utf8")).replace(VERSION, "$1>"));
+  }
   const code = await bundle();
   const hash = createHash("sha256").update(code);
   for (const path of names) {
-    hash.update(`${path}\n`);
-    hash.update(path === "/index.html" ? page : await readFile(join(folder, path)));
+    hash.update(`${path}\n`).update(pages.get(path) ?? (await readFile(join(folder, path))));
   }
   const version = hash.digest("hex").slice(0, 16);
-  await writeFile(index, page.replace(VERSION, `$1 data-version="${version}">`));
+  for (const [path, page] of pages) {
+    await writeFile(join(folder, path), page.replace(VERSION, `$1 data-version="${version}">`));
+  }
 
+  // The server has `/gif` for `gif.html`, and `/` for `index.html`.
+  const addressOf = (path: string) => path.replace(/(?<=\/)index\.html$|\.html$/, "");
   const files = names
-    .filter((path) => !UNCACHED.includes(path))
-    .map((path) => (path === "/index.html" ? "/" : path));
+    .filter((path) => !UNCACHED.includes(path) && !path.startsWith(CARDS))
+    .map((path) => (pages.has(path) ? addressOf(path) : path));
   const packed = files.filter((path) => path.endsWith(".gz"));
   const sizes = await Promise.all(packed.map(async (path) => (await stat(join(folder, path))).size));
   // A fast core that has not been built is an empty file.
@@ -110,6 +196,7 @@ export async function buildOffline(folder: string): Promise<void> {
   const later = files.filter((path) => /\.(wasm|bin)$/.test(path) || path.includes("/libheif-"));
   const facts = {
     version,
+    pages: html.map(addressOf),
     files: files.filter((path) => !packed.includes(path) && !later.includes(path)),
     later,
     core: core.filter((path) => !isThreaded(path)),

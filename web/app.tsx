@@ -1,0 +1,87 @@
+import { useSignalEffect } from "@preact/signals";
+import { lazy, Suspense } from "preact/compat";
+import type { Address } from "./address.ts";
+import * as home from "./home/strings.ts";
+import { DropAnywhere } from "./queue/add-inputs.tsx";
+import { Announcer } from "./queue/announcer.tsx";
+import { totalsOf } from "./queue/queue.ts";
+import { QueueView } from "./queue/queue-view.tsx";
+import * as strings from "./strings.ts";
+import { useWorkbench } from "./workbench.ts";
+import "./tokens.css";
+import "./ui/base.css";
+import "./ui/controls.css";
+import "./app.css";
+
+const Notify = lazy(async () => ({ default: (await import("./queue/notifications.tsx")).Notify }));
+const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
+
+const VIEWS = {
+  workbench: { href: "/", title: strings.workbench },
+  edge: { href: "#/edge", title: strings.edge },
+} as const;
+
+/** The whole page, as it stands at an address; `prerender.tsx` writes its first state for every address. */
+export function App() {
+  const { queue, address } = useWorkbench();
+  const { view } = address.value;
+  useSignalEffect(() => {
+    const { percent } = totalsOf(queue.items.value);
+    const title = titleOf(address.value, queue.items.value.length === 0);
+    document.title = percent === null ? title : `${percent} % · ${title}`;
+  });
+  return (
+    <div class="app">
+      <button type="button" class="skip" onClick={skip}>
+        {strings.skipToContent}
+      </button>
+      <header>
+        <div>
+          <a class="brand" href="/" aria-label={strings.startPage}>
+            <svg class="mark" width={24} height={24} viewBox="0 0 24 24" aria-hidden="true">
+              <path d="M5 20.5V4.5h14M5 11.5h8" />
+              <path class="end" d="M20 13.5v7h-7" />
+            </svg>
+            <span>Framewright</span>
+          </a>
+          <nav aria-label={strings.views}>
+            {Object.entries(VIEWS).map(([name, { href, title }]) => (
+              <a key={name} href={href} aria-current={view === name ? "page" : undefined}>
+                {title}
+              </a>
+            ))}
+          </nav>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {view === "workbench" ? (
+          <QueueView />
+        ) : (
+          <Suspense fallback={null}>
+            <Console />
+          </Suspense>
+        )}
+      </main>
+      <footer class="small">
+        <a href="/LICENSES.txt">{strings.licenses}</a>
+      </footer>
+      {queue.items.value.length > 0 && (
+        <Suspense fallback={null}>
+          <Notify />
+        </Suspense>
+      )}
+      <Announcer />
+      <DropAnywhere />
+    </div>
+  );
+}
+
+/** Returns the title of an address. */
+export function titleOf({ view, job }: Address, isEmpty: boolean): string {
+  if (view === "workbench" && !job && isEmpty) return home.title;
+  return `${view === "workbench" && job ? job.title : VIEWS[view].title} · Framewright`;
+}
+
+function skip(): void {
+  document.querySelector("main")?.focus();
+}
