@@ -842,7 +842,7 @@ export type AdaptiveVideoOptions = {
    */
   partial?: boolean | undefined;
   /**
-   * The codecs of the renditions: h264, which is required, and h265 (or hevc) or av1 or both. Every size is encoded in each codec, and players choose the best that they can decode. Needs native ffmpeg for more than H.264.
+   * The codecs of the renditions: h264, which is required, and h265 (or hevc), av1 or both. Every size is encoded in each codec, and players choose the best that they can decode. Only native ffmpeg encodes more than H.264.
    *
    * @default ["h264"]
    */

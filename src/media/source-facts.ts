@@ -239,7 +239,7 @@ export const SourceFacts = z.object({
   }),
   exif: z.literal(true).optional().meta({
     description:
-      "True for a picture whose EXIF data tell of more than its layout, such as its camera, place or date; otherwise absent.",
+      "True for a picture whose EXIF data hold more than its layout, such as its camera, place or date; otherwise absent.",
   }),
   streams: z.array(stream).optional().meta({ description: "The streams of the file, in its order." }),
   video_track: z.int().min(0).optional().meta({

@@ -29,7 +29,7 @@ export const jpegCoding = ({ coding }: { coding: "arithmetic" | "hierarchical" }
   );
 export const motionJpeg = () =>
   unsupported(
-    "The file is raw Motion JPEG, JPEGs one after the other, which is not supported; put it into a container, such as MOV or AVI.",
+    "The file is raw Motion JPEG, a series of JPEGs without a container, which is not supported; put it into a container, such as MOV or AVI.",
   );
 export const bigTiff = () =>
   unsupported("The file is a BigTIFF, which is not supported; save it as an ordinary TIFF.");
@@ -81,7 +81,7 @@ export const tooManyPixels = ({ width, height }: { width: number; height: number
   );
 export const excessPngData = () =>
   unsupported(
-    "The PNG has far more compressed data than a picture of its size can need, as a file made to exhaust its reader does.",
+    "The PNG has far more compressed data than a picture of its size can need; files that are made to exhaust decoders look like this.",
   );
 export const tiffLayout = ({ layout }: { layout: TiffLayout }) =>
   new MediaError("input_unsupported", `The TIFF stores ${TIFF_LAYOUTS[layout]}; save it otherwise.`, {

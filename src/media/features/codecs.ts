@@ -14,7 +14,7 @@ type StreamCodec = (typeof CODECS)[CodecName];
 
 const NAMES = { h264: "H.264", h265: "H.265", av1: "AV1" } as const satisfies Record<StreamCodec, string>;
 
-const RULE = `must be a list of different codecs among ${Object.keys(CODECS).join(", ")}, with h264.`;
+const RULE = `must be a list of different codecs of ${Object.keys(CODECS).join(", ")}, including h264.`;
 
 function isValid(names: readonly CodecName[]): boolean {
   const codecs = names.map((name) => CODECS[name]);
@@ -26,7 +26,7 @@ const ONLY_H264: CodecName[] = ["h264"];
 const words = (names: readonly CodecName[] = ONLY_H264) =>
   new Intl.ListFormat("en", { type: "conjunction" }).format(names.map((name) => NAMES[CODECS[name]]));
 
-/** Encodes each rendition of adaptive video in further codecs, of which players choose the best that they can decode. */
+/** Encodes each rendition of adaptive video in several codecs; players choose the best that they can decode. */
 export const codecs = feature({
   options: {
     codecs: option({
@@ -37,7 +37,7 @@ export const codecs = feature({
         .optional()
         .meta({
           description:
-            "The codecs of the renditions: h264, which is required, and h265 (or hevc) or av1 or both. Every size is encoded in each codec, and players choose the best that they can decode. Needs native ffmpeg for more than H.264.",
+            "The codecs of the renditions: h264, which is required, and h265 (or hevc), av1 or both. Every size is encoded in each codec, and players choose the best that they can decode. Only native ffmpeg encodes more than H.264.",
           default: ONLY_H264,
         }),
       default: ONLY_H264,
@@ -48,7 +48,7 @@ export const codecs = feature({
         choice: words,
         hint: (names) =>
           names && names.length > 1
-            ? "Newer players save bytes; encoding takes several times as long."
+            ? "Newer players load less; converting takes several times as long."
             : undefined,
       },
     }),
@@ -61,7 +61,7 @@ export const codecs = feature({
   refusal: { code: "stream_codecs", clause: () => "it encodes streams in H.264 only" },
 });
 
-/** Returns the codecs that a stream has besides H.264, those that players decode most widely first. */
+/** Returns the codecs that a stream has besides H.264; the one that more players decode comes first. */
 export function furtherCodecs(names: readonly CodecName[] = []): Exclude<StreamCodec, "h264">[] {
   const codecs = names.map((name) => CODECS[name]);
   return (["h265", "av1"] as const).filter((codec) => codecs.includes(codec));

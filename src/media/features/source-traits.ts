@@ -35,14 +35,14 @@ export const restarted = feature({
   refusal: { code: "restarted", clause: () => "it would seek in a file whose clock restarts" },
 });
 
-/** Spaces pictures that all have the same time evenly. */
+/** Spaces the pictures of a source evenly if all of them have the same time. */
 export const untimed = feature({
   options: {},
   fields: { untimed: MARK },
   part: "plan",
   planWhole: (_, source) => (source.untimed ? { untimed: true } : {}),
   doneBy: { native: true, stock: true, fast: true, canvas: true, avif: true },
-  refusal: { code: "untimed", clause: () => "it shows pictures of one time all at once" },
+  refusal: { code: "untimed", clause: () => "it shows pictures that have the same time all at once" },
 });
 
 /** Leaves out the incomplete frame at the end of a truncated source. */
@@ -87,7 +87,7 @@ export const named_format = feature({
   refusal: { code: "named_format", clause: () => "it would guess the format of TGA and PAM pictures" },
 });
 
-/** Decodes a source in colors that players assume for it, and that ffmpeg would not guess: untagged HD is BT.709. */
+/** Decodes a source in the colors that players assume and ffmpeg would not guess: untagged HD is BT.709. */
 export const assumed_colors = feature({
   options: {},
   fields: { assumed_colors: z.literal(true).exactOptional() },
