@@ -475,7 +475,7 @@ export interface LocalClientOptions {
    */
   avif?: string;
   /**
-   * Allows input URLs on private hosts; those on the page's own host are always allowed, whatever their port.
+   * Allows input URLs on private hosts; those on the page's own host are always allowed, on any port.
    *
    * @default false
    */

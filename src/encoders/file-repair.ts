@@ -29,8 +29,8 @@ export function repairableOf(source: Source, plan: Plan): Repairable {
 
 /**
  * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do, or skip huge frames of an ID3 tag; null if the file needs
- * none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, and fills the parts of a GIF that no frame covers
- * with the background color. The generator yields the ranges of the file that it needs.
+ * none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, and fills the parts of a GIF that
+ * no frame covers with the background color. The generator yields the ranges of the file that it needs.
  */
 export function* startRepair(
   { format, passesProfile }: Repairable,
@@ -82,7 +82,7 @@ const CHUNK_HEADER = 8;
 const TEXTS: ReadonlySet<string> = new Set(["zTXt"]);
 const TEXTS_AND_PROFILES: ReadonlySet<string> = new Set([...TEXTS, "iCCP"]);
 
-// Decoders skip chunks with unknown names; `maxData` limits the data of a picture, which may be split into any number of chunks.
+// Decoders skip chunks with unknown names. `maxData` limits the data of one picture, which any number of chunks may hold.
 function hideChunks(names: ReadonlySet<string>, maxData: number): Repair {
   const replacements: Replacement[] = [];
   const { apply } = replaceBytes(replacements);
@@ -149,7 +149,7 @@ const ID3_FOOTER = 0x10;
 const ID3_COMPRESSED = 0x08;
 const MAX_ID3_TAGS = 100;
 const MAX_ID3_FRAMES = 10_000;
-// ffmpeg reads the seven-bit bytes of a length as eight-bit ones, so these are about 2 MiB in a frame.
+// ffmpeg takes the seven-bit bytes of a length for eight-bit ones, so it reads a length of 2 MiB as 16 MiB.
 const MAX_FRAME = 16 * MIB;
 const MAX_FRAMES = 64 * MIB;
 

@@ -292,7 +292,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
   ac3: row({ label: "AC-3", mime: ["audio/ac3"], bare: true, fast: true }),
   eac3: row({ label: "E-AC-3", mime: ["audio/eac3"], bare: true, fast: true }),
   dts: row({ mediabunny: "none", bare: true }),
-  // A bare stream, whose demuxer has another name.
+  // ffmpeg's demuxer of raw H.265 has the codec's other name.
   h265: row({ demuxers: "hevc", mediabunny: "none" }),
   amr: row({ label: "AMR", mime: ["audio/amr"] }),
   caf: row({ label: "CAF", mime: ["audio/x-caf"] }),

@@ -203,7 +203,7 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
 
 type Encoding = keyof NativeCosts["seconds"]["encode"];
 
-/** Returns the encoder of each output picture, and its pixels. */
+/** Returns the codec of each output, and the pixels of one of its pictures. */
 function encodingsOf({ image, video, renditions, format }: Plan): { codec: Encoding; area: number }[] {
   const areaOf = ({ width, height }: Size) => width * height;
   if (image) return [{ codec: format as Encoding, area: areaOf(pictureSize(image)) }];

@@ -166,7 +166,7 @@ function placePictureFades(
   return { picture_fades: { ...fades, out: { ...out, at: roundTime(duration - out.seconds) } } };
 }
 
-/** Returns the seconds of output that have pictures; null when unknown. At a constant rate, the last picture fills a span. */
+/** Returns for how many seconds an output has pictures; null when unknown. At a constant rate, the last one lasts to the end of a span. */
 function picturesLength(plan: Plan, source: Source): number | null {
   const isFilled = plan.concat || (constantFps(plan) !== null && (plan.parts || plan.end !== null));
   return isFilled ? plan.duration : shownEnd(source, plan);

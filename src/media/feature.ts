@@ -150,7 +150,10 @@ export interface Feature<
   fields: F;
   /** The part of the plan that has its fields; absent where the plan's schema names them. */
   part?: P;
-  /** Returns whether options change pictures between those of the source, so that long ones are repeated; absent for never. */
+  /**
+   * Returns whether options change the output while a picture of the source lasts, as a fade does, so that long pictures are repeated;
+   * absent for never.
+   */
   moves?(options: OptionValues<O>): boolean;
   /** Returns options that suit the source, before anything is planned; absent where options stay as they are. */
   adjust?<V extends object>(options: V, source: SourceFacts): V;

@@ -139,7 +139,7 @@ export const VIDEO_FIELDS = { ...PICTURE_FIELDS, ...fieldsOf("video") };
 /** The fields of a plan itself that features plan. */
 export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
 
-/** Returns whether options change pictures between those of the source, such as a fade. */
+/** Returns whether options change the output while a picture of the source lasts, as a fade does. */
 export function movesPictures(options: object): boolean {
   return ALL.some(([, each]) => each.moves?.({ ...options }));
 }

@@ -115,7 +115,7 @@ export const Rendition = z.strictObject({
   geometry: Geometry,
   rate: Rate,
   fps,
-  /** Its codec, where that is not the plan's. */
+  /** Its codec; absent if it is the codec of the plan. */
   codec: z.enum(VIDEO_CODECS).exactOptional(),
 });
 

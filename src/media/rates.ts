@@ -353,7 +353,7 @@ export const RUNGS = [
 
 const RULES = { even: true, alpha: false } as const;
 
-/** What a ladder depends on besides its source. */
+/** The options that determine the renditions of a ladder. */
 export interface LadderOptions extends GeometryOptions {
   quality?: Quality | undefined;
   codecs?: readonly CodecName[] | undefined;
@@ -377,7 +377,7 @@ export function createLadder(stored: StoredPicture, options: LadderOptions): Ren
   return [...rungs.map(({ side: _, ...rung }) => rung), ...others];
 }
 
-// Shares of the highest bitrate of H.264 that give at least its SSIM.
+// At these shares of H.264's highest bitrate, the SSIM is at least as high.
 const MAXRATE_SHARE = { h265: 0.75, av1: 0.75 } as const;
 
 function createRungs(stored: StoredPicture, options: LadderOptions) {

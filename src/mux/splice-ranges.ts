@@ -24,6 +24,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
 import { type AvcSets, isSameSets, planSets, readAvcSets, readInBandSets } from "./avc-sets.ts";
 
+/** Options to read the times and sizes of packets without their bytes. */
 export const FACTS_ONLY = { metadataOnly: true } as const;
 
 /** Finds the packets that a request copies. Rejects when aborted, and as the reader does. */
@@ -104,6 +105,7 @@ export interface SourceTrack {
   changesSets(): boolean;
 }
 
+/** Opens the pictures of a source; null if it has none, or mediabunny cannot describe their codec. Rejects as the reader does. */
 export async function openTrack(input: Input, source: Source): Promise<SourceTrack | null> {
   const track = await pictureTrack(input, source);
   const codec = await track?.getCodec();
@@ -134,7 +136,7 @@ export async function openTrack(input: Input, source: Source): Promise<SourceTra
 // A source with open groups of pictures can be entered only at its start, so each part would repeat most of it.
 const MAX_TRIES = 2;
 
-/** Returns the last packet at or before a time that resets the decoder; null when it is far, or there is none. */
+/** Returns the last packet at or before a time that resets the decoder; null if none of the last keyframes before that time does. */
 async function lastReset(
   { sink, origin, isReset }: SourceTrack,
   time: number,
@@ -147,6 +149,7 @@ async function lastReset(
   return null;
 }
 
+/** Returns the first packet that is marked as a keyframe; null for none. */
 export async function firstKey(sink: EncodedPacketSink, options: PacketRetrievalOptions = {}) {
   const first = await sink.getFirstPacket(options);
   return first && first.type !== "key" ? sink.getNextKeyPacket(first, options) : first;

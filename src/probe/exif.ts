@@ -43,8 +43,8 @@ export function findOrientation(exif: DataView): Orientation | null {
 const LITTLE = 0x4949;
 
 /**
- * Returns whether the EXIF data of a JPEG, a PNG, a WebP or a TIFF tell of more than the layout of the picture, such as its camera, place
- * or date. Rejects as the reader does.
+ * Returns whether the EXIF data of a JPEG, a PNG, a WebP or a TIFF hold more than the layout of the picture, such as its camera, place or
+ * date. Rejects as the reader does.
  */
 export async function hasPhotoFacts(reader: ByteReader, signal: AbortSignal): Promise<boolean> {
   const head = await reader.read({ start: 0, end: REACH }, signal);
@@ -135,7 +135,7 @@ function findChunk(bytes: Uint8Array, start: number, name: keyof typeof NAMES): 
   return null;
 }
 
-/** Returns the offsets of EXIF data. */
+/** Returns the offset of each block of EXIF data in a file of the named format. */
 function exifIn(bytes: Uint8Array, name: keyof typeof NAMES): number[] {
   const places = [];
   for (let at = 0; at + 4 <= bytes.length; at++) {

@@ -227,7 +227,7 @@ function readBitrates(bytes: Uint8Array): Map<string, number> {
   return new Map(tracks);
 }
 
-// Muxers measure these of each track.
+// Muxers write these measurements as tags of each track.
 const MEASURED = /^(BPS|DURATION|NUMBER_OF_(FRAMES|BYTES)|_STATISTICS_.*|SOURCE_ID|ENCODER)(-\w+)?$/;
 
 /** Reads the tags of the file, then those of its only track, which describe the same work; `only` is that track's UID in hexadecimal. */

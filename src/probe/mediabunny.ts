@@ -20,7 +20,8 @@ const MAX_READS = 2_000_000;
 
 /**
  * Prepares an untrusted source for mediabunny, which can loop forever over a damaged one: bounds its reads, and returns null for
- * an MP4 or MOV with an inconsistent index, or with fragments unless `fragments` is true. Disable mediabunny's cache, so that every read counts.
+ * an MP4 or MOV with an inconsistent index, or with fragments unless `fragments` is true. Disable mediabunny's cache, so that every read
+ * counts.
  */
 export async function openSource(
   reader: ByteReader,
@@ -54,7 +55,8 @@ export function openUncached(reader: ByteReader, formats: InputFormat[] = ALL_FO
 
 /**
  * Returns the time of the start of a file on its clock, in seconds: that of its first packet. In all containers but a transport stream,
- * packets before 0 are inaudible or hidden. A transport stream whose clock soon wraps counts up to the wrap from a negative time.
+ * packets before 0 are inaudible or hidden. If the clock of a transport stream is about to wrap, its times start below 0 and pass 0 at
+ * the wrap.
  */
 export async function startTime(input: Input): Promise<number> {
   const first = await input.getFirstTimestamp();

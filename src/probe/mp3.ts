@@ -11,7 +11,7 @@ export interface Id3 {
 }
 
 interface OpenId3 extends Id3 {
-  /** Frames that may still be read, of all tags. */
+  /** The number of frames that may still be read in all tags together. */
   remainingFrames: number;
 }
 

@@ -129,7 +129,7 @@ export interface TrackIndex {
   visibleSeconds: number;
   /** Seconds from the first picture or sound of the file to the end of this track; null when edits leave that open. */
   end: number | null;
-  /** Whether all its pictures have the same time, so that they count as {@link FFMPEG_FPS} a second; null for another track. */
+  /** Whether all its pictures have the same time, so that they count as {@link FFMPEG_FPS} a second; null for a track without pictures. */
   untimed: boolean | null;
   /** Whether its packets are evenly spaced, up to the rounding of a tick; the last one may have any duration. */
   even: boolean;

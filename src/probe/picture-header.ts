@@ -84,8 +84,8 @@ const PNG_SAMPLES: Readonly<Record<number, number>> = { 2: 3, 4: 2, 6: 4 };
 const PNG_SLACK = 4096;
 
 /**
- * Returns the most bytes of compressed data that a PNG of this header, or one frame of it, can need; null for other files. Deflate's
- * fixed codes take 9 bits for a byte, and an encoder may end a block at each line. More data expand for minutes without showing a pixel.
+ * Returns the maximum bytes of compressed data that a PNG with this header, or one frame of it, can need; null for other files. Deflate's
+ * fixed codes take 9 bits for a byte, and an encoder may end a block at each line. More data would expand for minutes without a pixel.
  */
 export function maxPngData(view: DataView): number | null {
   if (view.byteLength < 26 || view.getUint32(0) !== 0x89504e47) return null;
@@ -99,7 +99,7 @@ export function maxPngData(view: DataView): number | null {
   return height * (line * (9 / 8) + 32) + PNG_SLACK;
 }
 
-// A PNG that needs several chunks for its data is repaired instead.
+// Excess data in several chunks are hidden by the repair of the file instead.
 function checkPngData(view: DataView): void {
   const max = maxPngData(view);
   if (max === null) return;
@@ -170,8 +170,8 @@ const MARKERS = { soi: 0xffd8, eoi: 0xffd9, sos: 0xffda } as const;
 const PHOTO_MARKERS: ReadonlySet<number> = new Set([0xffe1, 0xffe2]);
 
 /**
- * Returns whether a JPEG is followed by another of the same size, as in raw Motion JPEG, whose pictures have neither EXIF data nor the
- * list of pictures (CIPA DC-007) or the gain map of a photo. Throws a RangeError when `view` ends within the first.
+ * Returns whether a JPEG is followed by another of the same size, as in raw Motion JPEG. Photos are told apart by their EXIF data, list of
+ * pictures (CIPA DC-007) or gain map. Throws a RangeError when `view` ends within the first.
  */
 function isMotionJpeg(view: DataView): boolean {
   let at = 2;

@@ -11,7 +11,7 @@ export interface ProbeBounds {
   jumps: number;
 }
 
-/** A reader that remembers the failure of the reader below it, which does not mean that the file is damaged. */
+/** A reader that remembers a failed read, so that it can be told from a damaged file. */
 export interface WatchedReader extends ByteReader {
   /** Returns the error of a failed read of the file, if any. */
   failure(): unknown;
@@ -19,7 +19,7 @@ export interface WatchedReader extends ByteReader {
   throwFailure(): void;
 }
 
-/** Remembers whether a read of a file failed; every later read fails alike. */
+/** Wraps a reader to remember its first failed read; every later read rejects with the same error. */
 export function watchReader(reader: ByteReader, signal?: AbortSignal): WatchedReader {
   let failed = false;
   let failure: unknown;

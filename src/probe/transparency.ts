@@ -71,8 +71,8 @@ const MAX_WALKED = 16 * MIB;
 const ANIMATION = { header: 24, frame: 53, blends: 2, clears: 1, sides: 6 } as const;
 
 /**
- * Returns whether an animated WebP is opaque as shown, by the headers of its frames: an encoder sets the flag for frames whose
- * transparent parts show earlier frames, and not for opaque frames that leave a part of the canvas clear.
+ * Returns whether an animated WebP is opaque as shown, by the headers of its frames. The flag of the file does not tell: encoders set it
+ * for frames whose transparent parts show earlier frames, but not for opaque frames that leave a part of the canvas clear.
  */
 async function isOpaqueAnimation(
   reader: ByteReader,

@@ -60,7 +60,7 @@ const PALETTES: Readonly<Record<Quality, Palette>> = {
   very_high: { colors: 256, dither: "sierra2_4a" },
 };
 
-/** Plans the timing and the palette of an animation; `moves` says whether options change pictures between those of the source. */
+/** Plans the timing and the palette of an animation; `moves` is the answer of `movesPictures`. */
 export function planMotion(
   source: SourceFacts,
   format: AnimationFormat,

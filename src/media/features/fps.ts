@@ -57,8 +57,8 @@ export function isEven(average: number): boolean {
 }
 
 /**
- * Returns the constant frames per second at which changes between the pictures of a source are smooth, such as fades; null for a source
- * that has enough pictures.
+ * Returns the constant frame rate, in pictures a second, at which a fade over the pictures of a source is smooth; null if the source has
+ * enough evenly spaced pictures.
  */
 export function smoothFps({
   fps,

@@ -160,7 +160,7 @@ function videoCodec(
   });
 }
 
-// Changes pairs of an option and its value, such as `-tag:v hvc1`, to apply to one video stream.
+// Restricts options, which alternate with their values as in `-tag:v hvc1`, to one video stream.
 function forStream(args: readonly string[], index: number): string[] {
   return args.map((arg, at) => (at % 2 === 0 ? `${arg.replace(/:v$/, "")}:v:${index}` : arg));
 }
@@ -201,7 +201,7 @@ function encoderArgs({ plan, chunk, source, video, tool, rates }: EncoderFacts):
 }
 
 const MAX_GROUP = 600;
-// The options `-b-pyramid` and `-sc_threshold` of ffmpeg do this for x264 only.
+// ffmpeg passes `-b-pyramid` and `-sc_threshold` only to x264.
 const SEGMENTED = "b-pyramid=0:scenecut=0";
 
 // Counts from the first frame, as the muxer does; half a tick of the time base absorbs rounding.
@@ -274,7 +274,7 @@ function hlsGraph(
     : scaleInTurn(source, [...cleanup, ...scaling((sizes[0] as Scaled).geometry)], sizes, toolset.scaler);
 }
 
-/** A size, and the labels of the outputs that have it. */
+/** A size of the ladder, and the labels of the graph's outputs in it. */
 interface Scaled {
   geometry: Geometry;
   outputs: string[];

@@ -396,7 +396,7 @@ interface Packet {
   pts: number | null;
   duration: number;
   size: number;
-  /** Seconds between two times of the clock. */
+  /** The resolution of the clock, in seconds. */
   tick: number;
 }
 

@@ -49,7 +49,7 @@ export interface InputEncode {
   out: string;
   /** Name of the output, without an extension. */
   name: string;
-  /** Key prefix of the files that are drawn with, ending in a slash; default is the run's folder of work. */
+  /** Key prefix of the files of drawn subtitles and texts, ending in a slash; by default the run's work folder. */
   work?: string;
   /** The measured rate of an encode whose quality is `auto`, if it is already known. */
   measured?: ChosenRate;

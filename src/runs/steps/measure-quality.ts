@@ -91,7 +91,7 @@ export function createTrials(
   async function encodeTrial(trial: Trial): Promise<string> {
     const number = `${++count}`;
     const again = { ...encode, ...trial, id: `${encode.id}-${name}-${number}` };
-    // Trials run side by side, so each one has its own files to draw with.
+    // Trials run side by side, so each needs its own files of subtitles and texts.
     const out = `${folder}${number}/`;
     const { encoded } = await encodeInput(own, { ...again, out, work: out, name: number }, context);
     return encoded.key;

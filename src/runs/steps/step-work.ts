@@ -148,7 +148,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   };
 }
 
-/** The input of a run's steps: opened, copied into storage, and probed. */
+/** Creates the functions that open, store and probe the input of a run's steps. */
 function createInputFiles(tools: StepTools, standalone: boolean) {
   const { storage, inputs } = tools;
   const inputKey = (run_id: string) => sourceKey(tools.shared?.id ?? run_id);
@@ -258,7 +258,7 @@ async function makePlaceholder(
   });
 }
 
-/** Adds the facts of a probe's options, for which the media are read. */
+/** Adds the facts that the options of a probe ask for, which need the media themselves. */
 async function addFacts(
   source: Source,
   options: ProbeOptions,
@@ -281,7 +281,7 @@ async function addFacts(
   };
 }
 
-/** Describes an encoded output: its facts, how it was encoded, and what it lacks of its source. */
+/** Returns the Source of an encoded output, with how it was encoded and what it lacks of its input. */
 async function describeOutput(
   tools: StepTools,
   {
