@@ -7,7 +7,8 @@ const HEAD = 4096;
 
 /**
  * Returns a report like ffprobe's from the header of a still that is too large to decode, in a format that ffprobe describes only by
- * decoding: JPEG 2000, TIFF, DPX, PCX, PNM, QOI, SGI and Sun raster. Null for other files, and for headers that it cannot read. Rejects as the reader does.
+ * decoding: JPEG 2000, TIFF, DPX, PCX, PNM, QOI, SGI and Sun raster. Null for other files, and for headers that it cannot read. Rejects as
+ * the reader does.
  */
 export async function readLargeStill(reader: ByteReader, signal: AbortSignal): Promise<StillReport | null> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
