@@ -13,22 +13,22 @@ export type Choice =
       readonly seconds?: number;
     });
 
-/** Fields of the options that stand first for a job. */
+/** The fields that come first among the options of a job. */
 export type Part = "times" | "size" | "subtitles" | "concat";
 
-/** A thing that visitors come to do, with an address of its own. */
+/** A task that visitors come for, with an address of its own. */
 interface JobRow {
   readonly path: `/${string}`;
-  /** The words of its link, and a second line. */
+  /** The words of its link, in two lines. */
   readonly name: string;
   readonly note: string;
-  /** The title of its document, and the heading of its page. */
+  /** The title of its document, and the heading of its page, which its card shows too. */
   readonly title: string;
   readonly heading: string;
   /** The line under the heading, which search engines and shared links show too. */
   readonly description: string;
   readonly icon: IconName;
-  /** What it chooses for a source of a kind; `animated` for an animated picture. Other files keep the usual options. */
+  /** The choice for each kind of source; `animated` for an animated picture. Other files keep the default options. */
   readonly sets: Readonly<Partial<Record<Source["kind"] | "animated", Choice>>>;
   readonly part?: Part;
 }
@@ -71,7 +71,8 @@ export const JOBS = [
     note: "10 MB",
     title: "Make a video fit Discord's 10 MB",
     heading: "Make a video fit Discord's 10 MB.",
-    description: "Drop a video of any size and get an MP4 below 10 MB, as good as fits. Nothing is uploaded.",
+    description:
+      "Drop a video of any size and get an MP4 below 10 MB, as good as that allows. Nothing is uploaded.",
     icon: "limit",
     sets: within(10_000_000),
   },
@@ -100,10 +101,10 @@ export const JOBS = [
     path: "/trim",
     name: "Trim",
     note: "Keep only the good parts",
-    title: "Trim video and sound without losing quality",
+    title: "Trim video and sound on your own device",
     heading: "Trim video and sound.",
     description:
-      "Set start and end on the pictures or the waveform, and keep the good part. Nothing is uploaded.",
+      "Set the start and the end on the picture or the waveform, and keep the good part. Nothing is uploaded.",
     icon: "cut",
     sets: {},
     part: "times",
@@ -114,7 +115,7 @@ export const JOBS = [
     note: "Several clips, one video",
     title: "Join several clips into one video",
     heading: "Join several clips into one video.",
-    description: "Add the first clip, then the addresses of those that follow. Nothing is uploaded.",
+    description: "Add the first clip, then the web addresses of the others. Nothing is uploaded.",
     icon: "join",
     sets: {},
     part: "concat",
@@ -125,8 +126,7 @@ export const JOBS = [
     note: "A short loop, small",
     title: "Make a GIF from a video",
     heading: "Make a GIF from a video.",
-    description:
-      "Drop a video to loop its first 3 seconds, or another part that you choose. Nothing is uploaded.",
+    description: "Drop a video to loop its first 3 seconds, or any other part. Nothing is uploaded.",
     icon: "loop",
     sets: {
       video: {
@@ -142,7 +142,7 @@ export const JOBS = [
   {
     path: "/sound",
     name: "Get the sound",
-    note: "MP3 out of any video",
+    note: "MP3 from any video",
     title: "Get the sound of a video as MP3",
     heading: "Get the sound of a video as MP3.",
     description: "Drop a video and save its sound as an MP3 that plays everywhere. Nothing is uploaded.",
@@ -155,7 +155,8 @@ export const JOBS = [
     note: "HEIC, PNG → JPEG, WebP",
     title: "Convert photos: HEIC to JPEG, PNG to WebP",
     heading: "Convert photos, one or hundreds.",
-    description: "HEIC becomes JPEG, PNG and JPEG become WebP, or choose AVIF. Nothing is uploaded.",
+    description:
+      "HEIC becomes JPEG. PNG and JPEG become WebP. You can also choose AVIF. Nothing is uploaded.",
     icon: "image",
     sets: {
       image: {
@@ -177,7 +178,7 @@ export const JOBS = [
     note: "9:16, square, any size",
     title: "Resize or crop videos and photos",
     heading: "Resize or crop videos and photos.",
-    description: "Cut a video or photo to 9:16, a square or any shape and size. Nothing is uploaded.",
+    description: "Crop a video or photo to 9:16, a square or any shape, in any size. Nothing is uploaded.",
     icon: "crop",
     sets: {},
     part: "size",
@@ -185,10 +186,11 @@ export const JOBS = [
   {
     path: "/subtitles",
     name: "Subtitles",
-    note: "In the picture or to turn on",
+    note: "Drawn in, or as a track",
     title: "Add subtitles to a video",
     heading: "Add subtitles to a video.",
-    description: "Draw subtitles into the picture, or add them as a track to turn on. Nothing is uploaded.",
+    description:
+      "Draw subtitles into the picture, or add a track that viewers can turn on. Nothing is uploaded.",
     icon: "text",
     sets: {},
     part: "subtitles",
@@ -196,11 +198,11 @@ export const JOBS = [
   {
     path: "/stream",
     name: "Stream for a website",
-    note: "HLS and the code",
+    note: "HLS, with the code",
     title: "Make an HLS stream for your website",
     heading: "Make an HLS stream for your website.",
     description:
-      "Drop a video and get a folder that starts at once and adapts to each connection. Nothing is uploaded.",
+      "Drop a video and get a stream that starts at once and adapts to each connection. Nothing is uploaded.",
     icon: "stream",
     sets: { video: "hls", audio: "hls" },
   },
@@ -216,10 +218,12 @@ export const JOBS = [
   },
 ] as const satisfies readonly JobRow[];
 
+/** The path of a job's address, such as `/gif`. */
 export type JobPath = (typeof JOBS)[number]["path"];
+/** A row of {@link JOBS}. */
 export type Job = JobRow & { readonly path: JobPath };
 
-/** The jobs that share a card, as they differ only in their limit. */
+/** The jobs that share a card, because they differ only in their limit. */
 export const LIMITS: ReadonlySet<string> = new Set(["/discord", "/whatsapp", "/mail"] satisfies JobPath[]);
 
 /** Returns the job of an address, with or without a slash at its end; null for others. */
