@@ -1,14 +1,14 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Job, jobAt } from "./home/jobs.ts";
 
-/** What the address of the page shows. */
+/** The part of the page that its address selects. */
 export interface Address {
   readonly view: "workbench" | "edge";
-  /** The job whose page it is; null on the start page. */
+  /** The job of this address; null on the start page. */
   readonly job: Job | null;
 }
 
-/** Returns what an address shows. */
+/** Returns the part of the page that an address selects. */
 export function addressOf({ pathname, hash }: { pathname: string; hash: string }): Address {
   return { view: hash.startsWith("#/edge") ? "edge" : "workbench", job: jobAt(pathname) };
 }

@@ -21,7 +21,7 @@ const VIEWS = {
   edge: { href: "#/edge", title: strings.edge },
 } as const;
 
-/** The whole page, as it stands at an address; `prerender.tsx` writes its first state for every address. */
+/** The whole page at its address; `prerender.tsx` writes its first state for every address. */
 export function App() {
   const { queue, address } = useWorkbench();
   const { view } = address.value;
@@ -76,7 +76,7 @@ export function App() {
   );
 }
 
-/** Returns the title of an address. */
+/** Returns the title of the document at an address; `isEmpty` says whether the list has no files. */
 export function titleOf({ view, job }: Address, isEmpty: boolean): string {
   if (view === "workbench" && !job && isEmpty) return home.title;
   return `${view === "workbench" && job ? job.title : VIEWS[view].title} · Framewright`;

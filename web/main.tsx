@@ -96,7 +96,7 @@ if (root) {
       <App />
     </WorkbenchContext.Provider>
   );
-  // The built page has the first state of the start page or a job already.
+  // The build has already written the first state of the start page or the job.
   if (root.firstChild && address.value.view === "workbench") hydrate(page, root);
   else {
     root.replaceChildren();

@@ -7,8 +7,8 @@ import * as home from "./home/strings.ts";
 import { type Workbench, WorkbenchContext } from "./workbench.ts";
 
 /**
- * Renders the start page and the page of each job, in the state of a first visit: the address, what the document says about itself, the
- * picture of shared links, and the content before any script runs.
+ * Renders the start page and the page of each job in the state of a first visit. Returns the path of each, its title and description, the
+ * words and the path of its card, and its content before any script runs.
  */
 export function prerender() {
   return ["/", ...JOBS.map(({ path }) => path)].map((path) => {

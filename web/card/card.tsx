@@ -286,10 +286,10 @@ export const Card = memo(function Card({
   item: Item;
   /** Shows a result only when asked for. */
   brief: boolean;
-  /** Whether it is the only one, so that its start is the main action of the page. */
+  /** Whether it is the only card, so that its start is the main action of the page. */
   alone: boolean;
 }) {
-  // A job begins with the options of its file; several files begin with the list.
+  // The options of a job's only file are its next step; several files would push each other out of sight.
   const open = useSignal(alone && Boolean(item.job));
   const result = useSignal<boolean | null>(null);
   const id = useId();

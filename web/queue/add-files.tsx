@@ -7,7 +7,7 @@ import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./add-inputs.tsx";
 import * as strings from "./strings.ts";
 
-/** The ways to add files: by choosing them or a folder, or by an address. Large on the empty page, a line above the list. */
+/** Lets a visitor choose files or enter an address: `large` on the page without files, otherwise a line above the list. */
 export function AddFiles({ large }: { large: boolean }) {
   const { queue, address } = useWorkbench();
   const input = useRef<HTMLInputElement>(null);
@@ -26,7 +26,7 @@ export function AddFiles({ large }: { large: boolean }) {
         </button>
         <AddUrl />
       </div>
-      {/* For browsers without handles, and for scripts that set files. */}
+      {/* Browsers without file handles need this input, and so do scripts that set files. */}
       <input
         ref={input}
         type="file"

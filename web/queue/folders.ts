@@ -1,29 +1,29 @@
 import type { MediaInput } from "../../src/index.ts";
 
-/** Returns a handle, or the handles of all files in its folder, until there are `most`. */
-export async function filesOfHandle(handle: FileSystemHandle, most: number): Promise<MediaInput[]> {
+/** Returns the handle of a file, or those of the files in a folder and its subfolders; stops once it has at least `max`. */
+export async function filesOfHandle(handle: FileSystemHandle, max: number): Promise<MediaInput[]> {
   if (handle.kind === "file") return [handle as FileSystemFileHandle];
   const files: MediaInput[] = [];
   for await (const child of (handle as FileSystemDirectoryHandle).values()) {
     if (isHidden(child.name)) continue;
-    files.push(...(await filesOfHandle(child, most)));
-    if (files.length >= most) break;
+    files.push(...(await filesOfHandle(child, max)));
+    if (files.length >= max) break;
   }
   return files;
 }
 
-/** Returns all files of a folder, in a browser without handles, until there are `most`. */
-export async function filesOfFolder(folder: FileSystemDirectoryEntry, most: number): Promise<MediaInput[]> {
+/** Returns the files of a folder and its subfolders, in a browser without handles; stops once it has at least `max`. */
+export async function filesOfFolder(folder: FileSystemDirectoryEntry, max: number): Promise<MediaInput[]> {
   const reader = folder.createReader();
   const files: MediaInput[] = [];
   // Chromium returns at most 100 entries a call.
   for (let more = await read(reader); more.length > 0; more = await read(reader)) {
     for (const child of more) {
       if (isHidden(child.name)) continue;
-      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry, most)));
+      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry, max)));
       else files.push(await fileOf(child as FileSystemFileEntry));
     }
-    if (files.length >= most) break;
+    if (files.length >= max) break;
   }
   return files;
 }

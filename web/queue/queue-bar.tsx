@@ -8,7 +8,7 @@ import { isOver, stateOf, totalsOf } from "./queue.ts";
 
 const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 
-/** Says above the list what the files that are added next are prepared for. */
+/** Says above the list which job new files are set up for. */
 function JobLine({ job }: { job: Job }) {
   return (
     <div class="job-line">
@@ -24,7 +24,7 @@ function JobLine({ job }: { job: Job }) {
   );
 }
 
-/** The state of the whole list, and what can be done with all of it. */
+/** Shows the state of the whole list, and the actions on all of its files. */
 export function QueueBar({ job }: { job: Job | null }) {
   const { queue } = useWorkbench();
   const items = queue.items.value;

@@ -10,7 +10,7 @@ export interface Queue {
   readonly items: ReadonlySignal<readonly Item[]>;
   /** False until the items of an earlier visit are known. */
   readonly loaded: ReadonlySignal<boolean>;
-  /** Adds files and URLs, probes each, and gives each the options of a job, or the default ones for it. */
+  /** Adds files and URLs, probes each, and gives each the options of a job, or the default options of its kind. */
   add(inputs: readonly MediaInput[], job?: Job | null): void;
   /** Changes the options of an unstarted item. */
   configure(id: string, settings: Settings): void;

@@ -1,4 +1,4 @@
-/** The paths of the icons, in a square of 20, drawn with strokes. */
+/** The SVG paths of the icons, in a square of 20 units, drawn as strokes. */
 export const SIGNS = {
   add: "M10 4v12M4 10h12",
   audio:
@@ -44,4 +44,5 @@ export const SIGNS = {
     "M4.5 4h11a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2h-11a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2zM6 4v12M14 4v12M2.5 10H6m8 0h3.5",
 } as const;
 
+/** The name of an icon. */
 export type IconName = keyof typeof SIGNS;

@@ -1,4 +1,4 @@
-// A difference in the header alone says nothing.
+// A smaller difference may come from the headers alone.
 const NOTHING = 0.01;
 
 /** Shows the size after as a share of the size before; amber when it is larger. The words beside it say the same. */

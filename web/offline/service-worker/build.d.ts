@@ -2,7 +2,7 @@
 interface Build {
   /** A hash of all its files. */
   version: string;
-  /** The addresses of the page: the start page and the jobs. They are among its files. */
+  /** The paths of the start page and of each job, which are among the files. */
   pages: readonly string[];
   /** The files of the page: kept at once, all or none. */
   files: readonly string[];
