@@ -122,7 +122,7 @@ export interface Jobs {
   create(job: NewJob): Promise<Job>;
   get(project: string, id: string): Promise<Job | null>;
   list(project: string, query: ListQuery): Promise<ListPage<Job>>;
-  /** Streams a job and its changes as server-sent events; `over` once it is finished and `lastVersion` is not 0, null for an unknown one. */
+  /** Streams a job and its changes as server-sent events; `over` if it is finished and `lastVersion` is not 0, null for an unknown job. */
   follow(
     project: string,
     id: string,

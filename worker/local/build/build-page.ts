@@ -8,7 +8,7 @@ import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { COPYING, LICENSES, pageLicenses } from "./licenses.ts";
 
 const SOURCES = ["web", "src", "worker/local", "package-lock.json"];
-// Apart from `dist/page/`, the clients of the npm package.
+// The clients of the npm package are in `dist/page/`.
 const BUILT = join(ROOT, "dist", "page-builds");
 const CONFIG = join(ROOT, "web", "vite.config.ts");
 const MAX_BUILDS = 3;
@@ -51,7 +51,7 @@ async function buildInto(page: string): Promise<void> {
   }
 }
 
-/** Where the page will be served, such as `https://media.example.com`: links for other sites then name it. */
+/** The origin of the built page, such as `https://media.example.com`, for links that other sites follow; empty for relative links. */
 const ORIGIN = process.env.PAGE_ORIGIN?.replace(/\/$/, "") ?? "";
 
 /** Writes the start page and the page of each job with its content, from the built `index.html`, and lists their headers. */
@@ -73,7 +73,7 @@ interface PageDocument {
   readonly path: string;
   readonly title: string;
   readonly heading: string;
-  /** The line that all pages share. */
+  /** The line that the cards of all pages share. */
   readonly lead: string;
   readonly description: string;
   /** The path of the picture that shared links show. */

@@ -7,7 +7,7 @@ import { renderPages } from "./build-page.ts";
 
 const PUBLIC = join(ROOT, "web", "public");
 
-/** Writes the pictures of the page: the icons of an installed page, from its sign, and the card that a shared link shows, from the words of each job. */
+/** Draws the icons of the installed page from its sign, and from the words of each job the card that a shared link shows. */
 runMain(async () => {
   const icon = await readFile(join(PUBLIC, "icon.svg"), "utf8");
   await mkdir(join(PUBLIC, "icons"), { recursive: true });
@@ -26,7 +26,7 @@ async function write(svg: string, size: number, path: string): Promise<void> {
   await picture.resize(size, size).png({ palette: true, compressionLevel: 9 }).toFile(path);
 }
 
-/** Returns the icon without round corners and with its sign in the middle 80 %, as the system cuts off the rest. */
+/** Returns the icon without round corners and with its sign in the middle 80 %, because the system may cut off the rest. */
 function maskable(icon: string): string {
   return icon
     .replace('viewBox="0 0 32 32"', 'viewBox="-4 -4 40 40"')
