@@ -23,10 +23,16 @@ interface IsolatedWorker {
   onShare(share: number): void;
 }
 
+/** How the caller follows one job. */
+interface Watch {
+  signal: AbortSignal;
+  onProgress(share: number): void;
+}
+
 /**
  * Creates a runner of encoders in dedicated workers, which an abort terminates, because an encode cannot be interrupted and a damaged
- * source may keep it busy forever. A job that is silent for `silenceSeconds` fails as `stalled`. Up to `workers` idle workers stay
- * ready for the next job.
+ * source may keep it busy forever. A job fails as `stalled` if it reports no progress, result or bytes for `silenceSeconds`. Up to `workers`
+ * idle workers stay ready for the next job.
  */
 export function runIsolated(
   start: (lease: string) => Worker,
@@ -49,23 +55,27 @@ export function runIsolated(
     return worker;
   }
 
-  /** Terminates the worker when the job aborts, fails or stalls. */
-  function guard<T>(worker: IsolatedWorker, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  /** Terminates the worker when the job aborts, fails or stalls; each share of the progress shows that it works. */
+  function guard<T>(worker: IsolatedWorker, { signal, onProgress }: Watch, work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const end = (reason: unknown) => {
       worker.end();
       reject(reason);
     };
     const aborted = () => end(signal.reason);
-    const timer = setTimeout(
-      () => end(errors.encoderSilent({ encoder: worker.name, seconds: silenceSeconds })),
-      silenceSeconds * 1000,
-    );
+    const silent = () => end(errors.encoderSilent({ encoder: worker.name, seconds: silenceSeconds }));
+    let timer = setTimeout(silent, silenceSeconds * 1000);
+    worker.onShare = (share) => {
+      clearTimeout(timer);
+      timer = setTimeout(silent, silenceSeconds * 1000);
+      onProgress(share);
+    };
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });
     work.then(resolve, end);
     return promise.finally(() => {
       clearTimeout(timer);
+      worker.onShare = onProgress;
       signal.removeEventListener("abort", aborted);
     });
   }
@@ -78,9 +88,9 @@ export function runIsolated(
       signal.throwIfAborted();
       const worker = idle.pop() ?? open();
       worker.name = encoder.name;
-      worker.onShare = onProgress;
       const { api } = worker.caller;
-      const files = await guard(worker, signal, api.encode({ plan, chunk, source }, file));
+      const watch = { signal, onProgress };
+      const files = await guard(worker, watch, api.encode({ plan, chunk, source }, file));
       if (files) {
         if (idle.length < workers) idle.push(worker);
         else worker.end();
@@ -89,7 +99,7 @@ export function runIsolated(
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            const bytes = await guard(worker, signal, api.next());
+            const bytes = await guard(worker, watch, api.next());
             if (bytes) return controller.enqueue(bytes);
             worker.end();
             controller.close();
