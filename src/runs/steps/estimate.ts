@@ -149,8 +149,8 @@ function pictureBits(plan: Plan, source: Source): number {
   }
   if (plan.video?.mode !== "encode") return 0;
   const outputs = plan.renditions.length > 0 ? plan.renditions : [plan.video];
-  const { codec: usual } = plan.video;
-  return outputs.reduce((sum, { geometry: { width, height }, rate, codec = usual }) => {
+  const { codec: planCodec } = plan.video;
+  return outputs.reduce((sum, { geometry: { width, height }, rate, codec = planCodec }) => {
     if ("bitrate" in rate) return sum + rate.bitrate;
     const size = { width, height, fps };
     return sum + bitsFor(codec, rate.crf, { ...size, source_bits: sourceBits(source, size) });
