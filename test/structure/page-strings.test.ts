@@ -4,7 +4,7 @@ import { findUnusedRows } from "./sentences.ts";
 import { readSources } from "./source-files.ts";
 
 const files = readSources("web").filter(({ path }) => !/\.test\.|\.d\.ts$/.test(path));
-const catalogues = files.filter(({ path }) => path.endsWith("/strings.ts"));
+const catalogues = files.filter(({ path }) => path.endsWith("strings.ts"));
 test("the words of the page stand in its catalogues", () => {
   expect(files.filter(({ path }) => path.endsWith(".tsx")).flatMap(findPageTexts)).toEqual([]);
 });

@@ -6,7 +6,7 @@ export async function filesOfHandle(handle: FileSystemHandle, max: number): Prom
   const files: MediaInput[] = [];
   for await (const child of (handle as FileSystemDirectoryHandle).values()) {
     if (isHidden(child.name)) continue;
-    files.push(...(await filesOfHandle(child, max)));
+    files.push(...(await filesOfHandle(child, max - files.length)));
     if (files.length >= max) break;
   }
   return files;
@@ -19,8 +19,8 @@ export async function filesOfFolder(folder: FileSystemDirectoryEntry, max: numbe
   // Chromium returns at most 100 entries a call.
   for (let more = await read(reader); more.length > 0; more = await read(reader)) {
     for (const child of more) {
-      if (isHidden(child.name)) continue;
-      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry, max)));
+      if (isHidden(child.name) || files.length >= max) continue;
+      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry, max - files.length)));
       else files.push(await fileOf(child as FileSystemFileEntry));
     }
     if (files.length >= max) break;
