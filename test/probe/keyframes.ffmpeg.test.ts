@@ -85,9 +85,10 @@ test.for([
   }
 });
 
-test("returns none when the reader fails, and rejects when aborted", async () => {
-  const failing = { size: 1000, read: () => Promise.reject(new Error("gone")) };
-  expect(await readKeyframes(failing, sourceOf("mp4"), signal)).toEqual([]);
+test("rejects as the reader does, and when aborted", async () => {
+  const gone = new Error("gone");
+  const failing = { size: 1000, read: () => Promise.reject(gone) };
+  await expect(readKeyframes(failing, sourceOf("mp4"), signal)).rejects.toBe(gone);
   const reason = new Error("stopped");
   await expect(readKeyframes(failing, sourceOf("webm"), AbortSignal.abort(reason))).rejects.toBe(reason);
 });

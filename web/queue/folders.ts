@@ -20,8 +20,11 @@ export async function filesOfFolder(folder: FileSystemDirectoryEntry, max: numbe
   for (let more = await read(reader); more.length > 0; more = await read(reader)) {
     for (const child of more) {
       if (isHidden(child.name) || files.length >= max) continue;
-      if (child.isDirectory) files.push(...(await filesOfFolder(child as FileSystemDirectoryEntry, max - files.length)));
-      else files.push(await fileOf(child as FileSystemFileEntry));
+      files.push(
+        ...(child.isDirectory
+          ? await filesOfFolder(child as FileSystemDirectoryEntry, max - files.length)
+          : [await fileOf(child as FileSystemFileEntry)]),
+      );
     }
     if (files.length >= max) break;
   }
