@@ -37,7 +37,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 
 async function judgeUntimed(encode: Encode) {
   const input = await untimedClip();
-  const numbers = async (kind: "video" | "image", options: object) =>
+  const numbers = async (kind: "video" | "image" | "animation", options: object) =>
     (await readFrames((await encode(kind, input, options)).path)).map(({ number }) => number);
   const whole = await readFrames((await encode("video", input, { format: "mp4" })).path);
   expect(whole.map(({ number }) => number)).toEqual(range(0, PICTURES));
@@ -45,6 +45,13 @@ async function judgeUntimed(encode: Encode) {
   expect(await numbers("video", { start: 0.4, end: 0.8 })).toEqual(range(10, 20));
   expect(await numbers("image", { format: "png", start: 1.01 })).toEqual([25]);
   expect(await numbers("image", { format: "png", start: 1.59 })).toEqual([39]);
+  // A part that precedes the one before it is read from another input.
+  const parts = [
+    { start: 1, end: 1.4 },
+    { start: 0.2, end: 0.6 },
+  ];
+  const moved = await numbers("animation", { format: "gif", fps: 25, parts });
+  expect(moved).toEqual([...range(25, 35), ...range(5, 15)]);
 }
 
 /** Copies from between two keyframes of a fragmented MP4, whose groups of pictures last 0.4 s. */

@@ -423,7 +423,10 @@ const NOT_CODED = 8;
 function parsePackets(text: string, lead: number, { codecs, untimed, fps = 1 }: Source): ListedPackets {
   const empty_size = codecs?.video === "mpeg4" ? NOT_CODED : 0;
   const packets = [...packetsOf(text)].filter(({ size }) => size > empty_size);
-  if (untimed) return { timed: true, times: packets.map((_, index) => index / fps - lead) };
+  if (untimed) {
+    const start = packets[0] ? (packets[0].pts ?? packets[0].dts) : 0;
+    return { timed: true, times: packets.map((_, index) => start + index / fps - lead) };
+  }
   const timed = packets.every(({ pts }) => pts !== null);
   return { timed, times: packets.map(({ dts, pts }) => (timed ? (pts ?? dts) : dts) - lead) };
 }

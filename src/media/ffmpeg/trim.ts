@@ -188,7 +188,8 @@ function withFineTimeBase(filters: readonly string[]): string[] {
 
 // With packed B-frames, ffmpeg gives a picture the next one's time, and encoders drop one of two pictures with the same time.
 function spreadTimes({ codecs, untimed, fps = FFMPEG_FPS }: Source): string[] {
-  if (untimed) return [`setpts=N*${Math.round(CLOCK / fps)}`];
+  // An input that is joined to others begins at its place in the output.
+  if (untimed) return [`setpts=N*${Math.round(CLOCK / fps)}+STARTPTS`];
   if (codecs?.video !== "mpeg4") return [];
   return [`setpts='if(lte(PTS,PREV_OUTPTS),PREV_OUTPTS+${Math.round(CLOCK / Math.max(1, fps) / 2)},PTS)'`];
 }
