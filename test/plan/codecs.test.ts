@@ -81,6 +81,15 @@ test("each stream has the arguments of its codec", () => {
   expect(args).toContain("v:0,name:180p v:1,name:180p_h265");
 });
 
+test("small AV1 has no highest bitrate, which its encoder takes only beside an average one", () => {
+  const tiny = videoSource({ width: 96, height: 54, coded_width: 96, coded_height: 54, fps: 25 });
+  const args = argsOf(tiny, "adaptive_video", { codecs: ["h264", "av1"] });
+  expect(args).toContain("-c:v:1 libaom-av1 ");
+  expect(args).toMatch(/-crf:v:1 \d+/);
+  expect(args).not.toContain("-maxrate:v:1");
+  expect(args).toContain("-maxrate:v:0");
+});
+
 test("the form offers the codecs, and the summary and the forecast name each thing once", () => {
   const { label, choices } = optionControl("adaptive_video", "codecs", ["h264", "h265"]);
   expect([label, choices?.map((choice) => choice.label)]).toEqual([

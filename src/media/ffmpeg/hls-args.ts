@@ -145,18 +145,18 @@ function videoCodec(
   toolset: Toolset,
 ): string[] {
   const { renditions } = plan;
-  const rates = renditions.map(({ codec = video.codec, rate }, index) =>
-    rateArgs(codec, rate, `:v:${index}`),
-  );
   if (renditions.every(({ codec }) => codec === undefined)) {
     const tool = toolset.renditions[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
-    return encoderArgs({ plan, chunk, source, video, tool, rates: rates.flat() });
+    const rates = renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`));
+    return encoderArgs({ plan, chunk, source, video, tool, rates });
   }
-  return renditions.flatMap(({ codec = video.codec, geometry }, index) => {
+  return renditions.flatMap(({ codec = video.codec, geometry, rate }, index) => {
     const tool = toolset.renditions[codec] ?? videoTool(toolset, codec, geometry);
     const own = { ...video, codec, geometry };
     const args = encoderArgs({ plan, chunk, source, video: own, tool, rates: [] });
-    return [...forStream(args, index), ...(rates[index] ?? [])];
+    // The encoder of small AV1 takes a highest bitrate only beside an average one.
+    const usable = tool.encoder === "libaom-av1" && "crf" in rate ? { crf: rate.crf } : rate;
+    return [...forStream(args, index), ...rateArgs(codec, usable, `:v:${index}`)];
   });
 }
 
