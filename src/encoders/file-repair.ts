@@ -82,6 +82,11 @@ const CHUNK_HEADER = 8;
 const TEXTS: ReadonlySet<string> = new Set(["zTXt"]);
 const TEXTS_AND_PROFILES: ReadonlySet<string> = new Set([...TEXTS, "iCCP"]);
 
+const HIDDEN = "x".charCodeAt(0);
+const END = [..."IEND"].map((letter) => letter.charCodeAt(0));
+// A crafted file may consist of millions of empty chunks; after so many, the picture ends.
+const MAX_HIDDEN = 10_000;
+
 // Decoders skip chunks with unknown names. `maxData` limits the data of one picture, which any number of chunks may hold.
 function hideChunks(names: ReadonlySet<string>, maxData: number): Repair {
   const replacements: Replacement[] = [];
@@ -97,9 +102,16 @@ function hideChunks(names: ReadonlySet<string>, maxData: number): Repair {
         const isData = name === "IDAT" || name === "fdAT";
         if (name === "fcTL") data = 0;
         if (isData) data += length;
-        if (names.has(name) || (isData && data > maxData)) replacements.push([at, "x".charCodeAt(0)]);
+        const isHidden = names.has(name) || (isData && data > maxData);
         chunk += 12 + length;
         filled = 0;
+        if (!isHidden) continue;
+        // Letters in an earlier part of the file have been read already.
+        const nameStart = at + 1 - END.length;
+        const ends = replacements.length >= MAX_HIDDEN && nameStart >= start;
+        if (ends) chunk = Number.POSITIVE_INFINITY;
+        if (ends) replacements.push(...END.map((letter, index) => [nameStart + index, letter] as const));
+        else replacements.push([at, HIDDEN]);
       }
       return apply(bytes, start);
     },
@@ -149,6 +161,8 @@ const ID3_FOOTER = 0x10;
 const ID3_COMPRESSED = 0x08;
 const MAX_ID3_TAGS = 100;
 const MAX_ID3_FRAMES = 10_000;
+// A native encoder reads from storage.
+const MAX_ID3_READS = 1000;
 // ffmpeg takes the seven-bit bytes of a length for eight-bit ones, so it reads a length of 2 MiB as 16 MiB.
 const MAX_FRAME = 16 * MIB;
 const MAX_FRAMES = 64 * MIB;
@@ -158,14 +172,20 @@ type Read = Generator<ByteRange, DataView, Uint8Array>;
 // id3.org, ID3v2.4, 3 and 4: ffmpeg reads all tags at the start of a file, allocates the length that each compressed frame states, and skips
 // frames with unknown names. Sound may follow the last frame at once.
 function* hideFrames(size: number): Generator<ByteRange, Repair | null, Uint8Array> {
-  let start = 0;
-  let view: DataView = new DataView(new ArrayBuffer(0));
+  let reads = 0;
+  // The latest two parts, because a size may point far beyond the frames that follow.
+  let parts: { start: number; view: DataView }[] = [];
   function* at(position: number, length: number): Read {
-    if (position < start || position + length > start + view.byteLength) {
-      start = position;
-      view = viewOf(yield { start, end: Math.min(size, start + ID3_READ) });
+    const isIn = ({ start, view }: (typeof parts)[number]) =>
+      position >= start && position + length <= start + view.byteLength;
+    let part = parts.find(isIn);
+    if (!part) {
+      reads++;
+      const end = Math.min(size, position + ID3_READ);
+      part = { start: position, view: viewOf(yield { start: position, end }) };
     }
-    return new DataView(view.buffer, view.byteOffset + position - start, length);
+    parts = [part, ...parts.filter((each) => each !== part).slice(0, 1)];
+    return new DataView(part.view.buffer, part.view.byteOffset + position - part.start, length);
   }
   const replacements: Replacement[] = [];
   const replace = (position: number, value: string) => replacements.push([position, value.charCodeAt(0)]);
@@ -184,7 +204,7 @@ function* hideFrames(size: number): Generator<ByteRange, Repair | null, Uint8Arr
     for (let frame = tag + ID3_HEAD + extension; version >= 3 && frame + ID3_FRAME <= end; ) {
       const own = yield* at(frame, ID3_FRAME);
       if (own.getUint8(0) === 0) break;
-      if (frames === MAX_ID3_FRAMES) {
+      if (frames === MAX_ID3_FRAMES || reads >= MAX_ID3_READS) {
         // A zero ends the frames of a tag.
         replace(frame, "\0");
         break;

@@ -114,3 +114,51 @@ test("hides data of a PNG beyond what its pictures need, and starts anew at each
     names.push(bytes.toString("latin1", at + 4, at + 8));
   expect(names).toEqual(["IDAT", "IDAx", "fcTL", "fdAT", "fdAx", "IEND"]);
 });
+
+test("ends a PNG after a bounded number of hidden chunks, which take memory", () => {
+  const whole = makePng({ width: 1, height: 1, bits: 8, type: 0 }, Buffer.alloc(2));
+  const [empty, text] = ["IDAT", "zTXt"].map((name) => pngChunk(name, Buffer.alloc(0)));
+  const chunks = Array.from({ length: 30_000 }, (_, at) => (at % 2 === 0 ? text : empty) as Buffer);
+  const bytes = Buffer.concat([whole.subarray(0, 33), pngChunk("IDAT", Buffer.alloc(9000)), ...chunks]);
+  const read = (start: number, end: number) => new Uint8Array(bytes.subarray(start, end));
+  const file = repairFile(
+    { size: bytes.length, loadedBytes: 0, read },
+    { format: "png", passesProfile: false },
+  );
+  const names = new Map<string, number>();
+  // The names of some chunks begin in one read and end in the next.
+  const parts = Array.from({ length: Math.ceil(bytes.length / 1000) }, (_, at) =>
+    file.read(at * 1000, Math.min(bytes.length, at * 1000 + 1000)),
+  );
+  const repaired = Buffer.concat(parts);
+  for (let at = 33; at < repaired.length; at += 12 + repaired.readUInt32BE(at)) {
+    const name = repaired.toString("latin1", at + 4, at + 8);
+    names.set(name, (names.get(name) ?? 0) + 1);
+    if (name === "IEND") break;
+  }
+  expect([names.get("IEND"), (names.get("zTXx") ?? 0) + (names.get("IDAx") ?? 0)]).toEqual([1, 10_000]);
+});
+
+test("ends a tag after a bounded number of reads", () => {
+  // Sizes of 4 with seven bits a byte, which with eight point to other parts of the file.
+  const sizes = [
+    [0, 0x80, 0, 4],
+    [0, 0, 0x80, 4],
+  ];
+  const frames = Array.from({ length: 6000 }, (_, at) =>
+    Buffer.from([...Buffer.from("abcd"), ...(sizes[at % 2] ?? []), ...Buffer.from("aaaaaa")]),
+  );
+  const bytes = tagged(frames, Buffer.alloc(9 * 2 ** 20, "a"));
+  let reads = 0;
+  const read = (start: number, end: number) => {
+    reads++;
+    return new Uint8Array(bytes.subarray(start, end));
+  };
+  const file = repairFile(
+    { size: bytes.length, loadedBytes: 0, read },
+    { format: "mp3", passesProfile: false },
+  );
+  expect(reads).toBeGreaterThan(990);
+  expect(reads).toBeLessThan(1010);
+  expect(Buffer.from(file.read(0, 100_000)).indexOf("\0bcd")).toBeGreaterThan(0);
+});
