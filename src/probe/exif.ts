@@ -59,8 +59,8 @@ export async function hasPhotoFacts(reader: ByteReader, signal: AbortSignal): Pr
   if (name === null) return false;
   const start = Math.max(0, reader.size - REACH);
   const endsInHead = start === 0 || name === "Exif\0\0";
-  const tail = endsInHead ? head : await reader.read({ start, end: reader.size }, signal);
-  return [head, tail].some((bytes) =>
+  const tail = endsInHead ? [] : [await reader.read({ start, end: reader.size }, signal)];
+  return [head, ...tail].some((bytes) =>
     exifIn(bytes, name).some((at) => readOr(false, () => listsPhotoFacts(viewOf(bytes.subarray(at))))),
   );
 }
@@ -135,10 +135,13 @@ function findChunk(bytes: Uint8Array, start: number, name: keyof typeof NAMES): 
   return null;
 }
 
-/** Returns the offset of each block of EXIF data in a file of the named format. */
+// A crafted file may have a directory of thousands of entries behind each of thousands of places.
+const MAX_PLACES = 16;
+
+/** Returns the offset of each block of EXIF data in a file of the named format, at most {@link MAX_PLACES}. */
 function exifIn(bytes: Uint8Array, name: keyof typeof NAMES): number[] {
-  const places = [];
-  for (let at = 0; at + 4 <= bytes.length; at++) {
+  const places: number[] = [];
+  for (let at = 0; at + 4 <= bytes.length && places.length < MAX_PLACES; at++) {
     if (!isText(bytes, at, name)) continue;
     const body = at + NAMES[name];
     const exif = isText(bytes, body, "Exif\0\0") ? body + 6 : body;

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { hasPhotoFacts, readOrientation } from "../../src/probe/exif.ts";
 import { cutFragment, wholeSeconds } from "../../src/probe/mp4.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
@@ -41,15 +42,15 @@ function boxOf(kind: string, size = 8): Buffer {
 }
 
 // Counts the numbers that a parser reads.
-function countViews(bytes: Uint8Array) {
+function countViews(bytes: Uint8Array, method: "getUint16" | "getUint32" = "getUint32") {
   let count = 0;
-  const { getUint32 } = DataView.prototype;
-  const spy = vi.spyOn(DataView.prototype, "getUint32").mockImplementation(function (
+  const own = DataView.prototype[method];
+  const spy = vi.spyOn(DataView.prototype, method).mockImplementation(function (
     this: DataView,
     ...args: Parameters<DataView["getUint32"]>
   ) {
     count++;
-    return getUint32.apply(this, args);
+    return own.apply(this, args);
   });
   return { reader: bytesReader(bytes), count: () => count, [Symbol.dispose]: () => spy.mockRestore() };
 }
@@ -214,4 +215,21 @@ test.for([
   const started = performance.now();
   wholeSeconds({ moov: view, start: 0 } as Parameters<typeof wholeSeconds>[0], 2 ** 32);
   expect(performance.now() - started).toBeLessThan(2000);
+});
+
+test("a directory of EXIF data to which thousands of places point is read only a bounded number of times", async () => {
+  const [places, tags] = [2000, 2000];
+  const end = 2 + places * 14;
+  const pointers = Array.from({ length: places }, (_, at) => {
+    const pointer = Buffer.from("Exif\0\0MM\0*\0\0\0\0", "latin1");
+    pointer.writeUInt32BE(end - (2 + at * 14 + 6), 10);
+    return pointer;
+  });
+  const directory = Buffer.alloc(2 + tags * 12);
+  directory.writeUInt16BE(tags);
+  const bytes = Buffer.concat([Buffer.from([0xff, 0xd8]), ...pointers, directory]);
+  using views = countViews(bytes, "getUint16");
+  expect(await readOrientation(views.reader, signal)).toBe(null);
+  expect(await hasPhotoFacts(views.reader, signal)).toBe(false);
+  expect(views.count()).toBeLessThan(200_000);
 });
