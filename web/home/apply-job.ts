@@ -20,11 +20,14 @@ function presetOf(job: Job, choice: Choice, source: Source): Preset {
   }
   const { formats, seconds, options, ...rest } = choice;
   const isCut = seconds !== undefined && (source.duration ?? 0) > seconds;
+  const own = { ...options, ...formats?.[source.format], ...(isCut && { end: seconds }) };
+  // JPEG has no transparency.
+  const isFlat = source.has_alpha === true && own.format === "jpeg";
   return {
     ...rest,
     id: job.path,
     name: job.name,
     purpose: job.note,
-    options: { ...options, ...formats?.[source.format], ...(isCut && { end: seconds }) },
+    options: isFlat ? { ...own, format: "png", quality: undefined } : own,
   };
 }

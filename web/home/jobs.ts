@@ -60,7 +60,12 @@ export const JOBS = [
       image: {
         kind: "image",
         options: { quality: "auto", enlarge: false },
-        formats: { png: { format: "webp" } },
+        formats: {
+          png: { format: "webp" },
+          gif: { format: "webp" },
+          svg: { format: "webp" },
+          tiff: { format: "webp" },
+        },
         target_size: null,
       },
     },
