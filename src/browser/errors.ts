@@ -154,6 +154,11 @@ export const outputFileMissing = () =>
 
 export const drawingUnavailable = () =>
   new MediaError("encoder_unavailable", "Only a page can draw an SVG, and this client runs in a worker.");
+export const drawingUnloaded = (cause: Cause) =>
+  new MediaError("encoder_unavailable", "The drawing of SVG could not be loaded.", {
+    ...cause,
+    retryable: true,
+  });
 export const svgUnreadable = (cause: Cause) =>
   new MediaError("input_unsupported", "The SVG is damaged, or this browser cannot draw it.", cause);
 export const pixelMemoryMissing = () =>

@@ -63,7 +63,7 @@ import {
   type RunState,
   type ThreadedCoreFiles,
 } from "./media-api.ts";
-import { callOver, createLazyWorker } from "./rpc.ts";
+import { answerOf, callOver, createLazyWorker } from "./rpc.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 
 const NAME = "framewright";
@@ -101,8 +101,13 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const drawings = new Set<number>();
   const draw = async ({ requestId, file, size }: MediaEvent & { type: "draw" }) => {
     drawings.add(requestId);
-    const { drawSvg } = await import("./draw-svg.ts");
-    const picture = await drawSvg(file, size, () => !drawings.has(requestId));
+    const drawing = await answerOf(
+      () => import("./draw-svg.ts"),
+      (cause) => errors.drawingUnloaded({ cause }),
+    );
+    const picture = drawing.error
+      ? drawing
+      : await drawing.result.drawSvg(file, size, () => !drawings.has(requestId));
     drawings.delete(requestId);
     await api.drawn(requestId, picture).catch(() => {});
   };

@@ -244,6 +244,19 @@ test("a fast core that cannot be loaded leaves the work to the stock core, and i
   expect(await run()).toMatchObject({ encoder: fast.length > 0 ? "fast" : "wasm" });
 });
 
+test("an SVG fails at once when the module that draws it cannot be loaded, and is drawn once it can", async () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>';
+  await rig.put("drawing.svg", new TextEncoder().encode(svg));
+  await open({ name: "drawing" });
+  const { page } = rig.lab;
+  const modules = /\/draw-svg\.ts/;
+  await page.route(modules, (route) => route.abort());
+  const failure = await errorOf("/files/drawing.svg", { kind: "image", options: { format: "png" } });
+  expect(failure?.message).toBe("The drawing of SVG could not be loaded.");
+  await page.unroute(modules);
+  expect(await errorOf("/files/drawing.svg", { kind: "image", options: { format: "png" } })).toBe(null);
+});
+
 test("inputs on a private host are allowed only on the page's own, on any port", async () => {
   await open({ name: "hosts", allowPrivate: false });
   const errors = await rig.lab.page.evaluate(async () => {
