@@ -73,7 +73,7 @@ async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promis
   const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
   if (registration.installing || registration.waiting) return;
   const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
-  const pages = windows.filter(({ url }) => PAGES.has(new URL(url).pathname));
+  const pages = windows.filter(({ url }) => pageAt(new URL(url).pathname) !== null);
   const { held = [] } = await navigator.locks.query();
   const versions = held.flatMap(({ name }) =>
     name?.startsWith(LOCK_PREFIX) ? [name.slice(LOCK_PREFIX.length)] : [],
@@ -128,12 +128,15 @@ const LATER = new Set(BUILD.later);
 function pathOf({ method, mode, url, headers }: Request): string | null {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== scope.location.origin || headers.has("Range")) return null;
-  if (mode === "navigate") {
-    const page = pathname === "/" ? pathname : pathname.replace(/\/$/, "");
-    return PAGES.has(page) ? page : null;
-  }
+  if (mode === "navigate") return pageAt(pathname);
   const isCore = pathname.endsWith(".gz");
   return FILES.has(pathname) || (pathname.startsWith("/app/") && !isCore) ? pathname : null;
+}
+
+/** Returns the page of an address, with or without a slash at its end; null for none. */
+function pageAt(pathname: string): string | null {
+  const page = pathname === "/" ? pathname : pathname.replace(/\/$/, "");
+  return PAGES.has(page) ? page : null;
 }
 
 async function answer(event: FetchEvent, path: string): Promise<Response> {
