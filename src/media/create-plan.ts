@@ -275,10 +275,11 @@ function planVideo(source: Source, request: VideoOptions, hints: PlanHints): Pla
     options.concat !== undefined ||
     playsHidden(source, format);
   if (copies) checkCopyJoin(hints.copyJoin);
+  const joined = concatSources(options, hints.extra).map((other) => other.source);
   const main =
     copies || (hints.copyJoin && "parts" in hints.copyJoin)
       ? copyPictures(source, picture, format, options)
-      : createVideoPlan(source, picture, options.codec ?? facts.codecs[0], options, trimmed);
+      : createVideoPlan(source, picture, options.codec ?? facts.codecs[0], options, trimmed, joined);
   const own = parts
     ? placeRanges(parts, { speed, fps: main.mode === "encode" ? main.fps : null })
     : createSpan(options, source.duration, source.duration_estimated);

@@ -240,7 +240,7 @@ export type VideoOptions = (
    */
   partial?: boolean | undefined;
   /**
-   * Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, its frame rate and one channel layout.
+   * Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, the highest of their frame rates and one channel layout.
    */
   concat?: ConcatOption[] | undefined;
   /**

@@ -1,6 +1,6 @@
 import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
-import { DEFAULT_FPS, exactFps, isEven, isSameFps, smoothFps } from "./features/fps.ts";
+import { DEFAULT_FPS, exactFps, isEven, isSameFps, joinedFps, smoothFps } from "./features/fps.ts";
 import type { ParameterSets } from "./features/smart.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { movesPictures, needsFeature, planPictures } from "./features.ts";
@@ -36,13 +36,16 @@ import type { Span } from "./timeline.ts";
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
 
-/** Plans the video: copied when no option changes it and every player accepts it, otherwise encoded. */
+/**
+ * Plans the video: copied when no option changes it and every player accepts it, otherwise encoded. The videos of `joined` play after it.
+ */
 export function createVideoPlan(
   source: Source,
   stored: StoredPicture,
   codec: VideoCodec,
   options: VideoOptions,
   trimmed: boolean,
+  joined: readonly Source[] = [],
 ): VideoPlan {
   if (!trimmed && copiesPictures(source, codec, options)) {
     return { mode: "copy", codec, width: stored.width, height: stored.height };
@@ -53,22 +56,23 @@ export function createVideoPlan(
     codec,
     geometry,
     rate: videoRate(codec, { ...options, quality: plannedQuality(options.quality) }),
-    fps: outputFps(source, options),
+    fps: outputFps(source, options, joined),
     ...pictureNeeds(source, codec, options, geometry),
   };
 }
 
 // Speeding up would exceed the frame rate of screens, and joined videos need a common rate.
-function outputFps(source: Source, options: VideoOptions): number | null {
+function outputFps(source: Source, options: VideoOptions, joined: readonly Source[]): number | null {
   const { fps = DEFAULT_FPS } = source;
   const { speed = 1, concat } = options;
   const isOwn = speed === 1 && concat === undefined && keepsFps(source, options);
   if (options.fps !== undefined && !isOwn) return exactFps(options.fps);
-  if (options.fps === undefined && concat === undefined && movesPictures(options)) {
+  if (concat !== undefined) return joinedFps([source, ...joined]);
+  if (options.fps === undefined && movesPictures(options)) {
     const smooth = smoothFps({ ...source, fps: fps * speed });
     if (smooth !== null) return smooth;
   }
-  if (speed <= 1 && concat === undefined) return null;
+  if (speed <= 1) return null;
   // With uneven frames, the average rate is too low for dense passages.
   const { min, max } = BOUNDS.fps;
   return exactFps(

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { heAacClip } from "../fixtures/he-aac.ts";
+import { JOINED_NUMBERS, joinedRates, numbersOf } from "../integrity/joined-rates.ts";
+import { readFrames } from "../integrity/read-frames.ts";
 import { flacWith, readComments } from "../judge/several.ts";
 import {
   LOCATION,
@@ -129,6 +131,22 @@ test("sound of HE-AAC has the rate and the channels that its packets hold, not t
   }, at);
   const { streams } = await rig.judge(bytes, "radio.mp3");
   expect(streams).toMatchObject([{ codec_name: "mp3", channels: 2, sample_rate: "44100" }]);
+});
+
+test("a join loses no picture of a variable or a higher frame rate", async () => {
+  const [uneven, quick] = await joinedRates();
+  await Promise.all([rig.serve(uneven, "uneven.mp4"), rig.serve(quick, "quick.mp4")]);
+  const { fps, bytes } = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const input = await kit.file("/files/uneven.mp4");
+    const concat = [{ url: await kit.file("/files/quick.mp4") }];
+    const { blob, source } = await client.run({ input, kind: "video", options: { quality: "high", concat } });
+    return { fps: source.fps, bytes: await base64(blob) };
+  });
+  expect(fps).toBe(60);
+  const path = join(rig.folder, "joined-rates.mp4");
+  await writeFile(path, Buffer.from(bytes, "base64"));
+  expect(numbersOf(await readFrames(path))).toEqual(JOINED_NUMBERS);
 });
 
 test("makes AVIF from a picture, copies packets into another container, and joins what matches", async () => {

@@ -4,6 +4,8 @@ import { z } from "zod";
 import { createPlan, listDropped } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { JOINED_NUMBERS, joinedRates, numbersOf } from "../integrity/joined-rates.ts";
+import { readFrames } from "../integrity/read-frames.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLoudness } from "../judge/loudness.ts";
 import { runNative } from "../judge/native.ts";
@@ -71,7 +73,11 @@ test.for([
 ] as const)("joins three videos by $encoder", LIMIT, async ({ encoder, options, size: [width, height] }) => {
   const concat = [tall, silent].map((path) => ({ url: rig.serve(path) }));
   const { path, task } = await rig.door.encode({
-    ...{ input: rig.serve(first), kind: "video", options: { quality: "very_high", ...options, concat } },
+    ...{
+      input: rig.serve(first),
+      kind: "video",
+      options: { quality: "very_high", fps: 25, ...options, concat },
+    },
   });
   const frames = 25 + 16 + 25;
   expect(task.steps[2]?.output).toMatchObject({
@@ -109,12 +115,27 @@ test.for([
 test.for([
   { encoder: "light", options: {} },
   { encoder: "native", options: { codec: "h265" } },
+] as const)(
+  "a join by $encoder loses no picture of a variable or a higher frame rate",
+  LIMIT,
+  async (row) => {
+    const [uneven, quick] = await joinedRates();
+    const options = { quality: "high", ...row.options, concat: [{ url: rig.serve(quick) }] };
+    const { path, task } = await rig.door.encode({ input: rig.serve(uneven), kind: "video", options });
+    expect(task.steps[2]?.output).toMatchObject({ encoder: row.encoder, fps: 60 });
+    expect(numbersOf(await readFrames(path))).toEqual(JOINED_NUMBERS);
+  },
+);
+
+test.for([
+  { encoder: "light", options: {} },
+  { encoder: "native", options: { codec: "h265" } },
 ] as const)("the $encoder encoder joins ranges of three videos", LIMIT, async ({ encoder, ...row }) => {
   const concat = [
     { url: rig.serve(tall), start: 0.32, end: 0.56 },
     { url: rig.serve(silent), start: 0.5 },
   ];
-  const options = { quality: "very_high", ...row.options, start: 0.2, end: 0.6, concat };
+  const options = { quality: "very_high", fps: 25, ...row.options, start: 0.2, end: 0.6, concat };
   const { path, task } = await rig.door.encode({ input: rig.serve(first), kind: "video", options });
   const frames = 10 + 6 + 13;
   expect(task.steps[2]?.output).toMatchObject({

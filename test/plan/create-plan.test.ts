@@ -366,7 +366,7 @@ test("joined videos state that they lack chapters", () => {
   expect(listDropped(plan, source)).toEqual([{ kind: "chapters", reason: "not_supported" }]);
 });
 
-test("ranges are joined at the frame rate of the input, by encoders that have the feature concat_ranges", () => {
+test("ranges are joined at the highest frame rate of the videos, by encoders that have the feature concat_ranges", () => {
   const options = {
     start: 2,
     concat: [
@@ -374,8 +374,9 @@ test("ranges are joined at the frame rate of the input, by encoders that have th
       { url: "c.mp4", end: 99 },
     ],
   };
-  const extra = [videoSource(), videoSource()];
-  const plan = createPlan(videoSource(), "video", options, { extra });
+  const source = videoSource({ constant_fps: true });
+  const extra = [source, source];
+  const plan = createPlan(source, "video", options, { extra });
   expect(plan).toMatchObject({
     duration: 8 + 3.52 + 10,
     concat: [{ start: 2, frames: 200 }, { start: 1, end: 4.5, frames: 88 }, { frames: 250 }],
@@ -392,6 +393,29 @@ test("ranges are joined at the frame rate of the input, by encoders that have th
   expect(() => createPlan(videoSource(), "video", late, { extra })).toThrow(
     "options.concat.0.start (10) must be before the end of the source (10 s).",
   );
+});
+
+test.for([
+  { name: "equal rates", rates: [{ fps: 25, constant_fps: true }], fps: 25 },
+  { name: "a higher rate", rates: [{ fps: 50, constant_fps: true }], fps: 50 },
+  { name: "a lower rate", rates: [{ fps: 10, constant_fps: true }], fps: 25 },
+  { name: "an imprecise rate", rates: [{ fps: 25.01, constant_fps: true }], fps: 25 },
+  { name: "an NTSC rate", rates: [{ fps: 29.97, constant_fps: true }], fps: 30_000 / 1001 },
+  { name: "a rate above the limit", rates: [{ fps: 120, constant_fps: true }], fps: 60 },
+  { name: "a variable rate", rates: [{ fps: 11.3 }], fps: 60 },
+  { name: "a rate that may vary", rates: [{ fps: 12 }], fps: 60 },
+  { name: "an unknown rate", rates: [{}], fps: 60 },
+] as const)("$name joined to a video of 25 pictures a second", ({ rates, fps }) => {
+  const source = videoSource({ constant_fps: true });
+  const { fps: _, ...blank } = videoSource();
+  const extra = rates.map((rate) => ({ ...blank, ...rate }));
+  const rateWith = (more: VideoOptions) => {
+    const concat = extra.map(({ url }) => ({ url }));
+    const { video } = createPlan(source, "video", { ...more, concat }, { extra });
+    return video?.mode === "encode" ? video.fps : null;
+  };
+  expect(rateWith({})).toBe(fps);
+  expect(rateWith({ fps: 20 })).toBe(20);
 });
 
 describe("the pictures of every joined video", () => {

@@ -6,7 +6,7 @@ import { argsOf } from "../ffmpeg/args-of.ts";
 import { videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 
-const film = videoSource({ duration: 100 });
+const film = videoSource({ duration: 100, constant_fps: true });
 
 describe("pictures fade", () => {
   test("in the chunks in which the fades lie, by the times of the output", () => {

@@ -33,7 +33,7 @@ const videos = z
   .optional()
   .meta({
     description:
-      "Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, its frame rate and one channel layout.",
+      "Up to nine videos that play after the input, in order. If their pictures match the input's, they are copied; otherwise all are encoded to its size, with bars, the highest of their frame rates and one channel layout.",
   });
 
 /** Labels of a video's fields in a form. */

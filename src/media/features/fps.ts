@@ -1,6 +1,7 @@
 import { option, optionGroup } from "../feature.ts";
 import { within } from "../fields.ts";
 import { ANIMATION_DEFAULTS, BOUNDS } from "../formats.ts";
+import type { SourceFacts } from "../source-facts.ts";
 
 /** The frame rate of the output. */
 export const fps = optionGroup({
@@ -77,3 +78,19 @@ export function smoothFps({
 const MIN_SMOOTH = 15;
 const SMOOTH = 24;
 const NEAR = 0.01;
+
+/**
+ * Returns the lowest frame rate, in pictures a second, at which joined videos lose no picture: the highest of theirs, at most 60. The
+ * first video's rate stands for those that are equal within measurement error.
+ */
+export function joinedFps(sources: readonly Pick<SourceFacts, "fps" | "constant_fps">[]): number {
+  const rates = sources.map(safeFps);
+  return rates.reduce((rate, other) => (other > rate && !isSameFps(other, rate) ? other : rate));
+}
+
+// Dense passages may have any rate. If the spacing is unknown but looks even, a multiple shows every picture for equally long.
+function safeFps({ fps = DEFAULT_FPS, constant_fps }: Pick<SourceFacts, "fps" | "constant_fps">): number {
+  const { min, max } = BOUNDS.fps;
+  if (constant_fps) return exactFps(Math.min(max, Math.max(min, fps)));
+  return isEven(fps) && fps > 0 ? exactFps(fps) * Math.max(1, Math.floor(max / exactFps(fps))) : max;
+}
