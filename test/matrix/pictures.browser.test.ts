@@ -15,8 +15,9 @@ import { jpegWithGainMap } from "../judge/color-profiles.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import { ORIENTED } from "../judge/oriented.ts";
+import { readSound } from "../judge/sound.ts";
 
-type Kind = "image" | "animation" | "video";
+type Kind = "audio" | "image" | "animation" | "video";
 interface Result {
   output: Source & { dropped?: Dropped[] };
   path: string;
@@ -295,6 +296,23 @@ describe.each(HOSTS)("on %s", (name) => {
     const pixels = (picture: Sharp) => picture.ensureAlpha().raw().toBuffer();
     expect(await pixels(sharp(path))).toEqual(await pixels(sharp(own).rotate(90)));
   });
+
+  test.each(["pcm_s24le", "pcm_f32le"])(
+    "%s stays so in a WAV, and a loud 5.1 does not clip",
+    LIMIT,
+    async (codec) => {
+      const voices = Array.from({ length: 6 }, () => "0.95*sin(2*PI*440*t)").join("|");
+      const sound = `aevalsrc=${voices}:c=5.1:d=1:s=48000`;
+      const source = await makeClip("wav", ["-f", "lavfi", "-i", sound, "-c:a", codec]);
+      const { path } = await convert(name, "audio", source, { format: "wav", channels: 2 });
+      expect((await readFacts(path)).sound).toMatchObject({ codec, channels: 2 });
+      const { channels } = await readSound(path, { channels: 2 });
+      for (const samples of channels) {
+        const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+        expect(peak).toBeCloseTo(0.95, 2);
+      }
+    },
+  );
 
   test("a gain map that is lost is named", LIMIT, async () => {
     const path = join(folder, "gain-map.jpg");
