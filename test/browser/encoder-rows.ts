@@ -214,7 +214,7 @@ export const ROWS: readonly Row[] = [
   {
     ...video("h264", "mp4", [PICTURES, OTHER, OTHER, CONCAT, YES, OTHER, "concat"]),
     ...{ name: "h264 before another", extra: () => clip("mp4", { size: "320x180" }), chunk_seconds: 0.7 },
-    options: { codec: "h264", width: 160, concat: [{ url: "https://example.com/second.mp4" }] },
+    options: { codec: "h264", width: 160, fps: 25, concat: [{ url: "https://example.com/second.mp4" }] },
     expected: {
       ...{ picture: "h264", sound: "aac", width: 160, duration: 4, frames: 100 },
       like: "scale=160:90,split[a][b];[a][b]concat=n=2",
