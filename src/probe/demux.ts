@@ -17,7 +17,7 @@ import {
   WEBM,
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
-import { roundTime } from "../media/clock.ts";
+import { EPSILON_SECONDS, roundTime } from "../media/clock.ts";
 import { containerOf, type TagScheme } from "../media/containers.ts";
 import { USUAL_DEPTH } from "../media/features/audio-format.ts";
 import * as mediaErrors from "../media/ffmpeg/errors.ts";
@@ -189,6 +189,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     ? await pictureFacts(video.track, video.packets, trackIndex)
     : null;
   const sound = audio?.sound ?? null;
+  if (context.extras.matroska) await checkStart(video?.track, audio?.track);
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, context.extras);
   // Last, because it may exceed the bounds.
@@ -228,6 +229,19 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
     ).includes(true),
     rest: restStream(streams, context.start),
   };
+}
+
+// Longer than the sound that only primes its decoder.
+const MAX_PRIMING = 0.1;
+
+// ffmpeg (5.1) drops times before 0 in Matroska and guesses others, which cuts and copies by the file's own times would contradict.
+async function checkStart(video: InputTrack | undefined, audio: InputTrack | undefined): Promise<void> {
+  const early = {
+    pictures: -((await video?.getFirstTimestamp()) ?? 0),
+    sound: -((await audio?.getFirstTimestamp()) ?? 0),
+  };
+  if (early.pictures > EPSILON_SECONDS || early.sound > MAX_PRIMING)
+    throw errors.timesBeforeZero({ seconds: roundTime(Math.max(early.pictures, early.sound)) });
 }
 
 async function readTrack(

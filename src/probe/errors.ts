@@ -50,6 +50,10 @@ export const ticksUnknown = () =>
   unsupported(
     "The file has a timescale of 0, so its times cannot be converted to seconds; that is not supported.",
   );
+export const timesBeforeZero = ({ seconds }: { seconds: number }) =>
+  unsupported(
+    `The file has pictures or sound up to ${seconds} s before time 0, where programs disagree on the times; remux it so that its times start at 0.`,
+  );
 export const encrypted = () =>
   unsupported("The file is encrypted, and its key is not in it; decrypt it first.");
 export const codecChanges = () => unsupported("The codec of a track changes midway; that is not supported.");
