@@ -129,8 +129,8 @@ export const Chunk = z.strictObject({
   at: seconds.optional(),
   /** Where decoding starts, at or before `start`. Default: `start`. */
   decode_from: seconds.optional(),
-  /** Start of the picture visible at `start`; absent when it is unknown or in another chunk. */
-  shown_from: seconds.optional(),
+  /** Start of the picture visible at `start`, which may be before 0; absent when it is unknown or in another chunk. */
+  shown_from: z.number().min(-1e7).max(1e7).optional(),
   keyframes_only: z.boolean().optional(),
   /** The number of pictures whose packets are copied from the source; absent for a chunk that is encoded. */
   copy: z.strictObject({ pictures: count }).optional(),

@@ -19,7 +19,7 @@ export type Find = (time: number) => Promise<number | null>;
 export interface Finder {
   /** Finds where decoding must start so that every picture from a given time on is complete. */
   entry: Find;
-  /** Finds the start of the picture visible at a time. */
+  /** Finds the start of the picture visible at a time; it is below 0 if an edit list hides the start of that picture. */
   visibleFrom: Find;
   /** Finds the start of the audio packet that plays at a given time, in one of the source's audio tracks (default 0). */
   packetStart: (time: number, track?: number) => Promise<number | null>;
@@ -150,7 +150,7 @@ async function createFinder(
       packet = sharesTime ? next : await sink.getPacket(justBefore(packet), options);
     }
     const at = packet && packet.timestamp - origin;
-    return at === null || at < 0 ? null : Math.min(at, time);
+    return at === null ? null : Math.min(at, time);
   };
 
   const list = async (): Promise<number[] | null> => {

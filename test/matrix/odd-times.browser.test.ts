@@ -21,6 +21,8 @@ import { type Encode, usePage, useService } from "./hosts.ts";
 
 const LIMIT = { timeout: 240_000 };
 const PICTURES = 40;
+const SMALL = { format: "mp4", width: 80 } as const;
+const FRAGMENTS = ["-movflags", "+frag_keyframe+empty_moov+default_base_moof"];
 
 /** An MP4 with sound whose index gives all pictures the time 0. */
 async function untimedClip(): Promise<string> {
@@ -57,11 +59,65 @@ async function judgeUntimed(encode: Encode) {
 /** Copies from between two keyframes of a fragmented MP4, whose groups of pictures last 0.4 s. */
 async function judgeFragmented(encode: Encode) {
   const codec = "-c:v libx264 -preset ultrafast -g 10 -pix_fmt yuv420p";
-  const fragments = ["-movflags", "+frag_keyframe+empty_moov+default_base_moof"];
   const whole = await numberedClip({ container: "mp4", frames: PICTURES, codec });
-  const input = await makeClip("mp4", ["-i", whole, "-c", "copy", ...fragments]);
+  const input = await makeClip("mp4", ["-i", whole, "-c", "copy", ...FRAGMENTS]);
   const { path } = await encode("video", input, { mode: "copy", start: 1 });
   expect((await readFrames(path)).map(({ number }) => number)).toEqual(range(20, PICTURES));
+}
+
+const REORDERED = "-c:v libx264 -preset ultrafast -g 25 -bf 2 -pix_fmt yuv420p";
+const reordered = () => numberedClip({ container: "mp4", frames: PICTURES * 2, codec: REORDERED });
+
+/** Seconds that the edit list of a copied clip hides; they end within picture 13. */
+const HIDDEN = 0.53;
+
+const copiedClip = async (...args: string[]) =>
+  makeClip("mp4", ["-ss", `${HIDDEN}`, "-i", await reordered(), "-c", "copy", ...args]);
+
+const TRIMS = [
+  { parts: [{ start: 0.02, end: 0.32 }] },
+  { parts: [{ start: 0.31, end: 0.51 }] },
+  {
+    parts: [
+      { start: 1, end: 1.2 },
+      { start: 0.305, end: 0.5 },
+    ],
+  },
+];
+
+/** Judges trims of a numbered clip, whose picture 0 is at `-hidden` seconds, by the picture that is visible where each begins. */
+async function judgeTrims(encode: Encode, input: string, hidden: number, options: object = {}) {
+  for (const { parts } of TRIMS) {
+    let at = 0;
+    const expected = parts.flatMap(({ start, end }) => {
+      const own = range(0, PICTURES * 2).flatMap((number) => {
+        const time = number / 25 - hidden - start;
+        const isShown = time > -0.0399 && time < end - start - 0.0001;
+        return isShown ? [[number, Math.round((at + Math.max(0, time)) * 1000)]] : [];
+      });
+      at += end - start;
+      return own;
+    });
+    const trim = parts.length > 1 ? { parts } : parts[0];
+    const { path } = await encode("video", input, { format: "mp4", ...options, ...trim });
+    const shown = (await readFrames(path)).map(({ number, time }) => [number, Math.round(time * 1000)]);
+    expect(shown, JSON.stringify(trim)).toEqual(expected);
+  }
+}
+
+async function judgeFragmentedTrims(encode: Encode) {
+  const input = await copiedClip(...FRAGMENTS);
+  const [first] = await readFrames(input);
+  await judgeTrims(encode, input, -(first?.time ?? 0));
+}
+
+async function judgeEarly(encode: Encode) {
+  const early = ["-output_ts_offset", "-0.4", "-avoid_negative_ts", "disabled"];
+  const input = await makeClip("mkv", ["-i", await reordered(), "-c", "copy", ...early]);
+  for (const options of [SMALL, { format: "mp4", mode: "copy" }])
+    await expect(encode("video", input, options)).rejects.toThrow(
+      /pictures or sound up to 0\.4\d* s before time 0/,
+    );
 }
 
 /** Three white pictures of 5 s each, whose sound lasts 2 s longer. */
@@ -96,10 +152,25 @@ async function judgeSlides(encode: Encode) {
 function judgeAll(encode: Encode) {
   test("pictures that all have the time 0 play at 25 a second", LIMIT, () => judgeUntimed(encode));
   test("a copy of fragments begins at a keyframe near its start", LIMIT, () => judgeFragmented(encode));
+  test("a trim of a copied part starts with the picture that is visible there", LIMIT, async () => {
+    const input = await copiedClip();
+    await judgeTrims(encode, input, HIDDEN);
+    const { path } = await encode("image", input, { format: "png", start: 0.305 });
+    expect((await readFrames(path)).map(({ number }) => number)).toEqual([20]);
+  });
+  test("so does a trim of fragments", LIMIT, () => judgeFragmentedTrims(encode));
+  test("Matroska with times before 0 is refused", LIMIT, () => judgeEarly(encode));
   test("long pictures fade smoothly, and out at their own end", LIMIT, () => judgeSlides(encode));
 }
 
-describe("by a service", () => judgeAll(useService().encode));
+describe("by a service", () => {
+  const { encode } = useService();
+  judgeAll(encode);
+
+  test("native ffmpeg trims a copied part alike", LIMIT, async () =>
+    judgeTrims(encode, await copiedClip(), HIDDEN, { codec: "h265" }),
+  );
+});
 
 const CUT = [
   { from: 0, seconds: 1.5 },
@@ -109,8 +180,6 @@ const REPEATED = [
   { from: 1, seconds: 2 },
   { from: 1, seconds: 2 },
 ];
-const SMALL = { format: "mp4", width: 80 } as const;
-
 /** Files whose headers and packets disagree, by what the service makes of them in lengths.service.test.ts. */
 const LENGTHS = [
   { name: "TrueHD in Matroska", make: truehd, kind: "audio", options: { format: "mp3" }, seconds: 2 },

@@ -210,12 +210,23 @@ export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
   return [
     ...(fixesInputSize(plan, chunk, source) ? KEEP_GRAPH : []),
     ...(containerOf(source).restarts ? KEEP_GAPS : []),
-    ...(copiesEdit(plan, source) ? EXACT_EDITS : []),
+    ...(copiesEdit(plan, source) || entersEdit(plan, chunk, source) ? EXACT_EDITS : []),
   ];
 }
 
 // When an edit starts between two pictures, ffmpeg (5.1) moves the next picture to its start, but not the sound.
 const EXACT_EDITS = ["-advanced_editlist", "0", "-seek_timestamp", "1"];
+
+// Chunks are placed by the times of the exact edit. A span from 0 on keeps ffmpeg's times, because it begins with the picture that
+// ffmpeg moves there, and all chunks of a span need the same times.
+function entersEdit(plan: Plan, { track, start, shown_from = 0 }: Chunk, source: Source): boolean {
+  const { video, image } = plan;
+  if (source.preroll === undefined || source.edited || track === "audio") return false;
+  if (image && !image.animated && !image.sheet) return shown_from > EPSILON_SECONDS;
+  if (video?.mode !== "encode" && !image) return false;
+  const spans: readonly { start: number; end: number | null }[] = plan.parts ?? [plan];
+  return start > 0 && !spans.some(({ start: from, end }) => from === 0 && (end === null || start < end));
+}
 
 /** Returns whether pictures are copied together with packets that an edit list hides. */
 export function copiesEdit({ video }: Plan, source: Source): boolean {

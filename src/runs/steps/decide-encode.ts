@@ -132,19 +132,23 @@ export async function placeCuts(
   const reader = await open();
   const isChunked = plan.kind === "video" && plan.chunks.length > 1 && !isSpliced(plan);
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
-  return withEntries(reader, source, signal, async (entries) => {
+  const place = async (entries: Finder) => {
     const lookup = hasEntries(source) ? entries : estimateEntries(source);
     // A truncated file may lack its index, except an MP4's, which the probe reads first; a lookup without an index reads the whole file.
     const seeks = !source.truncated || isIsobmff(source.format);
     const finder = seeks ? lookup : { entry: lookup.entry, visibleFrom: estimateEntries(source).visibleFrom };
-    const place = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
+    const placeOne = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
-    const chunks = await placeChunks(keyframeChunks, finish, place);
+    const chunks = await placeChunks(keyframeChunks, finish, placeOne);
     const encoded = encodedPart({ ...plan, chunks });
     const refusal = encoderOf(hosts.encoders, encoder).refuse(encoded, source);
     return refusal === null
       ? chunks
-      : Promise.all(plan.chunks.map((chunk, index) => place(chunk, plan.chunks[index - 1])));
+      : Promise.all(plan.chunks.map((chunk, index) => placeOne(chunk, plan.chunks[index - 1])));
+  };
+  // Only a look at the fragments tells which picture is visible where a trim starts.
+  return withEntries(reader, source, signal, place, {
+    fragments: plan.start > 0 || plan.parts !== undefined,
   });
 }
 
