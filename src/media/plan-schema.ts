@@ -115,7 +115,7 @@ export const Rendition = z.strictObject({
   geometry: Geometry,
   rate: Rate,
   fps,
-  /** Its codec; absent if it is the codec of the plan. */
+  /** The codec of the rendition; absent if it is that of the plan. */
   codec: z.enum(VIDEO_CODECS).exactOptional(),
 });
 

@@ -231,7 +231,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   };
 }
 
-// Longer than the sound that only primes its decoder.
+// Sound that only primes a decoder is shorter, in seconds.
 const MAX_PRIMING = 0.1;
 
 // ffmpeg (5.1) drops times before 0 in Matroska and guesses others, which cuts and copies by the file's own times would contradict.

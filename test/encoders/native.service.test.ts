@@ -38,7 +38,7 @@ test("a job that starts slowly is asked again soon", async () => {
   const one = await encoder("one", { ask: [RUNNING, RUNNING, RUNNING, late, DONE] });
   const startedAt = Date.now();
   expect(await client([one]).encode(job())).toEqual(WRITTEN);
-  // Its share suggests minutes.
+  // A share of 0.2 % predicts minutes of work, and would set a long pause.
   expect(Date.now() - startedAt).toBeLessThan(2500);
 });
 

@@ -96,7 +96,7 @@ test("survives a header cut off at any length", async () => {
 test("takes a TGA whose bytes resemble frames of AMR for a picture", async () => {
   const red = words("-f lavfi -i color=0xC81E1E:s=96x64 -frames:v 1 -pix_fmt bgr24 -rle 0");
   const bytes = await readFile(await makeClip("tga", red));
-  // Without an extension, ffprobe guesses by the bytes.
+  // ffprobe guesses by the bytes if a file has no extension.
   const path = join(folder, "red");
   await writeFile(path, bytes);
   const source = await probeMedia(bytesReader(bytes), { url: "file:red" }, nativeFfprobe(path), signal);

@@ -1,12 +1,13 @@
+import type { Context } from "hono";
 import { OutputEstimate } from "../../src/runs/estimate.ts";
 import { PreviewResponse } from "../../src/runs/preview.ts";
-import { parseEstimateRequest, parsePreviewRequest } from "../../src/runs/requests.ts";
+import { type EstimateRequest, parseEstimateRequest, parsePreviewRequest } from "../../src/runs/requests.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
-import { type Api, baseUrl, serve } from "../http/context.ts";
+import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
 import { answerWorkError } from "../http/errors.ts";
 import { countCreation } from "../limits/limits.ts";
-import type { Services } from "../services.ts";
+import type { SampleOwner, Services } from "../services.ts";
 import { checkTaskAccess } from "./creation.ts";
 import { operation, SAMPLE_REQUEST_ERRORS } from "./openapi.ts";
 
@@ -20,7 +21,7 @@ const EXACT = OutputEstimate.parse({ bytes: { low: 48_212, high: 48_212 }, secon
 
 /** Adds the route of estimates. */
 export function addEstimateRoutes(app: Api, services: Services): void {
-  const { estimates, limits, settings } = services;
+  const { estimates } = services;
 
   serve(
     app,
@@ -51,15 +52,7 @@ export function addEstimateRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const request = parseEstimateRequest(await readJson(c.req.raw));
-      const project = c.get("project");
-      const need = await checkTaskAccess({ ...request, metadata: {} }, project, services);
-      if (need) throw errors.sampleOverHttp({ param: need.param });
-      countCreation(c, limits);
-      try {
-        return c.json(await estimates({ project, base: baseUrl(c, settings) }, request, c.req.raw.signal));
-      } catch (thrown) {
-        return answerWorkError(c, thrown);
-      }
+      return answerSample(c, services, request, (owner) => estimates(owner, request, c.req.raw.signal));
     },
   );
 }
@@ -76,7 +69,7 @@ const FRAME = PreviewResponse.parse({
 
 /** Adds the route of previews. */
 export function addPreviewRoutes(app: Api, services: Services): void {
-  const { previews, limits, settings } = services;
+  const { previews } = services;
 
   serve(
     app,
@@ -105,16 +98,27 @@ export function addPreviewRoutes(app: Api, services: Services): void {
     }),
     async (c) => {
       const request = parsePreviewRequest(await readJson(c.req.raw));
-      const { at: _, ...rest } = request;
-      const project = c.get("project");
-      const need = await checkTaskAccess({ ...rest, metadata: {} }, project, services);
-      if (need) throw errors.sampleOverHttp({ param: need.param });
-      countCreation(c, limits);
-      try {
-        return c.json(await previews({ project, base: baseUrl(c, settings) }, request, c.req.raw.signal));
-      } catch (thrown) {
-        return answerWorkError(c, thrown);
-      }
+      const { at: _, ...task } = request;
+      return answerSample(c, services, task, (owner) => previews(owner, request, c.req.raw.signal));
     },
   );
+}
+
+/** Answers with a sample of a task's work: checks access to its input, and counts it as a creation. */
+async function answerSample(
+  c: Context<ApiEnv>,
+  services: Services,
+  task: EstimateRequest,
+  make: (owner: SampleOwner) => Promise<OutputEstimate | PreviewResponse>,
+): Promise<Response> {
+  const { limits, settings } = services;
+  const project = c.get("project");
+  const need = await checkTaskAccess({ ...task, metadata: {} }, project, services);
+  if (need) throw errors.sampleOverHttp({ param: need.param });
+  countCreation(c, limits);
+  try {
+    return c.json(await make({ project, base: baseUrl(c, settings) }));
+  } catch (thrown) {
+    return answerWorkError(c, thrown);
+  }
 }

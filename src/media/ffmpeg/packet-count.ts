@@ -326,7 +326,7 @@ function readPartPictures(
   return whole;
 }
 
-// Also counts the picture that is visible at the start of a range.
+// The picture that is visible at the start of a range counts too.
 function countRange(range: Chunk, source: Source, packets: ListedPackets, decoded: readonly number[]) {
   const earlier = packets.times.filter((time) => time <= EPSILON_SECONDS);
   const first = range.start > 0 && earlier.length > 0 ? Math.min(0, Math.max(...earlier)) : 0;
