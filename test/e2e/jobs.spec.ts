@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { JOBS } from "../../web/home/jobs.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
-import { named } from "./result-flow.ts";
+import { downloadBy, named } from "./result-flow.ts";
 import { openSite } from "./site.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
@@ -63,15 +62,8 @@ test("a job prepares the files added at its address, and the list survives back 
     folder,
     "in/photo.png",
   );
-  const saved = async (path: string) => {
-    const card = cardOf(page, path);
-    const saving = page.waitForEvent("download");
-    await card.getByRole("link", { name: "Download" }).click();
-    const download = await saving;
-    const target = join(folder, download.suggestedFilename());
-    await download.saveAs(target);
-    return target;
-  };
+  const saved = (path: string) =>
+    downloadBy(page, cardOf(page, path).getByRole("link", { name: "Download" }), folder);
   const convert = (path: string) =>
     cardOf(page, path).getByRole("button", { name: "Convert", exact: true }).click();
 

@@ -4,6 +4,7 @@ import type { Page } from "@playwright/test";
 import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { downloadBy } from "./result-flow.ts";
 import { copyPage, makeLater, openSite } from "./site.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
@@ -22,12 +23,7 @@ async function convert(page: Page, path: string, folder: string): Promise<string
   await addFiles(page, path);
   const card = cardOf(page, path);
   await card.getByRole("button", { name: "Convert", exact: true }).click();
-  const saving = page.waitForEvent("download");
-  await card.getByRole("link", { name: "Download" }).click();
-  const saved = await saving;
-  const target = join(folder, saved.suggestedFilename());
-  await saved.saveAs(target);
-  return target;
+  return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
 }
 
 const versionOf = (page: Page) => page.evaluate(() => document.documentElement.dataset.version);
