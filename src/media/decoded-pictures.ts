@@ -29,7 +29,7 @@ function decodesUpright({ format }: Source): boolean {
 
 /** Returns the Source of a decoder's output: in RGB, and upright unless it is a WebP. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
-  const { rotation, mirrored, coded_width, coded_height, transparent_color: _, ...rest } = source;
+  const { rotation, flipped, coded_width, coded_height, transparent_color: _, ...rest } = source;
   const { width, height, has_alpha, color } = source;
   // A page decodes only the primary picture of a HEIC sequence.
   const animated = source.animated === true && source.format !== "heic";
@@ -44,7 +44,7 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
       ? { rotation: 0, ...(width && height && { coded_width: width, coded_height: height }) }
       : {
           ...(rotation !== undefined && { rotation }),
-          ...(mirrored && { mirrored }),
+          ...(flipped && { flipped }),
           ...(coded_width && coded_height && { coded_width, coded_height }),
         }),
     pixel_format: has_alpha ? "rgba" : "rgb24",
@@ -71,8 +71,8 @@ export function autorotates({ kind, format }: Source): boolean {
 }
 
 /** Returns the geometry that remains after a decoder has applied the source's own rotation and mirroring. */
-export function uprightGeometry(geometry: Geometry, { mirrored }: Source): Geometry {
-  return { ...geometry, rotate: geometry.turn, mirror: geometry.mirror !== (mirrored === true) };
+export function uprightGeometry(geometry: Geometry, { flipped }: Source): Geometry {
+  return { ...geometry, rotate: geometry.turn, mirror: geometry.mirror !== (flipped === true) };
 }
 
 /** Returns why a host that decodes the formats `decoded` cannot decode the pictures of a plan; null when it can. */

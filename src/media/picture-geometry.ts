@@ -80,7 +80,7 @@ export function displayedSize(stored: StoredPicture): Size {
 
 /** Returns the stored picture of a source; null when its size is unknown. */
 export function storedPicture(source: Source): StoredPicture | null {
-  const turned = { rotate: toRightAngle(source.rotation ?? 0), ...(source.mirrored && { mirror: true }) };
+  const turned = { rotate: toRightAngle(source.rotation ?? 0), ...(source.flipped && { mirror: true }) };
   const { coded_width, coded_height, width, height } = source;
   if (coded_width && coded_height) {
     const pixel_aspect = parsePixelAspect(source.sample_aspect_ratio);

@@ -11,7 +11,7 @@ import { WaveformPlan } from "./features/waveform.ts";
 import { PICTURE_FIELDS, PLAN_FIELDS, VIDEO_FIELDS } from "./features.ts";
 import { plainName } from "./fields.ts";
 import { type AudioCodec, ENCODE_KINDS, FORMATS, VIDEO_CODECS, WAV_CODECS } from "./formats.ts";
-import { Source } from "./source.ts";
+import { renameFacts, Source } from "./source.ts";
 
 // A plan crosses a trust boundary: objects are strict, and every text that becomes part of a path or filter has a pattern.
 const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
@@ -140,7 +140,7 @@ export const Chunk = z.strictObject({
 
 /** A source on the wire: parsed as strictly as the plan, with patterns for names that become arguments. */
 export const NamedSource = z.unknown().transform((json, context): Source => {
-  const { data, error } = Source.safeParse(json);
+  const { data, error } = Source.safeParse(renameFacts(json));
   if (!data) {
     for (const { path, message } of error.issues) {
       context.addIssue({ code: "custom", path: [...path], message });
@@ -153,7 +153,7 @@ export const NamedSource = z.unknown().transform((json, context): Source => {
     if (name === undefined || plainName.safeParse(name).success) continue;
     context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
   }
-  const unknown = strippedPath(json, data);
+  const unknown = strippedPath(renameFacts(json), data);
   if (unknown) {
     context.addIssue({ code: "unrecognized_keys", path: unknown.slice(0, -1), keys: unknown.slice(-1) });
   }

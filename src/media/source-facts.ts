@@ -194,7 +194,7 @@ export const SourceFacts = z.object({
     .multipleOf(90)
     .optional()
     .meta({ description: "Clockwise degrees by which a player turns the picture: 0, 90, 180 or 270." }),
-  mirrored: z.literal(true).optional().meta({
+  flipped: z.literal(true).optional().meta({
     description: "True if a player mirrors the turned picture left to right; otherwise absent.",
   }),
   has_alpha: z.boolean().optional().meta({ description: "True if the picture has transparency." }),

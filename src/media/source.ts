@@ -222,6 +222,13 @@ export const Source = SourceFacts.extend({
 
 /** Probed media: the output of a step and the input of the next. */
 export type Source = z.infer<typeof Source>;
+/** Returns a stored or sent source under the names of today: `flipped` was called `mirrored`. */
+export function renameFacts<T>(source: T): T {
+  if (typeof source !== "object" || source === null || !("mirrored" in source)) return source;
+  const { mirrored, ...rest } = source;
+  return { ...rest, flipped: mirrored } as T;
+}
+
 /** The counts of an encode's source and output. */
 export type Counts = z.infer<typeof counts>;
 /** The spans of a source that a copy in parts or a smart cut contains. */

@@ -144,7 +144,7 @@ function isPlain(source: Source, codec: VideoCodec): boolean {
     source.interlaced !== true &&
     parsePixelAspect(source.sample_aspect_ratio) === 1 &&
     toRightAngle(source.rotation ?? 0) === 0 &&
-    source.mirrored !== true
+    source.flipped !== true
   );
 }
 

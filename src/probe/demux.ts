@@ -477,7 +477,7 @@ async function pictureFacts(
     coded_height,
     sample_aspect_ratio: `${num}:${den}`,
     rotation,
-    ...(mirror && { mirrored: true as const }),
+    ...(mirror && { flipped: true as const }),
     ...(packets?.rate ? { fps: Math.round(packets.rate * 1e4) / 1e4 } : {}),
     ...(packets?.rate && packets.even && { constant_fps: true as const }),
     has_alpha: await video.canBeTransparent(),

@@ -1,6 +1,6 @@
 import { toMediaError } from "../media/errors.ts";
 import type { EncodeRequest } from "../media/options.ts";
-import type { ExternalFile, Source } from "../media/source.ts";
+import { type ExternalFile, renameFacts, type Source } from "../media/source.ts";
 import * as errors from "./errors.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import { runErrorOf, type Step } from "./step.ts";
@@ -65,7 +65,7 @@ function workOf(
   if (step.kind === "probe") return work.probe(input.url, context);
   const source: Source =
     input.object === "source"
-      ? input
+      ? renameFacts(input)
       : { object: "source", url: input.url, kind: "video", format: "unknown" };
   if (step.kind === "ingest") return work.ingest(source, context);
   if (step.kind === "upload") return work.upload(source, context);

@@ -3,7 +3,7 @@ import { closed, inputUrl, kindFrom, nullable, s3Url, seconds, webhookUrl } from
 import { BOUNDS, ENCODE_KINDS, type EncodeKind, STEP_KINDS, type StepKind } from "../media/formats.ts";
 import { OPTIONS } from "../media/options.ts";
 import { parseBody } from "../media/parse-body.ts";
-import { Source } from "../media/source.ts";
+import { renameFacts, Source } from "../media/source.ts";
 
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -160,7 +160,7 @@ const address = z.object({ url: inputUrl }, inputFault);
 const source = z.preprocess((value, ctx) => {
   const { error } = address.safeParse(value, { reportInput: true });
   for (const issue of error?.issues ?? []) ctx.issues.push(issue as z.core.$ZodRawIssue);
-  return value;
+  return renameFacts(value);
 }, Source);
 
 function stepRequest<const K extends StepKind, I extends z.ZodType, O extends z.ZodType>(

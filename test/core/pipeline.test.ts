@@ -50,6 +50,19 @@ async function run(overrides: Partial<StepWork>, accepts: (event: RunEvent) => b
   return { task, events };
 }
 
+test("a stored probe that calls `flipped` by its former name `mirrored` is encoded as flipped", async () => {
+  const encoded: Source[] = [];
+  const stored = { ...source("work"), mirrored: true };
+  await run({
+    ingest: async () => stored,
+    encode: async (input) => {
+      encoded.push(input);
+      return source("encoded");
+    },
+  });
+  expect(encoded).toEqual([{ ...source("work"), flipped: true }]);
+});
+
 test("steps run in order, each on the output of the one before; the last sets the task's output", async () => {
   const options: Record<string, unknown>[] = [];
   const { task, events } = await run({

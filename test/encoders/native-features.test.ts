@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { createPictureEncoder } from "../../src/encoders/native/native-picture.ts";
-import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
+import { NATIVE_PROTOCOL, type NativeHealth, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { engineFeatures } from "../../src/media/features.ts";
 import type { Plan } from "../../src/media/plan.ts";
 import type { Source } from "../../src/media/source.ts";
+import { parseJob } from "../../worker/container/parse-job.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 
@@ -35,18 +36,20 @@ const WRITTEN = { written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }],
 /** An encoder that finishes every job at its first poll, and says that it has these features; null for one that answers nothing of the kind. */
 function encoderWith(features: readonly string[] | null) {
   const log: string[] = [];
+  const jobs: unknown[] = [];
   const health: Partial<NativeHealth> = {
     protocol: NATIVE_PROTOCOL,
     ...(features && { reads: [NATIVE_PROTOCOL], features }),
   };
-  const fetch = async (path: string, { method = "GET" }: RequestInit = {}) => {
+  const fetch = async (path: string, { method = "GET", body }: RequestInit = {}) => {
     log.push(`${method} ${path.split("?")[0]}`);
+    if (typeof body === "string") jobs.push(JSON.parse(body));
     if (path === "/health") return Response.json(health);
     return method === "POST"
       ? Response.json({ state: "running", share: 0, speed: null }, { status: 202 })
       : Response.json({ state: "done", ...WRITTEN, tally: {} });
   };
-  return { name: "fake", log, fetch };
+  return { name: "fake", log, jobs, fetch };
 }
 const all = engineFeatures("native");
 const able = () => encoderWith(all);
@@ -119,6 +122,31 @@ test.for([
     }
   },
 );
+
+test("a flipped source reaches an encoder under the name that older ones know, and is read back", async () => {
+  const flipped = videoSource({ flipped: true, exif: true });
+  const plan = createPlan(
+    flipped,
+    "video",
+    { concat: [{ url: "https://a.example/b.mp4" }] },
+    { extra: [flipped] },
+  );
+  const one = able();
+  await createNativeEncoder({ instances: [one] }).encode({ ...jobOf(plan), source: flipped });
+  const { exif: _, ...read } = flipped;
+  const { flipped: own, ...known } = { ...read, mirrored: true };
+  const [sent] = one.jobs as [NativeJob];
+  expect([sent.source, ...(sent.plan.concat ?? []).map((part) => part.source)]).toEqual([
+    known,
+    known,
+    known,
+  ]);
+  const further = [{ url: "http://service/in", size: 1, etag: "a" }];
+  expect(parseJob({ ...sent, further }, null)).toMatchObject({
+    source: read,
+    plan: { concat: [{ source: read }, { source: read }] },
+  });
+});
 
 test("work that needs a feature goes to the encoder that has it", async () => {
   const [one, other] = [unable(), able()];

@@ -170,7 +170,7 @@ test("reports languages and subtitle streams", async () => {
 
 test("reads a photo's orientation from its EXIF data", async () => {
   const plain = await clip("jpeg");
-  for (const [orientation, rotation, mirrored, width] of [
+  for (const [orientation, rotation, flipped, width] of [
     [1, 0, undefined, 160],
     [2, 0, true, 160],
     [3, 180, undefined, 160],
@@ -183,10 +183,10 @@ test("reads a photo's orientation from its EXIF data", async () => {
     const turned = join(CLIP_FOLDER, `orientation-${orientation}.jpg`);
     await writeFile(turned, withOrientation(await readFile(plain), orientation));
     const source = await probe(turned);
-    expect([orientation, source.rotation, source.mirrored, source.width]).toEqual([
+    expect([orientation, source.rotation, source.flipped, source.width]).toEqual([
       orientation,
       rotation,
-      mirrored,
+      flipped,
       width,
     ]);
   }

@@ -23,7 +23,7 @@ const PICTURES = ORIENTED_FORMATS.flatMap((format) =>
 
 const factsOf = (orientation: (typeof ALL_ORIENTATIONS)[number]) => ({
   rotation: TURNS[orientation],
-  mirrored: isMirrored(orientation) || undefined,
+  flipped: isMirrored(orientation) || undefined,
   width: orientation < 5 ? 160 : 96,
   height: orientation < 5 ? 96 : 160,
 });
@@ -31,8 +31,8 @@ const factsOf = (orientation: (typeof ALL_ORIENTATIONS)[number]) => ({
 test.for(PICTURES)("reads orientation $orientation of a $format", async ({ format, orientation }) => {
   const path = join(folder, `${orientation}.picture`);
   await writeFile(path, await ORIENTED[format](orientation));
-  const { rotation, mirrored, width, height } = (await probeFile(path)).source;
-  expect({ rotation, mirrored, width, height }).toEqual(factsOf(orientation));
+  const { rotation, flipped, width, height } = (await probeFile(path)).source;
+  expect({ rotation, flipped, width, height }).toEqual(factsOf(orientation));
 });
 
 test.for(ALL_ORIENTATIONS)("reads orientation %i of an MP4 from its display matrix", async (orientation) => {
@@ -41,8 +41,8 @@ test.for(ALL_ORIENTATIONS)("reads orientation %i of an MP4 from its display matr
     ...["-i", path, "-c", "copy", "-movflags", "+frag_keyframe+empty_moov"],
   ]);
   for (const file of [path, fragmented]) {
-    const { rotation, mirrored, width, height } = (await probeFile(file)).source;
-    expect({ rotation, mirrored, width, height }).toEqual(factsOf(orientation));
+    const { rotation, flipped, width, height } = (await probeFile(file)).source;
+    expect({ rotation, flipped, width, height }).toEqual(factsOf(orientation));
   }
 });
 

@@ -106,8 +106,8 @@ async function orNull<T>(signal: AbortSignal, work: () => Promise<T | null>): Pr
 
 /** Returns whether a browser shows a source's pictures unchanged: {@link isReadable}, upright and not mirrored. */
 function isPlain(source: Source): boolean {
-  const { rotation = 0, mirrored } = source;
-  return rotation === 0 && !mirrored && isReadable(source);
+  const { rotation = 0, flipped } = source;
+  return rotation === 0 && !flipped && isReadable(source);
 }
 
 /**

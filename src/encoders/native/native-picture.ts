@@ -18,11 +18,11 @@ import {
   rejectionOf,
 } from "./native-job.ts";
 import {
+  jobOnWire,
   MAX_PICTURE_BYTES,
   MAX_PICTURE_SECONDS,
   NATIVE_PROTOCOL,
   type NativePicture,
-  sourceOnWire,
 } from "./native-wire.ts";
 
 /** Options of {@link createPictureEncoder}. */
@@ -68,9 +68,8 @@ export function createPictureEncoder({ instances, token }: PictureEncoderOptions
     const head: NativePicture = {
       protocol: NATIVE_PROTOCOL,
       lane,
-      plan,
+      ...jobOnWire(plan, source),
       chunk,
-      source: sourceOnWire(source),
       size,
     };
     const init = {

@@ -33,9 +33,17 @@ export interface NativeJob extends RemoteFiles {
   source: Source;
 }
 
-/** Returns a source without the facts that no encoder reads, because an older one rejects those unknown to it. */
-export function sourceOnWire({ exif: _, ...source }: Source): Source {
-  return source;
+/**
+ * Returns the plan and the source of a job as older encoders know them, which reject other names: without the facts that no encoder
+ * reads, and with `flipped` under its former name.
+ */
+export function jobOnWire(plan: Plan, source: Source): { plan: Plan; source: Source } {
+  const concat = plan.concat?.map((part) => ({ ...part, source: sourceOnWire(part.source) }));
+  return { plan: concat ? { ...plan, concat } : plan, source: sourceOnWire(source) };
+}
+
+function sourceOnWire({ exif: _, flipped, ...source }: Source): Source {
+  return { ...source, ...(flipped && { mirrored: flipped }) };
 }
 
 /** Maximum bytes of a picture that is sent with its request; the encoder holds one at a time in memory. */

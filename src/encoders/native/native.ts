@@ -19,7 +19,7 @@ import {
   type NativeTimeouts,
   startJob,
 } from "./native-job.ts";
-import { NATIVE_PROTOCOL, type NativeJob, type NativeState, sourceOnWire } from "./native-wire.ts";
+import { jobOnWire, NATIVE_PROTOCOL, type NativeJob, type NativeState } from "./native-wire.ts";
 
 export type { NativeInstance } from "./native-job.ts";
 export { NATIVE_TIMEOUTS, type NativeTimeouts } from "./native-job.ts";
@@ -79,9 +79,8 @@ export function createNativeEncoder(options: NativeEncoderOptions): NativeEncode
     const job: NativeJob = {
       protocol: NATIVE_PROTOCOL,
       id,
-      plan,
+      ...jobOnWire(plan, source),
       chunk,
-      source: sourceOnWire(source),
       ...files,
       ...(lane !== undefined && { lane }),
       ...(batch && { together: batch }),

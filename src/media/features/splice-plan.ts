@@ -73,14 +73,14 @@ const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 
 // Encoded pieces must match the pictures and colors as the source stores them; an encode always has limited range.
 function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFault | null {
-  const { codecs, color, pixel_format = "", interlaced, mirrored, sample_aspect_ratio: aspect } = source;
+  const { codecs, color, pixel_format = "", interlaced, flipped, sample_aspect_ratio: aspect } = source;
   const stored = storedPicture(source);
   const own = CONTINUED_CODECS.find((each) => each === codecs?.video);
   if (!own) return "other_codec";
   if (codec !== undefined && codec !== own) return "new_codec";
   if (format !== undefined && !FORMATS.video[format].codecs.some((each) => each === own)) return "output";
   if (interlaced || !PIXELS.has(pixel_format)) return "pixels";
-  if (mirrored || parsePixelAspect(aspect) !== 1) return "shape";
+  if (flipped || parsePixelAspect(aspect) !== 1) return "shape";
   if (!stored || stored.width % 2 !== 0 || stored.height % 2 !== 0) return "shape";
   const isFull = color?.range === "full" || pixel_format === "yuvj420p";
   return isFull || convertedColor(planPictures({}, source, own, stored), stored) ? "colors" : null;

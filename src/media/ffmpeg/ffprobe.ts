@@ -212,7 +212,7 @@ function pictureFacts(
     coded_height,
     sample_aspect_ratio: pixel_aspect === 1 ? "1:1" : ratio,
     rotation: rotate,
-    mirrored: mirror ? (true as const) : undefined,
+    flipped: mirror ? (true as const) : undefined,
     fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
     constant_fps: isConstant ? (true as const) : undefined,
     pixel_format,

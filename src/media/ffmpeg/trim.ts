@@ -246,10 +246,10 @@ const KEEP_GRAPH = ["-reinit_filter:v", "0"];
 function fixesInputSize(
   { video, image }: Plan,
   { track }: Chunk,
-  { kind, rotation = 0, mirrored }: Source,
+  { kind, rotation = 0, flipped }: Source,
 ): boolean {
   const decoded = video?.mode === "encode" || image?.animated === true || image?.sheet !== undefined;
-  return decoded && track !== "audio" && kind === "video" && rotation === 0 && !mirrored;
+  return decoded && track !== "audio" && kind === "video" && rotation === 0 && !flipped;
 }
 
 // In formats with AVFMT_TS_DISCONT, ffmpeg closes gaps over 10 s, which desynchronizes streams; it must still correct a 26-hour wrap.
