@@ -262,7 +262,7 @@ function copiedSound(
 function planVideo(source: Source, request: VideoOptions, hints: PlanHints): Plan {
   const spliced = planSplice(source, request, hints);
   if (spliced) return spliced;
-  const { parts, ...options } = withRanges(withoutSmart(source, request), source);
+  const { parts, ...options } = withRanges(withoutSmart(source, request, hints.splice), source);
   const picture = movingPicture(source);
   const format = videoFormat(options, source);
   const copies = options.mode === "copy";

@@ -2,6 +2,7 @@ import { containerOf, playsHidden } from "./containers.ts";
 import { wavCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven, isSameFps, joinedFps, smoothFps } from "./features/fps.ts";
 import type { ParameterSets } from "./features/smart.ts";
+import type { Splice, SpliceRefusal } from "./features/splice-plan.ts";
 import { holdsHdr, keepsHdr } from "./features/tone-map.ts";
 import { movesPictures, needsFeature, planPictures } from "./features.ts";
 import { BLACK, parseColor } from "./fields.ts";
@@ -221,16 +222,22 @@ export function continuePictures(
     rate: { crf: CONTINUED_CRF },
     fps: null,
     ...pictureNeeds(source, codec, {}, geometry),
+    depth: source.pixel_format === "yuv420p10le" ? 10 : 8,
     ...(parameter_sets && { parameter_sets }),
   };
 }
 
 /** Returns options that encode all of a video, if a smart cut cannot copy anything or has nothing to cut. */
-export function withoutSmart(source: Source, options: VideoOptions): VideoOptions {
+export function withoutSmart(
+  source: Source,
+  options: VideoOptions,
+  splice: Splice | SpliceRefusal | null | undefined,
+): VideoOptions {
   if (options.mode !== "smart") return options;
   const own = VIDEO_CODECS.find((each) => each === source.codecs?.video);
-  const codec =
-    options.codec ?? (own && holdsPictures(videoFormat(options, source), source) ? own : undefined);
+  const hasEncoder = !splice || !("fault" in splice) || splice.fault !== "no_encoder";
+  const keepsCodec = own && hasEncoder && holdsPictures(videoFormat(options, source), source);
+  const codec = options.codec ?? (keepsCodec ? own : undefined);
   return { ...options, mode: undefined, format: videoFormat(options, source), codec };
 }
 

@@ -16,13 +16,23 @@ import {
 } from "../media/features/splice-plan.ts";
 import type { SourceRange } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
-import { resetsDecoder } from "../probe/codec-headers.ts";
+import { operatingPoints, resetsDecoder } from "../probe/codec-headers.ts";
 import { openPackets } from "../probe/entries.ts";
 import { listsTracks, pictureTrack, startTime } from "../probe/mediabunny.ts";
 import { watchReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
-import { type AvcSets, isSameSets, planSets, readAvcSets, readInBandSets } from "./avc-sets.ts";
+import {
+  chooseIds,
+  isCra,
+  isSameSets,
+  planSets,
+  readInBandSets,
+  readRecordSets,
+  type SetsCodec,
+  type StreamSets,
+  setsCodec,
+} from "./parameter-sets.ts";
 
 /** Options to read the times and sizes of packets without their bytes. */
 export const FACTS_ONLY = { metadataOnly: true } as const;
@@ -71,33 +81,44 @@ async function readGroups(
   ranges: readonly SourceRange[],
 ): Promise<Splice | SpliceRefusal> {
   const parts: (CopiedRange | null)[] = [];
-  let sets: AvcSets | null = null;
+  let sets: StreamSets | null = null;
   for (const range of ranges) {
     const key = await firstReset(track, range);
     parts.push(key && (await copyWithin(track, key, range)));
-    if (key && track.isAvc)
-      sets ??= track.description ? readAvcSets(track.description) : readInBandSets(key.data);
+    if (key) sets ??= streamSets(track, key);
+    // A decoder that comes from a piece needs the sequence header again, and encoders write no layers.
+    if (key && track.isAv1 && operatingPoints(key.data) !== 1) return { fault: "sets" };
   }
   if (parts.every((part) => part === null)) return { fault: "short" };
   const isExact = (range: SourceRange, part: CopiedRange | null | undefined) =>
     part && !isBefore(range.start, part.start) && !isBefore(part.end, range.end);
   if (ranges.every((range, index) => isExact(range, parts[index]))) return { parts };
-  if (!track.isAvc) return { parts };
+  if (track.codec === null) return { parts };
+  if (track.codec === "hevc") return sets && chooseIds(sets) ? { parts } : { fault: "sets" };
   const facts = sets && planSets(sets);
   return facts ? { parts, sets: facts } : { fault: "sets" };
+}
+
+/** Returns the parameter sets of a stream, from its configuration record or else a keyframe; null if neither has any. */
+export function streamSets({ codec, description }: SourceTrack, { data }: EncodedPacket): StreamSets | null {
+  if (codec === null) return null;
+  const record = description && readRecordSets(description, codec);
+  return record ?? readInBandSets(data, codec, description);
 }
 
 /** The pictures of a source, and the time of its start on their clock. */
 export interface SourceTrack {
   track: InputVideoTrack;
-  isAvc: boolean;
+  /** The codec, if it has parameter sets; otherwise null. */
+  codec: SetsCodec | null;
+  isAv1: boolean;
   /** The decoder configuration record; null for packets that contain it. */
   description: Uint8Array | null;
   sink: EncodedPacketSink;
   origin: number;
   /** Seconds of a picture whose duration the container does not state. */
   frame: number;
-  /** Returns whether a decoder discards all earlier pictures at a packet that is marked as a keyframe. */
+  /** Returns whether a copy can start at a packet that is marked as a keyframe: a decoder then discards all earlier pictures. */
   isReset(packet: EncodedPacket): Promise<boolean>;
   /** Compares the parameter sets in a packet with those of earlier packets. */
   compareSets(packet: EncodedPacket): void;
@@ -112,20 +133,24 @@ export async function openTrack(input: Input, source: Source): Promise<SourceTra
   const config = codec && (await track?.getDecoderConfig());
   if (!track || !codec || !config) return null;
   const description = config.description ? bytesOf(config.description) : null;
-  let [sets, changesSets]: [AvcSets | null, boolean] = [null, false];
+  const withSets = setsCodec(codec);
+  let [sets, changesSets]: [StreamSets | null, boolean] = [null, false];
   return {
     track,
-    isAvc: codec === "avc",
+    codec: withSets,
+    isAv1: codec === "av1",
     description,
     sink: new EncodedPacketSink(track),
     origin: await startTime(input),
     frame: 1 / (source.fps ?? DEFAULT_FPS),
     isReset: async (packet) =>
-      codec === "avc" || codec === "hevc"
-        ? resetsDecoder(packet.data, codec, description)
+      withSets
+        ? resetsDecoder(packet.data, withSets, description) ||
+          (withSets === "hevc" && isCra(packet.data, description))
         : (await track.determinePacketType(packet)) === "key",
     compareSets({ type, data }) {
-      const next = codec === "avc" && description === null && type === "key" ? readInBandSets(data) : null;
+      const isInBand = withSets && description === null && type === "key";
+      const next = isInBand ? readInBandSets(data, withSets) : null;
       changesSets ||= sets !== null && next !== null && !isSameSets(sets, next);
       sets ??= next;
     },
@@ -237,7 +262,7 @@ async function* cutsAfter(track: SourceTrack, key: EncodedPacket): AsyncGenerato
     lastStart = Math.max(lastStart, packet.timestamp);
     end = Math.max(end, packet.timestamp + (packet.duration || frame));
   }
-  const hasInBandSets = track.isAvc && track.description === null;
+  const hasInBandSets = track.codec !== null && track.description === null;
   for await (const packet of packetsFrom(sink, key, hasInBandSets ? {} : FACTS_ONLY)) {
     track.compareSets(packet);
     pending.push(packet);

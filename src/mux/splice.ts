@@ -14,14 +14,6 @@ import { openPackets } from "../probe/entries.ts";
 import { soundTrack } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { bytesOf } from "../util/bytes.ts";
-import {
-  type AvcSets,
-  isSameSets,
-  readAvcSets,
-  readInBandSets,
-  toSizedUnit,
-  writeAvcRecord,
-} from "./avc-sets.ts";
 import * as errors from "./errors.ts";
 import {
   type CopiedPictures,
@@ -32,7 +24,26 @@ import {
   type Opener,
   openSoundTrack,
 } from "./packets.ts";
-import { FACTS_ONLY, firstKey, openTrack, packetsFrom, type SourceTrack } from "./splice-ranges.ts";
+import {
+  breakLinks,
+  chooseIds,
+  type HevcIds,
+  isSameSets,
+  readRecordSets,
+  renumberSets,
+  renumberUnit,
+  type StreamSets,
+  toSizedUnit,
+  writeRecord,
+} from "./parameter-sets.ts";
+import {
+  FACTS_ONLY,
+  firstKey,
+  openTrack,
+  packetsFrom,
+  type SourceTrack,
+  streamSets,
+} from "./splice-ranges.ts";
 
 /** A piece of the pictures: packets of the source, or a file that was encoded in their place. */
 export interface SplicePiece {
@@ -84,26 +95,27 @@ async function openPieces(
   opener: Opener,
   delay: number,
 ): Promise<CopiedPictures> {
-  const { track, description, isAvc } = source;
+  const { track, description } = source;
   const codec = await track.getCodec();
   const config = await track.getDecoderConfig();
   if (!codec || !config) throw errors.noPictures();
   const keepsConfig = description !== null && !pieces.some(({ from }) => "read" in from);
-  const own = isAvc && !keepsConfig ? await ownSets(source, pieces) : null;
-  const sets = own && [own, ...(await encodedSets(pieces, opener))];
+  const own = source.codec && !keepsConfig ? await ownSets(source, pieces) : null;
+  const ids = own?.codec === "hevc" ? chooseIds(own) : null;
+  const sets = own && [own, ...(await encodedSets(pieces, opener, own, ids))];
   const withSizes = (packet: EncodedPacket) =>
     own && !description ? packet.clone({ data: toSizedUnit(packet.data, own) }) : packet;
-  const isAnnexB = description === null && (codec === "avc" || codec === "hevc");
+  const isAnnexB = description === null && source.codec !== null;
   return {
     codec,
     config:
-      sets && (sets.length > 1 || !description) ? { ...config, description: writeAvcRecord(sets) } : config,
+      sets && (sets.length > 1 || !description) ? { ...config, description: writeRecord(sets) } : config,
     metadata: { transformationMatrix: await track.getTransformationMatrix() },
     count: () => countPictures(pieces, opener),
     async *packets(rehearsing) {
       const empty = rehearsing && !isAnnexB;
       for (const { at, from } of pieces)
-        if ("read" in from) yield* copyEncoded(from, at + delay, opener, rehearsing);
+        if ("read" in from) yield* copyEncoded(from, at + delay, opener, { rehearsing, ids });
         else yield* copyRange(source, from, at + delay, { empty, convert: withSizes });
     },
   };
@@ -122,16 +134,32 @@ async function* copyEncoded(
   reader: ByteReader,
   at: number,
   opener: Opener,
-  rehearsing: boolean,
+  { rehearsing, ids }: { rehearsing: boolean; ids: HevcIds | null },
 ): AsyncGenerator<EncodedPacket, void> {
   const file = opener.open(reader);
   const track = await file.getPrimaryVideoTrack();
-  if (track) yield* copyPackets(track, at, rehearsing);
+  // The ids make the packets longer.
+  if (track && ids) yield* renumberPackets(track, at, ids);
+  else if (track) yield* copyPackets(track, at, rehearsing);
   opener.release(file);
 }
 
+async function* renumberPackets(
+  track: InputVideoTrack,
+  at: number,
+  ids: HevcIds,
+): AsyncGenerator<EncodedPacket, void> {
+  const config = await track.getDecoderConfig();
+  const record = config?.description && bytesOf(config.description);
+  for await (const packet of copyPackets(track, at, false)) {
+    const data = record && renumberUnit(packet.data, record, ids);
+    if (!data) throw errors.encodingsDiffer();
+    yield packet.clone({ data });
+  }
+}
+
 async function* copyRange(
-  { sink, origin }: SourceTrack,
+  { sink, origin, codec, description }: SourceTrack,
   { start, end, pictures }: CopiedRange,
   at: number,
   { empty, convert }: { empty: boolean; convert: (packet: EncodedPacket) => EncodedPacket },
@@ -144,31 +172,36 @@ async function* copyRange(
   for await (const packet of packetsFrom(sink, key, options)) {
     const time = packet.timestamp - origin - start;
     const duration = Math.min(packet.duration, Math.max(0, end - start - time));
-    yield copyPacket(convert(packet), time + at, empty, duration);
+    const isEntry = codec === "hevc" && !empty && remaining === pictures;
+    const data = isEntry ? breakLinks(packet.data, description) : packet.data;
+    yield copyPacket(convert(isEntry ? packet.clone({ data }) : packet), time + at, empty, duration);
     if (--remaining === 0) return;
   }
   throw errors.partsDamaged();
 }
 
-async function ownSets(
-  { description, sink, origin }: SourceTrack,
-  pieces: readonly SplicePiece[],
-): Promise<AvcSets> {
+async function ownSets(source: SourceTrack, pieces: readonly SplicePiece[]): Promise<StreamSets> {
+  const { sink, origin } = source;
   const start = pieces.flatMap(({ from }) => ("read" in from ? [] : [from.start]))[0] ?? 0;
-  const before = description ? null : await sink.getKeyPacket(origin + start + EPSILON_SECONDS);
-  const key = before ?? (description ? null : await firstKey(sink));
-  const sets = description ? readAvcSets(description) : key && readInBandSets(key.data);
+  const key = (await sink.getKeyPacket(origin + start + EPSILON_SECONDS)) ?? (await firstKey(sink));
+  const sets = key && streamSets(source, key);
   if (!sets) throw errors.partsDamaged();
   return sets;
 }
 
-async function encodedSets(pieces: readonly SplicePiece[], opener: Opener): Promise<AvcSets[]> {
-  const all: AvcSets[] = [];
+async function encodedSets(
+  pieces: readonly SplicePiece[],
+  opener: Opener,
+  { codec }: StreamSets,
+  ids: HevcIds | null,
+): Promise<StreamSets[]> {
+  const all: StreamSets[] = [];
   for (const { from } of pieces) {
     if (!("read" in from)) continue;
     const config = await withEncodedTrack(from, opener, (track) => track.getDecoderConfig());
-    const sets = config?.description && readAvcSets(bytesOf(config.description));
     if (!config) continue;
+    const written = config.description ? readRecordSets(bytesOf(config.description), codec) : null;
+    const sets = written && ids ? renumberSets(written, ids) : written;
     if (!sets) throw errors.encodingsDiffer();
     const [first] = all;
     // All pieces have the same ids, so they must have the same sets.

@@ -285,3 +285,45 @@ function recoveryFrames(sei: Uint8Array): number | null {
 export function isShown(packet: Uint8Array): boolean {
   return (((packet[0] ?? 0) >> 4) & 1) === 1;
 }
+
+// OBU types (AV1 Bitstream, 6.2.2).
+const OBU = { sequence: 1, delimiter: 2 } as const;
+
+/**
+ * Returns the number of operating points in the sequence header with which an AV1 packet begins, 1 unless its pictures have layers; null
+ * if it begins with no sequence header.
+ */
+export function operatingPoints(packet: Uint8Array): number | null {
+  for (let at = 0; at + 1 < packet.length; ) {
+    const header = packet[at++] ?? 0;
+    if (header & 4) at++;
+    let size = packet.length - at;
+    if (header & 2) {
+      size = 0;
+      for (let shift = 0; shift < 56; shift += 7) {
+        const byte = packet[at++] ?? 0;
+        size += (byte & 0x7f) * 2 ** shift;
+        if (byte < 0x80) break;
+      }
+    }
+    const type = (header >> 3) & 15;
+    if (type === OBU.sequence) return readOperatingPoints(createBits(packet.subarray(at, at + size)));
+    if (type !== OBU.delimiter) return null;
+    at += size;
+  }
+  return null;
+}
+
+// 5.5.1, and the timing and decoder model of 5.5.3 and 5.5.4.
+function readOperatingPoints(bits: Bits): number {
+  bits.take(4);
+  if (bits.take(1) === 1) return 1;
+  if (bits.take(1) === 1) {
+    bits.take(32);
+    bits.take(32);
+    if (bits.take(1) === 1) bits.unsigned();
+    if (bits.take(1) === 1) bits.take(47);
+  }
+  bits.take(1);
+  return bits.take(5) + 1;
+}

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { Source } from "../../src/media/source.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { createIds } from "../../src/runs/ids.ts";
@@ -20,15 +21,16 @@ const STORED = "http://stored/";
 const files: string[] = [];
 
 /**
- * Runs a task on a local file in this process, with native ffmpeg as its only encoder. Returns the path of the output and its facts;
- * throws with the task's error.
+ * Runs a task on a local file in this process, with native ffmpeg as its only encoder, by default with the wasm core's toolset. Returns
+ * the path of the output and its facts; throws with the task's error.
  */
 export async function runHere(
   path: string,
   { kind, options = {} }: Omit<TaskBody, "input">,
+  toolset?: Toolset,
 ): Promise<{ path: string; output: Source; jobs: number }> {
   const storage = createMemoryStorage();
-  const encoder = createNativeEncoder();
+  const encoder = createNativeEncoder("native", toolset);
   await storage.write("source", await readFile(path), "application/octet-stream");
   const open = (key: string) => storageReader(storage, key);
   const keyOf = (url: string) => url.slice(STORED.length);

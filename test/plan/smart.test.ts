@@ -42,6 +42,26 @@ test("VP9 needs no parameter sets", () => {
   });
 });
 
+test.for([
+  { codec: "h265", pixel_format: "yuv420p", depth: 8 },
+  { codec: "h265", pixel_format: "yuv420p10le", depth: 10 },
+  { codec: "av1", pixel_format: "yuv420p10le", depth: 10 },
+] as const)(
+  "pieces of $codec have the depth of the source ($depth bits)",
+  ({ codec, pixel_format, depth }) => {
+    const source = videoSource({ pixel_format, codecs: { video: codec, audio: "aac" } });
+    const plan = createPlan(source, "video", options, { splice: { parts: splice.parts } });
+    expect(plan).toMatchObject({ format: "mp4", video: { mode: "encode", codec, depth } });
+    expect(plan.video).not.toHaveProperty("parameter_sets");
+  },
+);
+
+test("a source that no encoder here can continue is encoded into the default codec of the format", () => {
+  const source = videoSource({ pixel_format: "yuv420p", codecs: { video: "h265", audio: "aac" } });
+  const plan = createPlan(source, "video", options, { splice: { fault: "no_encoder" } });
+  expect(plan).toMatchObject({ format: "mp4", video: { mode: "encode", codec: "h264" } });
+});
+
 test("whole groups are copied, and pieces around them are encoded", () => {
   const plan = createPlan(film, "video", options, { splice });
   expect(plan).toMatchObject({
@@ -85,13 +105,23 @@ test("WebCodecs, which cannot choose the id of parameter sets, refuses", () => {
 const SDR = { bit_depth: 8, primaries: "bt709", transfer: "bt709", space: "bt709", hdr: false };
 
 test.for([
-  { more: {}, facts: { codecs: { video: "h265", audio: "aac" } }, fault: "other_codec" },
+  { more: {}, facts: { codecs: { video: "vp8", audio: "opus" }, format: "webm" }, fault: "other_codec" },
   { more: { codec: "h265" }, facts: {}, fault: "new_codec" },
   { more: { format: "webm" }, facts: {}, fault: "output" },
   { more: {}, facts: { pixel_format: "yuv422p" }, fault: "pixels" },
+  { more: {}, facts: { pixel_format: "yuv420p10le" }, fault: "pixels" },
   { more: {}, facts: { interlaced: true }, fault: "pixels" },
   { more: {}, facts: { sample_aspect_ratio: "4:3" }, fault: "shape" },
   { more: {}, facts: { color: { ...SDR, transfer: "arib-std-b67", hdr: true } }, fault: "colors" },
+  {
+    more: {},
+    facts: {
+      codecs: { video: "h265", audio: "aac" },
+      pixel_format: "yuv420p10le",
+      color: { ...SDR, transfer: "smpte2084", hdr: true },
+    },
+    fault: "colors",
+  },
   { more: {}, facts: { color: { ...SDR, range: "full" } }, fault: "colors" },
   { more: {}, facts: { pixel_format: "yuvj420p" }, fault: "colors" },
   { more: {}, facts: { preroll: 0.3 }, fault: "hidden" },

@@ -95,7 +95,8 @@ export function createMediaHost(
     records,
     delegation,
     tidy,
-    work: (record: Run) => createRunWork({ ...parts, files, uploads, pieces, shared }, record),
+    work: (record: Run) =>
+      createRunWork({ ...parts, files, uploads, pieces, shared, delegates: delegation.takes }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
     // `cancel` leaves the cleanup of a locked run to its turn.

@@ -48,6 +48,8 @@ export interface RunWorkTools extends Hosts {
   pieces: PieceStore;
   /** Returns the input that a run shares with others; null where it has its own. */
   shared(record: Run): SharedInput | null;
+  /** Returns whether a service gets the run if no encoder here accepts it; absent when there is none. */
+  delegates?(record: Run): boolean;
 }
 
 /** Name of the piece that holds a run's encryption key, as a `CryptoKey` that is not extractable. */
@@ -82,6 +84,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       remote: null,
       inputs,
       shared: tools.shared(record),
+      delegates: tools.delegates?.(record) ?? false,
       ensureRoom: tools.storage.ensureRoom,
       max_seconds: MAX_SECONDS,
       stem: outputStem(input),

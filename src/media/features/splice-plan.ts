@@ -68,8 +68,15 @@ function sourceFault(source: Source): SpliceFault | null {
 }
 
 /** The codecs whose streams an encoder can continue. */
-const CONTINUED_CODECS = ["h264", "vp9"] as const;
+const CONTINUED_CODECS = ["h264", "h265", "vp9", "av1"] as const;
 const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
+const DEEP_PIXELS = "yuv420p10le";
+const DEEP_CODECS: ReadonlySet<string> = new Set([
+  "h265",
+  "av1",
+] satisfies (typeof CONTINUED_CODECS)[number][]);
+// Its pictures are described by facts of their mastering, which encoded pieces would lack.
+const PQ = "smpte2084";
 
 // Encoded pieces must match the pictures and colors as the source stores them; an encode always has limited range.
 function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFault | null {
@@ -79,11 +86,13 @@ function encodeFault(source: Source, { codec, format }: VideoOptions): SpliceFau
   if (!own) return "other_codec";
   if (codec !== undefined && codec !== own) return "new_codec";
   if (format !== undefined && !FORMATS.video[format].codecs.some((each) => each === own)) return "output";
-  if (interlaced || !PIXELS.has(pixel_format)) return "pixels";
+  const isDeep = pixel_format === DEEP_PIXELS && DEEP_CODECS.has(own);
+  if (interlaced || !(isDeep || PIXELS.has(pixel_format))) return "pixels";
   if (flipped || parsePixelAspect(aspect) !== 1) return "shape";
   if (!stored || stored.width % 2 !== 0 || stored.height % 2 !== 0) return "shape";
   const isFull = color?.range === "full" || pixel_format === "yuvj420p";
-  return isFull || convertedColor(planPictures({}, source, own, stored), stored) ? "colors" : null;
+  const isLost = isFull || color?.transfer === PQ;
+  return isLost || convertedColor(planPictures({}, source, own, stored), stored) ? "colors" : null;
 }
 
 /** Returns the chunks of parts: copied packets, and the encoded pieces around them. */

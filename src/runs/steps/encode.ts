@@ -175,9 +175,11 @@ async function encodeOnce(
   const { storage, remote } = tools;
   const open = (stored: string) => tools.open(stored);
   const copyJoin = await matchParts(open, encode, context);
-  const splice = await findSplice(open, encode, context);
-  const hints: PlanHints = { extra, copyJoin, splice, ...(encodes && { encodes }) };
-  const decided = await decide(source, request, hints, runContext, missed);
+  const found = await findSplice(open, encode, context);
+  const hints = { extra, copyJoin, splice: found, ...(encodes && { encodes }) };
+  const { splice, ...decided } = await decideSplice(hints, tools.delegates === true, (each) =>
+    decide(source, request, each, runContext, missed),
+  );
   const job = { ...decided, plan: withBitrate(decided.plan, bitrate) };
   const chunks = await context.durably("cut", (signal) =>
     placeCuts(tools, source, job, () => tools.open(key), signal),
@@ -228,6 +230,24 @@ async function encodeOnce(
     progress: context.progress,
   });
   return { plan, choice, encoded, ...(splice && "fault" in splice && { fallback: splice }) };
+}
+
+/** Decides an encode; if no encoder accepts the pieces of a smart cut and no other host gets them, decides to encode all of it. */
+async function decideSplice(
+  hints: PlanHints,
+  delegates: boolean,
+  decide: (hints: PlanHints) => Promise<EncodeJob>,
+): Promise<EncodeJob & Pick<PlanHints, "splice">> {
+  const { splice } = hints;
+  try {
+    return { ...(await decide(hints)), splice };
+  } catch (thrown) {
+    const isRefused = thrown instanceof MediaError && thrown.kind === "encoder_unavailable";
+    if (!isRefused || !splice || "fault" in splice || delegates) throw thrown;
+    const whole: PlanHints["splice"] = { fault: "no_encoder" };
+    const decided = await decide({ ...hints, splice: whole }).catch(() => Promise.reject(thrown));
+    return { ...decided, splice: whole };
+  }
 }
 
 /** Returns a 53-bit hash of plain data as text; equal data in the same key order has the same hash. Not for secrets. */

@@ -34,6 +34,8 @@ export interface StepTools extends Hosts {
   ensureRoom?(bytes: number): Promise<void>;
   /** Waits, across restarts, for the run's turn on a scarce encoder; rejects when the run is over. Absent when no encoder is scarce. */
   turn?(encoder: Encoder): Promise<void>;
+  /** Whether another host gets what no encoder here accepts. Default false. */
+  delegates?: boolean;
   /** The input that the run shares with the other runs of its job; null or absent when it has its own. */
   shared?: SharedInput | null;
   /** Base name of the output, without an extension. */
