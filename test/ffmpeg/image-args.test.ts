@@ -39,7 +39,7 @@ const IMAGE: { name: string; actual: string; expected: string }[] = [
   {
     name: "a frame of a video",
     actual: argsOf(videoSource(), "image", { start: 3, format: "png", width: 320 }),
-    expected: `-ss 2.961 -noautorotate -i IN ${graph(`${PNG.replace("scale=", "scale=320:180:")},${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+    expected: `-noaccurate_seek -ss 2.961 -noautorotate -i IN ${graph(`settb=1/120000,tpad=stop_mode=clone:stop_duration=2.961,trim=start=0,${PNG.replace("scale=", "scale=320:180:")},${UNTAGGED}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   },
   {
     name: "a frame of untagged HD video",

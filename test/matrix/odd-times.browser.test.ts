@@ -105,6 +105,24 @@ async function judgeTrims(encode: Encode, input: string, hidden: number, options
   }
 }
 
+/** Clips whose sound, or whose stated length, ends after the last picture begins; by the seconds of a still near that end. */
+const ENDINGS = [
+  { extension: "ts", args: ["-vf", "fps=5", "-preset", "ultrafast"], from: 3.206 },
+  { extension: "mpg", args: ["-c:v", "mpeg2video", "-c:a", "mp2"], from: 3.21 },
+  { extension: "flv", args: ["-c", "copy"], from: 3.25 },
+  { extension: "avi", args: ["-c:v", "mpeg4", "-bf", "2", "-c:a", "mp3"], from: 3.235 },
+] as const;
+
+async function judgeLastPictures(encode: Encode) {
+  for (const { extension, args, from } of ENDINGS) {
+    const input = await makeClip(extension, ["-i", await reordered(), ...args]);
+    const last = (await readFrames(input)).at(-1)?.number;
+    const { path } = await encode("image", input, { format: "png", start: from });
+    const shown = (await readFrames(path)).map(({ number }) => number);
+    expect(shown, `${extension} ${args.join(" ")}`).toEqual([last]);
+  }
+}
+
 async function judgeFragmentedTrims(encode: Encode) {
   const input = await copiedClip(...FRAGMENTS);
   const [first] = await readFrames(input);
@@ -159,6 +177,7 @@ function judgeAll(encode: Encode) {
     expect((await readFrames(path)).map(({ number }) => number)).toEqual([20]);
   });
   test("so does a trim of fragments", LIMIT, () => judgeFragmentedTrims(encode));
+  test("a still near the end shows the last picture", LIMIT, () => judgeLastPictures(encode));
   test("Matroska with times before 0 is refused", LIMIT, () => judgeEarly(encode));
   test("long pictures fade smoothly, and out at their own end", LIMIT, () => judgeSlides(encode));
 }

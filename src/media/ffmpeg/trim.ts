@@ -110,11 +110,10 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     }
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
-    if (at === seek) return { ...none, seek: ["-ss", formatSeconds(seek + (source.priming ?? 0))] };
     return {
       ...none,
-      seek: seekArgs(at, source),
-      video: withFineTimeBase(trimFilter("trim", seek - at, null)),
+      seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
+      video: withFineTimeBase([lastPicture(seek), ...trimFilter("trim", seek - at, null)]),
     };
   }
   const { start, end, decode_from = decodeFrom(start, source), shown_from = start } = chunk;
@@ -126,7 +125,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   // At a constant rate, the fps filter needs the frame before the start: it is the one visible there.
   const constant = constantFps(plan) !== null || plan.image?.sheet !== undefined;
   return {
-    seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
+    seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
     video: withFineTimeBase([
       ...spreadTimes(source),
       ...trimFilter(
@@ -201,8 +200,14 @@ function seekArgs(at: number, { priming = 0 }: Source): string[] {
 }
 
 // Unless an offset is set, ffmpeg counts a transport stream from the first packet of the selected streams.
-function originArgs({ track }: Chunk, source: Source): string[] {
-  return track !== "all" && containerOf(source).transport ? ["-itsoffset", "0.000001"] : [];
+function originArgs({ image, audio }: Plan, { track, start }: Chunk, source: Source): string[] {
+  const isPart = track !== "all" || (start > 0 && (image !== null || audio === null));
+  return isPart && containerOf(source).transport ? ["-itsoffset", "0.000001"] : [];
+}
+
+// Headers may state a later end than the packets have, and sound may last longer than the pictures: the last one then stays.
+function lastPicture(until: number): string {
+  return `tpad=stop_mode=clone:stop_duration=${formatSeconds(until)}`;
 }
 
 /** Returns the input arguments that keep gaps in time, and the filter graph when the picture size changes midway. */
