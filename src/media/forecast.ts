@@ -187,7 +187,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     ...lostAlpha(plan, source),
     ...lostProfile(plan, source),
     ...lostChapters(plan, source, metadata),
-    ...(source.exif ? [{ kind: "tags", reason: "private" } as const] : []),
+    ...lostPictureMetadata(source, metadata),
     ...lostTags(plan, source, metadata),
   ];
 }
@@ -339,6 +339,15 @@ function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropp
   return containerOf({ format: plan.format }).chapters
     ? []
     : [{ kind: "chapters", reason: "no_place_in_format" }];
+}
+
+function lostPictureMetadata({ exif, xmp, iptc, comments }: Source, metadata: MetadataMode): Dropped[] {
+  if (!exif && !xmp && !iptc && !comments) return [];
+  if (metadata === "strip") return [{ kind: "tags", reason: "asked" }];
+  return [
+    ...(exif || xmp || iptc ? [{ kind: "tags", reason: "private" } as const] : []),
+    ...(comments ? [{ kind: "tags", reason: "not_supported" } as const] : []),
+  ];
 }
 
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {

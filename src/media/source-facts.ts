@@ -241,6 +241,16 @@ export const SourceFacts = z.object({
     description:
       "True for a picture whose EXIF data hold more than its layout, such as its camera, place or date; otherwise absent.",
   }),
+  xmp: z.literal(true).optional().meta({
+    description: "True for a picture whose XMP data hold more than its layout; otherwise absent.",
+  }),
+  iptc: z.literal(true).optional().meta({
+    description: "True for a picture with IPTC data, such as a caption or a credit; otherwise absent.",
+  }),
+  comments: z.literal(true).optional().meta({
+    description:
+      "True for a JPEG or GIF with a comment and a PNG with texts, such as a title, unless they only name the software; otherwise absent.",
+  }),
   streams: z.array(stream).optional().meta({ description: "The streams of the file, in its order." }),
   video_track: z.int().min(0).optional().meta({
     description:

@@ -19,8 +19,6 @@ export interface PictureColors {
   color_profile?: ColorProfile;
   /** Whether the picture has a gain map. */
   gain_map?: true;
-  /** Whether an AVIF or HEIC has EXIF data. */
-  exif?: true;
 }
 
 const HEAD = 262_144;
@@ -48,14 +46,13 @@ export async function readColors(
     read: (start, end) => reader.read({ start, end: Math.min(end, reader.size) }, signal),
   };
   try {
-    const { icc, space = null, hasGainMap = false, hasExif = false } = await findColors(file);
+    const { icc, space = null, hasGainMap = false } = await findColors(file);
     const embedded = icc && (await icc());
     const candidate = embedded ? profileOf(embedded, isGray) : icc ? null : space;
     const profile = candidate && isUsable(candidate) ? candidate : icc ? { ignored: true as const } : null;
     return {
       ...(profile && !isSrgb(profile) && { color_profile: profile }),
       ...(hasGainMap && { gain_map: true }),
-      ...(hasExif && { exif: true }),
     };
   } catch (thrown) {
     signal.throwIfAborted();
@@ -77,7 +74,6 @@ interface HeaderColors {
   /** The color space that the header states where no ICC profile is embedded. */
   space?: ColorProfile | null;
   hasGainMap?: boolean;
-  hasExif?: boolean;
 }
 
 function isUsable({ to_srgb }: ColorProfile): boolean {
@@ -264,7 +260,7 @@ async function readTiff(file: HeaderBytes): Promise<HeaderColors> {
 async function readHeif(file: HeaderBytes): Promise<HeaderColors> {
   const colors = await readHeifProfile((end) => file.upTo(end));
   if (!colors) return {};
-  const { profile, codePoints, hasGainMap, hasExif } = colors;
+  const { profile, codePoints, hasGainMap } = colors;
   const space = codePoints && fromCodePoints(...codePoints);
-  return { hasGainMap, hasExif, space, icc: profile && (async () => profile) };
+  return { hasGainMap, space, icc: profile && (async () => profile) };
 }

@@ -7,6 +7,7 @@ export const GIF = {
   application: 0xff,
   control: 0xf9,
   image: 0x2c,
+  trailer: 0x3b,
   transparent: 1,
   background: 2,
   previous: 3,

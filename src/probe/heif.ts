@@ -361,8 +361,6 @@ function readCodePoints(view: DataView, at: number): ColorFacts {
 
 /** The colors that the boxes of a HEIF picture state, and whether it has a gain map. */
 export interface HeifProfile {
-  /** Whether the file has EXIF data. */
-  hasExif: boolean;
   /** The embedded ICC profile, which overrides the code points; null when there is none. */
   profile: Uint8Array | null;
   /** Primaries and transfer (Rec. ITU-T H.273). */
@@ -388,7 +386,6 @@ export async function readHeifProfile(
     profile: null,
     codePoints: null,
     hasGainMap: holdsGainMap(items),
-    hasExif: holdsItem(items, "Exif"),
   };
   for (const { kind, start, end } of own.length > 0 ? own : properties) {
     if (kind !== "colr") continue;
@@ -408,15 +405,49 @@ function holdsGainMap(items: HeifItems): boolean {
   return isAuxiliary || holdsItem(items, "tmap");
 }
 
-function holdsItem({ view, meta }: HeifItems, type: string): boolean {
+function holdsItem(items: HeifItems, type: string): boolean {
+  return entriesOf(items).some((entry) => entry.type === type);
+}
+
+// ISO/IEC 14496-12, 8.11.6: after the type come a name and, for a type of MIME, the content's type, each ended by a zero.
+function entriesOf({ view, meta }: HeifItems): { id: number; type: string; mime: string }[] {
   const iinf = findBox(view, meta, "iinf");
-  if (!iinf) return false;
+  if (!iinf) return [];
   const entries = listBoxes(view, iinf.start + (view.getUint8(iinf.start) > 0 ? 8 : 6), iinf.end);
-  return entries.some(({ kind, start }) => {
+  return entries.flatMap(({ kind, start, end }) => {
     const version = view.getUint8(start);
-    return kind === "infe" && version >= 2 && latinText(view, start + (version > 2 ? 10 : 8), 4) === type;
+    if (kind !== "infe" || version < 2) return [];
+    const at = start + (version > 2 ? 10 : 8);
+    const type = latinText(view, at, 4);
+    const mime = type === "mime" ? latinText(view, at + 4, end - at - 4) : "";
+    return [{ id: readId(view, start + 4, version > 2), type, mime }];
   });
 }
+
+/** Returns the items of an AVIF or HEIC, with the place of each in the file, whose bytes `read` returns; empty for any other file. */
+export async function readHeifItems(
+  read: (start: number, end: number) => Promise<Uint8Array>,
+): Promise<{ type: string; mime: string; start: number; end: number }[]> {
+  const head = viewOf(await read(0, HEAD));
+  const meta = findBox(head, { kind: "file", start: 0, end: head.byteLength }, "meta");
+  if (!meta) return [];
+  const view = viewOf(await read(0, meta.start - 8 + head.getUint32(meta.start - 8)));
+  const items = readItems(view);
+  const iloc = items && findBox(view, items.meta, "iloc");
+  if (!iloc) return [];
+  const idat = findBox(view, items.meta, "idat");
+  const extents = extentsOf(view, iloc) ?? [];
+  return entriesOf(items).flatMap(({ id, type, mime }) => {
+    // The first extent suffices: metadata are not split.
+    const own = extents.find(({ item }) => item === id);
+    const origin = own?.method === 0 ? 0 : own?.method === 1 ? idat?.start : undefined;
+    return own && origin !== undefined
+      ? [{ type, mime, start: origin + own.start, end: origin + own.end }]
+      : [];
+  });
+}
+
+const HEAD = 262_144;
 
 // X and Y of red and green under D50 in profiles of these primaries.
 const COLORANTS = {
@@ -441,6 +472,19 @@ function profilePrimaries(profile: Uint8Array): keyof typeof COLORANTS | null {
  * for a version of the box that pictures do not use. Throws a RangeError when the box extends beyond the view.
  */
 function lastExtent(view: DataView, iloc: Box): number | null {
+  const extents = extentsOf(view, iloc);
+  return extents?.reduce((last, { method, end }) => (method === 0 ? Math.max(last, end) : last), 0) ?? null;
+}
+
+interface Extent {
+  item: number;
+  /** 0 counts from the start of the file, 1 from that of `idat`; null for another file. */
+  method: number | null;
+  start: number;
+  end: number;
+}
+
+function extentsOf(view: DataView, iloc: Box): Extent[] | null {
   const version = view.getUint8(iloc.start);
   if (version > 2) return null;
   const [offsets, lengths] = nibbles(view.getUint8(iloc.start + 4));
@@ -452,20 +496,20 @@ function lastExtent(view: DataView, iloc: Box): number | null {
     for (let remaining = bytes; remaining > 0; remaining--) value = value * 256 + view.getUint8(at++);
     return value;
   };
-  let last = 0;
+  const all: Extent[] = [];
   for (let items = take(wide); items > 0 && at < iloc.end; items--) {
-    take(wide);
-    // Method 0 counts from the start of the file; a data reference other than 0 names another file.
-    const method = version === 0 ? 0 : take(2) & 15;
-    const isHere = take(2) === 0 && method === 0;
+    const item = take(wide);
+    const construction = version === 0 ? 0 : take(2) & 15;
+    // A data reference other than 0 names another file.
+    const method = take(2) === 0 ? construction : null;
     const base = take(bases);
     for (let extents = take(2); extents > 0 && at < iloc.end; extents--) {
       if (version > 0) take(indices);
-      const end = base + take(offsets) + take(lengths);
-      if (isHere) last = Math.max(last, end);
+      const start = base + take(offsets);
+      all.push({ item, method, start, end: start + take(lengths) });
     }
   }
-  return last;
+  return all;
 }
 
 function nibbles(byte: number): [number, number] {

@@ -11,13 +11,14 @@ import { readColors } from "./color-profile.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { boundDurations, type PacketLength, withRest } from "./durations.ts";
 import * as errors from "./errors.ts";
-import { checkTiff, hasPhotoFacts, isTiff, readOrientation } from "./exif.ts";
+import { checkTiff, isTiff, readOrientation } from "./exif.ts";
 import { readLargeStill } from "./large-still.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { cutFragment, type MovieIndex, readMovieExtras, readMovieIndex, wholeSeconds } from "./mp4.ts";
 import { measurePackets } from "./packet-lengths.ts";
 import { checkPicture, checkPixels, checkSides } from "./picture-header.ts";
+import { readPictureMetadata } from "./picture-metadata.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
 import { formatsOf, isSvg, readNamedStill, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
@@ -118,12 +119,11 @@ function isGuess(report: unknown): boolean {
 // HDR pictures are tone-mapped by their transfer function, so their profile does not count.
 async function colorsOf({ pixel_format = "", color }: Source, reader: ByteReader, signal: AbortSignal) {
   const isGray = /^(gray|ya|mono)/.test(pixel_format);
-  const { color_profile, gain_map, exif } = await readColors(reader, { isGray }, signal);
-  const hasExif = exif ?? (await hasPhotoFacts(reader, signal));
+  const { color_profile, gain_map } = await readColors(reader, { isGray }, signal);
   return {
     ...(color_profile && color?.hdr !== true && { color_profile }),
     ...(gain_map && { gain_map }),
-    ...(hasExif && { exif: true as const }),
+    ...(await readPictureMetadata(reader, signal)),
   };
 }
 

@@ -42,7 +42,7 @@ export function jobOnWire(plan: Plan, source: Source): { plan: Plan; source: Sou
   return { plan: concat ? { ...plan, concat } : plan, source: sourceOnWire(source) };
 }
 
-function sourceOnWire({ exif: _, flipped, ...source }: Source): Source {
+function sourceOnWire({ exif, xmp, iptc, comments, flipped, ...source }: Source): Source {
   return { ...source, ...(flipped && { mirrored: flipped }) };
 }
 
