@@ -170,12 +170,9 @@ async function mux(
   }
 }
 
-const MVHD = [0x6d, 0x76, 0x68, 0x64];
-const MAX_SEARCH = 256;
-
 /**
- * Sets the creation time of an MP4 or MOV, or clears it: mediabunny (1.61) writes the current time. The start of the index
- * must be in the first write.
+ * Sets the creation time of an MP4 or MOV and of its tracks, or clears it: mediabunny (1.61) writes the current time. The start of the
+ * index must be in the first write, and all of it if mediabunny wrote it.
  */
 function setCreationTime(
   time: string | undefined,
@@ -189,17 +186,28 @@ function setCreationTime(
   };
 }
 
-// ISO/IEC 14496-12, 8.2.2: creation and modification times have 64 bits in version 1.
 function writeCreationTime(bytes: Uint8Array, seconds: number): void {
-  const start = bytes.subarray(0, MAX_SEARCH);
-  const at = start.findIndex((_, place) => MVHD.every((byte, index) => start[place + index] === byte));
-  if (at < 0) return;
   const view = viewOf(bytes);
+  const moov = findBox(view, { kind: "file", start: 0, end: bytes.length }, "moov");
+  if (!moov) return;
+  const traks = listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak");
+  const headers = [
+    findBox(view, moov, "mvhd"),
+    ...traks.flatMap((trak) => [findBox(view, trak, "tkhd"), findBox(view, trak, "mdia", "mdhd")]),
+  ];
+  for (const header of headers) {
+    // The first write may end within the index.
+    if (header && header.start + 20 <= bytes.length) writeTimes(view, header.start, seconds);
+  }
+}
+
+// ISO/IEC 14496-12, 8.2.2 and 8.3.2: creation and modification times have 64 bits in version 1.
+function writeTimes(view: DataView, at: number, seconds: number): void {
   const whole = BigInt(Math.max(0, Math.floor(seconds)));
-  const wide = view.getUint8(at + 4) === 1;
+  const wide = view.getUint8(at) === 1;
   for (const place of [0, 1]) {
-    if (wide) view.setBigUint64(at + 8 + 8 * place, whole);
-    else view.setUint32(at + 8 + 4 * place, whole > 0xffffffffn ? 0 : Number(whole));
+    if (wide) view.setBigUint64(at + 4 + 8 * place, whole);
+    else view.setUint32(at + 4 + 4 * place, whole > 0xffffffffn ? 0 : Number(whole));
   }
 }
 

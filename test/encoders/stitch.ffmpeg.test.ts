@@ -183,6 +183,26 @@ test("copying parts by their tables gives the same packets as packet by packet",
   for (const { input } of tables.input.video) expect(input.requested).toBeLessThan(2 * input.size);
 });
 
+test("a file and its tracks have the creation time of the source, or none", async () => {
+  const made = "2020-02-03T04:05:06.000000Z";
+  const path = join(home, "made.mov");
+  for (const { tags, times } of [
+    { tags: { creation_time: made }, times: [made, made, made] },
+    { tags: {}, times: [undefined, undefined, undefined] },
+  ]) {
+    const input = readerOf(await clip("mp4", { seconds: 1 }));
+    const metadata = { tags, cover: null, language: undefined };
+    const stream = stitch({ format: "mov", video: [{ input, at: 0 }], audio: input, metadata });
+    await writeFile(path, new Uint8Array(await read(stream)));
+    const shown = "format_tags=creation_time:stream_tags=creation_time";
+    const { format, streams } = Tagged.parse(await runFfprobe(path, ["-show_entries", shown]));
+    expect([format, ...streams].map((each) => each.tags?.creation_time)).toEqual(times);
+  }
+});
+
+const tagged = z.object({ tags: z.object({ creation_time: z.string().optional() }).optional() });
+const Tagged = z.object({ format: tagged, streams: z.array(tagged) });
+
 const fault = { name: "MediaError", kind: "encode_failed" };
 const read = (stream: ReadableStream<Uint8Array>) => new Response(stream).arrayBuffer();
 
