@@ -188,6 +188,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     ...lostProfile(plan, source),
     ...lostChapters(plan, source, metadata),
     ...lostPictureMetadata(source, metadata),
+    ...lostTrackTags(plan, source, metadata),
     ...lostTags(plan, source, metadata),
   ];
 }
@@ -225,18 +226,21 @@ function reasonOf(
   }
 }
 
-function missingEnds(plan: Plan, source: Source): Dropped[] {
-  const { streams = [], truncated } = source;
-  if (!truncated || isStill(plan)) return [];
+function usedStreams(plan: Plan, source: Source): SourceStream[] {
+  const { streams = [] } = source;
   const sounds = streams.filter(({ kind }) => kind === "audio");
   const used = [
     ...(plan.video || plan.image ? [mainStream(source, "video")] : []),
     ...soundsOf(plan).map(({ track }) => sounds[track]),
   ];
-  return used.flatMap((stream): Dropped[] => {
-    if (!stream) return [];
+  return used.filter((stream) => stream !== undefined);
+}
+
+function missingEnds(plan: Plan, source: Source): Dropped[] {
+  if (!source.truncated || isStill(plan)) return [];
+  return usedStreams(plan, source).map((stream): Dropped => {
     const { kind, index, language } = stream;
-    return [{ kind, index, ...(language && { language }), reason: "cut_off" }];
+    return { kind, index, ...(language && { language }), reason: "cut_off" };
   });
 }
 
@@ -348,6 +352,19 @@ function lostPictureMetadata({ exif, xmp, iptc, comments }: Source, metadata: Me
     ...(exif || xmp || iptc ? [{ kind: "tags", reason: "private" } as const] : []),
     ...(comments ? [{ kind: "tags", reason: "not_supported" } as const] : []),
   ];
+}
+
+function lostTrackTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+  const isAsked = isAlone(plan) || metadata === "strip";
+  return usedStreams(plan, source).flatMap(({ index, language, tag_names: names = [] }) => {
+    const reasons = names.map((name) => {
+      if (isAsked) return "asked";
+      return metadata === "clean" && isPrivate(name) ? "private" : "not_supported";
+    });
+    return [...new Set(reasons)].map((reason): Dropped => {
+      return { kind: "tags", index, ...(language && { language }), reason };
+    });
+  });
 }
 
 function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {

@@ -68,6 +68,14 @@ const stream = z
     bitrate: z.int().optional().meta({ description: "Bits per second." }),
     language: z.string().optional().meta({ description: "Language code that the file states." }),
     title: z.string().optional().meta({ description: "Name of a subtitle track." }),
+    tag_names: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description:
+          "Names of the tags of a video or sound track that are its own, such as title; absent if it has none.",
+        example: ["title"],
+      }),
     default: z.literal(true).optional().meta({
       description: "True if players show a subtitle track by default; otherwise absent.",
     }),

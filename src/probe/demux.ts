@@ -335,6 +335,7 @@ export interface Extras {
   /** Streams that are neither pictures nor sound; those without an index follow the others. */
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
   tags: TagFacts;
+  trackTags?: ReadonlyMap<number, readonly string[]>;
   chapters: FileChapter[];
   /** Tracks with chapter titles; they count as streams only if no chapter can be read. */
   titles?: readonly SourceStream[];
@@ -399,10 +400,13 @@ async function readExtras(
 /** Adds extras to the Source of a file whose first picture or sound is at `origin` seconds. */
 function withExtras(
   source: Source,
-  { streams, tags, chapters, titles = [] }: Extras,
+  { streams, tags, trackTags, chapters, titles = [] }: Extras,
   origin: number,
 ): Source {
-  const own = source.streams ?? [];
+  const own = (source.streams ?? []).map((stream) => {
+    const names = trackTags?.get(stream.index) ?? [];
+    return names.length > 0 ? { ...stream, tag_names: [...names] } : stream;
+  });
   const readable = readChapters(chapters, source.duration, origin);
   const others = readable ? streams : [...streams, ...titles];
   const more = others.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));

@@ -1,6 +1,6 @@
 import { CHAPTER_LIMITS, type FileChapter } from "../media/chapters.ts";
 import type { SourceStream } from "../media/source.ts";
-import { CREATION_TIME } from "../media/tags.ts";
+import { CREATION_TIME, trackTagNames } from "../media/tags.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
 import { timestamp } from "./durations.ts";
@@ -20,6 +20,8 @@ export interface MatroskaExtras {
   /** Index of each track, by track number. */
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
+  /** Names of the tags of each video and sound track that are its own, by index. */
+  trackTags: ReadonlyMap<number, readonly string[]>;
   tags: (readonly [name: string, value: string | readonly string[]])[];
   chapters: FileChapter[];
 }
@@ -70,7 +72,8 @@ export async function readMatroskaExtras(
     return reader.read({ start: element.data, end: element.end });
   };
   const tagged = await content(EBML.tags);
-  const { places, streams, only } = readOtherTracks(tracks, readBitrates(tagged));
+  const { places, streams, uids, titles } = readOtherTracks(tracks, readBitrates(tagged));
+  const [only = null] = uids.length === 1 ? uids : [];
   const attached = await readAttachments(reader, elements.get(EBML.attachments), places.size);
   const chapters = await content(EBML.chapters);
   const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, EBML.title);
@@ -79,6 +82,7 @@ export async function readMatroskaExtras(
   return {
     places,
     streams: [...streams, ...attached],
+    trackTags: readTrackTags(tagged, uids, titles),
     tags: [
       ...(title ? [["title", title] as const] : []),
       ...(created ? [[CREATION_TIME, created] as const] : []),
@@ -140,11 +144,12 @@ async function seekElement(
 function readOtherTracks(
   bytes: Uint8Array,
   bitrates: ReadonlyMap<string, number>,
-): Pick<MatroskaExtras, "places" | "streams"> & { only: string | null } {
+): Pick<MatroskaExtras, "places" | "streams"> & { uids: string[]; titles: ReadonlyMap<number, string> } {
   const tracks = readElement(bytes, 0);
   const places = new Map<number, number>();
   const streams: SourceStream[] = [];
   const uids: string[] = [];
+  const titles = new Map<number, string>();
   for (const [index, { data, end }] of fieldsOf(
     bytes,
     tracks?.data ?? 0,
@@ -159,9 +164,12 @@ function readOtherTracks(
     const type = value(EBML.track_type);
     const [uid] = fieldsOf(bytes, data, end, EBML.track_uid);
     uids.push(uid ? readHex(bytes, uid) : "");
-    if (MEDIA.has(type)) continue;
-    const language = textIn(bytes, data, end, EBML.language) ?? "eng";
     const title = textIn(bytes, data, end, EBML.track_name);
+    if (MEDIA.has(type)) {
+      if (title) titles.set(index, title);
+      continue;
+    }
+    const language = textIn(bytes, data, end, EBML.language) ?? "eng";
     const bitrate = uid && bitrates.get(readHex(bytes, uid));
     streams.push({
       index,
@@ -176,8 +184,7 @@ function readOtherTracks(
       }),
     });
   }
-  const [only = null] = uids.length === 1 ? uids : [];
-  return { places, streams, only };
+  return { places, streams, uids, titles };
 }
 
 async function readAttachments(
@@ -225,6 +232,27 @@ function readBitrates(bytes: Uint8Array): Map<string, number> {
     return uid && rates[0] !== undefined ? [[readHex(bytes, uid), Number(rates[0])] as const] : [];
   });
   return new Map(tracks);
+}
+
+// The tags of a file's only track count as those of the file.
+function readTrackTags(
+  bytes: Uint8Array,
+  uids: readonly string[],
+  titles: ReadonlyMap<number, string>,
+): MatroskaExtras["trackTags"] {
+  const all = new Map([...titles].map(([index, title]) => [index, [["title", title]] as [string, string][]]));
+  const tags = uids.length > 1 ? fieldsOf(bytes, 0, bytes.length, EBML.tag) : [];
+  for (const { data, end } of tags) {
+    const [target] = fieldsOf(bytes, data, end, EBML.targets);
+    const [uid] = target ? fieldsOf(bytes, target.data, target.end, EBML.tag_track_uid) : [];
+    const index = uid ? uids.indexOf(readHex(bytes, uid)) : -1;
+    if (index < 0) continue;
+    for (const tag of fieldsOf(bytes, data, end, EBML.simple_tag)) {
+      const text = (id: number) => textIn(bytes, tag.data, tag.end, id) ?? "";
+      all.set(index, [...(all.get(index) ?? []), [text(EBML.tag_name), text(EBML.tag_string)]]);
+    }
+  }
+  return new Map([...all].map(([index, entries]) => [index, trackTagNames(entries)]));
 }
 
 // Muxers write these measurements as tags of each track.

@@ -267,6 +267,8 @@ export interface MovieExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string | readonly string[]])[];
+  /** Names of the tags of a track that are its own, by index. */
+  trackTags: ReadonlyMap<number, readonly string[]>;
   /** The text tracks with chapter titles. */
   titles: SourceStream[];
   titleBoxes: Box[];
@@ -295,6 +297,7 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   const titleBoxes: Box[] = [];
   const places = new Map<number, number>();
   const streams: SourceStream[] = [];
+  const trackTags = new Map<number, string[]>();
   const tags: MovieExtras["tags"] = [];
   let index = 0;
   for (const each of boxes) {
@@ -304,6 +307,7 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
     } else if (each.kind === "trak") {
       const id = ids.get(each) ?? 0;
       const stream = readStream(moov, each, index, tracks.get(id));
+      if (readName(moov, each)) trackTags.set(index, ["title"]);
       places.set(id, index++);
       if (titleIds.has(id) && stream?.kind === "subtitle") {
         titleBoxes.push(each);
@@ -316,7 +320,7 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
       if (location) tags.push(["location", location]);
     }
   }
-  return { places, streams, tags, titles, titleBoxes };
+  return { places, streams, trackTags, tags, titles, titleBoxes };
 }
 
 // Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some muxers count from 1970.
@@ -356,14 +360,18 @@ function readStream(
   };
 }
 
+function readName(moov: DataView, trak: Box): string | null {
+  const name = findBox(moov, trak, "udta", "name");
+  return name && new TextDecoder().decode(bytesOf(moov).subarray(name.start, name.end));
+}
+
 const ENABLED = 1;
 // 3GPP TS 26.245, 5.16, and QuickTime: every sample is forced.
 const ALL_FORCED = 0x80000000;
 
 function readSubtitleFlags(moov: DataView, trak: Box, stsd: Box | null): Partial<SourceStream> {
   const tkhd = findBox(moov, trak, "tkhd");
-  const name = findBox(moov, trak, "udta", "name");
-  const title = name && new TextDecoder().decode(bytesOf(moov).subarray(name.start, name.end));
+  const title = readName(moov, trak);
   const entry = stsd && listBoxes(moov, stsd.start + 8, stsd.end)[0];
   const timed = entry?.kind === "tx3g" && entry.end - entry.start >= 12;
   const flags = timed ? moov.getUint32(entry.start + 8) : 0;

@@ -278,3 +278,28 @@ test("tags of the only track of a Matroska are those of the file, except measure
   expect(Object.keys((await tagsOf(one)) ?? {})).not.toContain("duration");
   expect(await tagsOf(two)).not.toHaveProperty("artist");
 });
+
+test.for([
+  { extension: "mkv", metadata: "keep", reasons: ["not_supported"] },
+  { extension: "mkv", metadata: "clean", reasons: ["not_supported", "private"] },
+  { extension: "mkv", metadata: "strip", reasons: ["asked"] },
+  { extension: "nut", metadata: "clean", reasons: ["not_supported", "private"] },
+] as const)(
+  "tags of a track of several are dropped from $extension as $reasons with metadata $metadata",
+  async ({ extension, metadata, reasons }) => {
+    const tags = "title=Film artist=Ada location=Paris NUMBER_OF_FRAMES-eng=9 language=deu".split(" ");
+    const path = await makeClip(extension, [
+      ..."-f lavfi -i testsrc2=s=64x48:d=0.4 -f lavfi -i sine=d=0.4 -f lavfi -i sine=d=0.4".split(" "),
+      ..."-map 0 -map 1 -map 2 -c:v mpeg4 -c:a aac -metadata:s:a:1 artist=Ben".split(" "),
+      ...tags.flatMap((tag) => ["-metadata:s:a:0", tag]),
+    ]);
+    const { source } = await probeFile(path);
+    expect(source.streams?.map(({ tag_names }) => tag_names)).toEqual([
+      undefined,
+      ["title", "artist", "location"],
+      ["artist"],
+    ]);
+    const lost = dropped("video", { metadata }, source).filter(({ kind }) => kind === "tags");
+    expect(lost).toEqual(reasons.map((reason) => ({ kind: "tags", index: 1, language: "deu", reason })));
+  },
+);

@@ -43,7 +43,8 @@ export function jobOnWire(plan: Plan, source: Source): { plan: Plan; source: Sou
 }
 
 function sourceOnWire({ exif, xmp, iptc, comments, flipped, ...source }: Source): Source {
-  return { ...source, ...(flipped && { mirrored: flipped }) };
+  const streams = source.streams?.map(({ tag_names, ...stream }) => stream);
+  return { ...source, ...(streams && { streams }), ...(flipped && { mirrored: flipped }) };
 }
 
 /** Maximum bytes of a picture that is sent with its request; the encoder holds one at a time in memory. */

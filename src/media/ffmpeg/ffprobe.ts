@@ -11,7 +11,7 @@ import {
   toRightAngle,
 } from "../picture-geometry.ts";
 import type { Source, SourceColor, SourceStream } from "../source.ts";
-import { readTags, type TagFacts } from "../tags.ts";
+import { readTags, type TagFacts, trackTagNames } from "../tags.ts";
 import * as errors from "./errors.ts";
 
 /** Facts about a file that do not come from ffprobe. */
@@ -82,6 +82,7 @@ export function parseFfprobe(json: unknown, file: ProbedFile): Source {
       .filter((stream) => !isChapterTrack(stream, chapters !== undefined))
       .map((stream) => ({
         ...streamFacts(stream, sound_track === 0 ? audio : undefined, demuxer),
+        ...(PLAYABLE.has(stream.codec_type) && !name.image && !isCover(stream) && ownTags(stream, demuxer)),
         ...(PLAYABLE.has(stream.codec_type) && others.has(stream.index) && { other_program: true as const }),
       })),
     video_track: video_track || undefined,
@@ -292,6 +293,15 @@ function streamFacts(stream: Report, described: Report | undefined, demuxer: str
         ? (true as const)
         : undefined,
   });
+}
+
+// The tags of an Ogg's stream are those of the file.
+function ownTags({ tags }: Report, demuxer: string): Pick<SourceStream, "tag_names"> {
+  if (demuxer === "ogg") return {};
+  const names = trackTagNames(
+    Object.entries(asRecord(tags)).map(([name, value]) => [name, String(value)] as const),
+  );
+  return names.length > 0 ? { tag_names: names } : {};
 }
 
 function subtitleFacts({ tags, disposition, bit_rate }: Report): Partial<SourceStream> {
