@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { promisify } from "node:util";
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createCopyEncoder } from "../../src/encoders/copy.ts";
@@ -13,12 +11,11 @@ import { memoryReader } from "../../src/probe/reader.ts";
 import { readMatroskaCues } from "../../src/subtitles/matroska-text.ts";
 import { concatBytes } from "../../src/util/bytes.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { runProgram } from "../fixtures/native-program.ts";
 import { captionedVideo, readCues } from "../judge/cues.ts";
 import { chapteredSound, crowdedVideo, lateVideo, readChapters } from "../judge/tags.ts";
 import { probeFile } from "../probe/probe-file.ts";
 import { fetchStored, type Trial, trial } from "./encode-trial.ts";
-
-const run = promisify(execFile);
 
 const ITALIC = "<i>Kursiv</i>, und/zwei";
 const CUES = {
@@ -44,9 +41,11 @@ async function outputOf(trial: Trial): Promise<string> {
 // Packets of pictures and sound with their times, and the first pictures after a seek.
 async function packetsOf(path: string): Promise<string> {
   const hash = ["-map", "0:v", "-map", "0:a", "-c", "copy", "-f", "framehash", "-"];
-  const { stdout } = await run("ffmpeg", ["-v", "error", "-i", path, ...hash]);
+  const { stdout } = await runProgram("ffmpeg", ["-v", "error", "-i", path, ...hash], 60_000);
   const seek = ["-read_intervals", "3%+#1", "-select_streams", "v", "-show_entries", "packet=pts,size", path];
-  return stdout + (await run("ffprobe", ["-v", "error", ...seek])).stdout;
+  return (
+    stdout.toString() + (await runProgram("ffprobe", ["-v", "error", ...seek], 60_000)).stdout.toString()
+  );
 }
 
 test.for([

@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
@@ -10,10 +8,9 @@ import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
 import { planOfChunk } from "../../src/media/timeline.ts";
 import { makeFolder } from "../fixtures/end-of-file.ts";
+import { runProgram } from "../fixtures/native-program.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "../probe/probe-file.ts";
-
-const run = promisify(execFile);
 
 export interface Encoded {
   chunk: Chunk;
@@ -36,8 +33,8 @@ export async function encodeChunk(
   const output = plan.kind === "adaptive_video" ? folder : path;
   const args = chunkArgs(planOfChunk(plan, chunk), chunk, source, { input, output }, toolset);
   const common = ["-v", "warning", "-nostdin", "-y"];
-  const { stderr } = await run("ffmpeg", [...common, ...args], { maxBuffer: 1 << 26, timeout: 120_000 });
-  return { chunk, path, log: stderr };
+  const { stderr } = await runProgram("ffmpeg", [...common, ...args], 120_000);
+  return { chunk, path, log: stderr.toString() };
 }
 
 /** Probes a file, plans its encode and runs every chunk with native ffmpeg. */

@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
-import { promisify } from "node:util";
 import { z } from "zod";
 import { keepClip, makeClip, runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
+import { runProgram } from "../fixtures/native-program.ts";
 
-const run = promisify(execFile);
 const Probed = z.object({
   streams: z.array(z.object({ codec_type: z.string(), start_time: z.string().optional() })),
 });
@@ -17,10 +15,12 @@ export async function readCues(path: string, track: number): Promise<string[]> {
   const { streams } = Probed.parse(await runFfprobe(path));
   const first = Number(streams.find(({ codec_type }) => codec_type === "video")?.start_time ?? 0);
   const args = ["-v", "error", "-copyts", "-i", path, "-map", `0:s:${track}`, "-f", "srt", "-"];
-  const { stdout } = await run("ffmpeg", args);
+  const { stdout } = await runProgram("ffmpeg", args, 60_000);
   // Adding 0 takes the sign from one that is rounded to it.
   const textOf = (time: number) => (Math.round((time - first) * 1000) / 1000 + 0).toFixed(3);
-  return parseCues(stdout).map(({ start, end, text }) => `${textOf(start)} ${textOf(end)} ${text}`);
+  return parseCues(stdout.toString()).map(
+    ({ start, end, text }) => `${textOf(start)} ${textOf(end)} ${text}`,
+  );
 }
 
 function parseCues(text: string): { start: number; end: number; text: string }[] {

@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { runProgram } from "../fixtures/native-program.ts";
 
 export interface NativeResult {
   output: Buffer;
@@ -12,11 +9,7 @@ export interface NativeResult {
 export async function runNative(args: readonly string[]): Promise<NativeResult> {
   const common = ["-hide_banner", "-nostats", "-nostdin", "-threads", "1"];
   try {
-    const { stdout, stderr } = await run("ffmpeg", [...common, ...args], {
-      encoding: "buffer",
-      maxBuffer: 1 << 28,
-      timeout: 120_000,
-    });
+    const { stdout, stderr } = await runProgram("ffmpeg", [...common, ...args], 120_000);
     return { output: stdout, log: stderr.toString() };
   } catch (thrown) {
     const log = Object(thrown).stderr?.toString() ?? "";

@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { promisify } from "node:util";
 import { z } from "zod";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { runProgram } from "../fixtures/native-program.ts";
 import { remember } from "./remember.ts";
 
-const run = promisify(execFile);
 const tags = z.record(z.string(), z.string()).default({});
 const Probed = z.object({
   format: z.object({ format_name: z.string(), tags }),
@@ -77,7 +75,7 @@ export async function readCovers(path: string): Promise<string[]> {
     covers.map(({ index }) =>
       readOnce(path, `cover ${index}`, async () => {
         const args = ["-v", "error", "-i", path, "-map", `0:${index}`, "-c", "copy", "-f", "image2pipe", "-"];
-        const { stdout } = await run("ffmpeg", args, { encoding: "buffer", maxBuffer: 1 << 26 });
+        const { stdout } = await runProgram("ffmpeg", args, 60_000);
         return createHash("sha256").update(stdout).digest("hex");
       }),
     ),
