@@ -33,13 +33,17 @@ test("sends a job with its input and output, reports progress, and returns the s
   expect(one.log).toEqual(["POST /jobs", ...Array(3).fill("GET /jobs/run_1-0?wait=0.2")]);
 });
 
-test("a job that starts slowly is asked again soon", async () => {
-  const late = running(0.002);
-  const one = await encoder("one", { ask: [RUNNING, RUNNING, RUNNING, late, DONE] });
-  const startedAt = Date.now();
-  expect(await client([one]).encode(job())).toEqual(WRITTEN);
+test("a job that starts slowly is asked as often as one that has not started", async () => {
+  const idle = await encoder("idle", { ask: [...Array(12).fill(RUNNING), DONE] });
   // A share of 0.2 % predicts minutes of work, and would set a long pause.
-  expect(Date.now() - startedAt).toBeLessThan(2500);
+  const slow = await encoder("slow", { ask: [RUNNING, RUNNING, RUNNING, running(0.002)] });
+  const stop = new AbortController();
+  const encoding = client([slow]).encode(job({ signal: stop.signal }));
+  expect(await client([idle]).encode(job())).toEqual(WRITTEN);
+  const asks = slow.log.filter((line) => line.startsWith("GET")).length;
+  expect(asks).toBeGreaterThan(8);
+  stop.abort(new Error("enough"));
+  await expect(encoding).rejects.toThrow("enough");
 });
 
 test("returns the playlists of adaptive video as files", async () => {
