@@ -3,7 +3,7 @@ import { roundTime } from "./clock.ts";
 import { playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
-import { extraInputs, isEncoded } from "./extra-inputs.ts";
+import { extraInputs, readerOf } from "./extra-inputs.ts";
 import { planMotion } from "./features/animation.ts";
 import { furtherCodecs } from "./features/codecs.ts";
 import {
@@ -464,7 +464,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Plan
 }
 
 function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
-  const inputs = extraInputs({ options }).filter(({ role }) => isEncoded(role));
+  const inputs = extraInputs({ options }).filter(({ role }) => readerOf(role) !== "host");
   const files = inputs.map(({ role }, at): ExtraFile => {
     const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
     return { role, format, size: filesize, pixels: width * height };

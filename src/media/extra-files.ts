@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { INPUT_ROLES } from "./extra-inputs.ts";
+import { INPUT_ROLES, readerOf } from "./extra-inputs.ts";
 import { plainName } from "./fields.ts";
 
 /** A file that encoders read in addition to a plan's source: an extra input, or the script and font of drawn text. */
@@ -15,7 +15,13 @@ export interface ExtraFile extends z.infer<typeof ExtraFile> {}
 
 /** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
 export function isFfmpegInput({ role }: ExtraFile): boolean {
-  return role !== "subtitles" && role !== "text" && role !== "font";
+  return role !== "text" && role !== "font" && readerOf(role) === "ffmpeg";
+}
+
+/** Returns the name under which ffmpeg finds a file: a filter may read the format from it. */
+export function nameForFfmpeg({ role, format }: ExtraFile): string {
+  const isOfFilter = role !== "text" && role !== "font" && readerOf(role) === "filter";
+  return isOfFilter ? `input.${format}` : "input";
 }
 
 interface Plan {

@@ -1,7 +1,17 @@
-/** The options that name extra inputs, in the order in which a run numbers them; inputs that no encoder reads come last. */
-export const INPUT_ROLES = ["overlay", "concat", "subtitles", "fonts"] as const;
+/**
+ * The options that name extra inputs, in the order in which a run numbers them, and who reads them: ffmpeg as one of its inputs, one
+ * of its filters, or only the host, which writes other files from them. Those of the host come last.
+ */
+const READERS = {
+  overlay: "ffmpeg",
+  concat: "ffmpeg",
+  subtitles: "host",
+  fonts: "host",
+} as const satisfies Readonly<Record<string, "ffmpeg" | "filter" | "host">>;
 /** The role of an extra input: the option that names its URL, or a list of URLs. */
-export type InputRole = (typeof INPUT_ROLES)[number];
+export type InputRole = keyof typeof READERS;
+/** The roles of extra inputs, in the order in which a run numbers them. */
+export const INPUT_ROLES = Object.keys(READERS) as [InputRole, ...InputRole[]];
 
 /** A file that a request reads in addition to its main input. */
 export interface ExtraInput {
@@ -50,9 +60,14 @@ export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown 
   }
 }
 
-/** Returns whether encoders read extra inputs of a role themselves; subtitles and fonts are written into other files first. */
-export function isEncoded(role: InputRole): boolean {
-  return role !== "subtitles" && role !== "fonts";
+/** Returns who reads the extra inputs of a role. */
+export function readerOf(role: InputRole): "ffmpeg" | "filter" | "host" {
+  return READERS[role];
+}
+
+/** Returns the index of the first extra input of a role in a request; -1 when it has none. */
+export function firstInput(options: object, role: InputRole): number {
+  return extraInputs({ options }).findIndex((input) => input.role === role);
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

@@ -55,10 +55,26 @@ export interface OverContext {
 /** Why an option cannot use a file that it names. */
 export type FileFault = "not_picture" | "not_video" | "duration_unknown";
 
+/** A file that an option names and that is not media. */
+export interface DataFile {
+  /** The English of what it must be, such as `a lookup table in the format CUBE`. */
+  what: string;
+  maxBytes: number;
+  /** The number of its first bytes that tell the format; absent for all. */
+  head?: number;
+  /** Returns the format of a file by its bytes; null if it is anything else. */
+  formatOf(bytes: Uint8Array): string | null;
+}
+
 /** Width and height in pixels. */
 export interface PictureSize {
   width: number;
   height: number;
+}
+
+/** The size of smaller pictures, and the factor of both sides. */
+export interface ShrunkSize extends PictureSize {
+  scale: number;
 }
 
 /** Schemas by kind. */
@@ -76,10 +92,14 @@ export interface Option<
   schemas?: V;
   /** The value that changes nothing; absent where only omission does. */
   default?: NonNullable<z.infer<S>>;
+  /** The kinds in which its value, or each object of its list, is drawn from `start` to `end`, in seconds of the output. */
+  shown?: readonly K[];
   /** Whether joined videos exclude it, because each would need its own value, or it must read all audio before the join. */
   alone?: true;
-  /** Returns whether a value requires an encode of the pictures; by default, any value but the default does. */
+  /** Returns whether a value requires an encode of the pictures; by default, any value but the default and an empty list does. */
   encodes?(value: z.infer<S>): boolean;
+  /** The file that it names, if that is not media. */
+  file?: DataFile;
   /** Returns why the option cannot use a file that it names; null when it can. */
   refuseFile?(source: SourceFacts): FileFault | null;
   /** Whether it is allowed for a copy. */
@@ -152,7 +172,7 @@ export interface Feature<
   part?: P;
   /**
    * Returns whether options change the output while a picture of the source lasts, as a fade does, so that long pictures are repeated;
-   * absent for never.
+   * absent where only the times of what is shown do.
    */
   moves?(options: OptionValues<O>): boolean;
   /** Returns options that suit the source, before anything is planned; absent where options stay as they are. */
@@ -180,6 +200,8 @@ export interface Feature<
   losses?(fields: Partial<FieldValues<F>>): readonly ColorLoss[];
   /** Filters that run after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
   over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];
+  /** Returns its fields for pictures that become smaller to stay within `max_bytes`; absent where they stay as they are. */
+  shrink?(fields: Partial<FieldValues<F>>, size: ShrunkSize): Partial<FieldValues<F>>;
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
 
@@ -194,6 +216,17 @@ export interface Planned extends Readonly<Record<string, unknown>> {
   source: SourceFacts | null;
   /** Share of the output's pictures, 0 to 1. */
   share: number;
+}
+
+/** The times between which something is drawn, in seconds of the output. */
+export interface Shown {
+  start?: number | undefined;
+  end?: number | undefined;
+}
+
+/** Returns what an option draws: its value, or the objects of its list. */
+export function drawings(value: unknown): readonly Shown[] {
+  return Array.isArray(value) ? value : typeof value === "object" && value !== null ? [value] : [];
 }
 
 /** Returns whether the value of an option differs from its default. */

@@ -3,6 +3,7 @@ import {
   type ColorLoss,
   type ColorTags,
   changesDefault,
+  drawings,
   type Engine,
   type Feature,
   type FeatureCost,
@@ -12,6 +13,7 @@ import {
   type PictureSize,
   type Planned,
   type PlanPart,
+  type ShrunkSize,
   STAGES,
   type Stage,
 } from "./feature.ts";
@@ -111,7 +113,8 @@ export function needsFeature(options: object): boolean {
   return ALL.some(([, feature]) =>
     Object.entries(feature.options).some(([name, each]) => {
       const value: unknown = values.get(name);
-      return changesDefault(each, value) && (each.encodes?.(value) ?? true);
+      if (!changesDefault(each, value)) return false;
+      return each.encodes?.(value) ?? !(Array.isArray(value) && value.length === 0);
     }),
   );
 }
@@ -141,7 +144,12 @@ export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
 
 /** Returns whether options change the output while a picture of the source lasts, as a fade does. */
 export function movesPictures(options: object): boolean {
-  return ALL.some(([, each]) => each.moves?.({ ...options }));
+  const values = new Map(Object.entries(options));
+  return ALL.some(([, each]) => {
+    const shown = Object.entries(each.options).filter(([, option]) => option.shown);
+    const drawn = shown.flatMap(([name]) => drawings(values.get(name)));
+    return each.moves?.({ ...options }) || drawn.some(({ start = 0, end }) => start > 0 || end !== undefined);
+  });
 }
 
 /** Returns options as features adjust them to a source, before anything is planned. */
@@ -228,6 +236,11 @@ export function colorLosses(fields: object): ColorLoss[] {
 /** Returns the filters that draw over finished pictures. */
 export function overFilters(fields: object, context: OverContext): Filter[] {
   return ALL.flatMap(([, each]) => each.over?.(fields, context) ?? []);
+}
+
+/** Returns the fields of pictures that become smaller. */
+export function shrinkPictures(fields: object, size: ShrunkSize): object {
+  return Object.assign({}, ...ALL.map(([, each]) => each.shrink?.(fields, size)));
 }
 
 /**

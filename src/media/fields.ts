@@ -20,7 +20,7 @@ export function issue(option: string, message: string, whole?: string | true) {
 }
 
 /** Checks that a span of time ends after its start. */
-export function checkTimes(
+function checkTimes(
   { start = 0, end }: { start?: number | undefined; end?: number | undefined },
   report: Report,
 ): void {
@@ -78,9 +78,9 @@ export const timestamp = z
 /** Schema of a time or a length in seconds. */
 export const seconds = within(BOUNDS.seconds, "a number of seconds");
 
-/** Returns the schemas of the times between which something is drawn over a video; {@link checkTimes} compares them. */
-export function shownBetween(what: string) {
-  return {
+/** Creates the schema of something drawn over moving pictures between two times; `what` names it in descriptions, `of` in messages. */
+export function shown<const S extends z.core.$ZodLooseShape>(what: string, shape: S, of: string) {
+  const times = {
     start: seconds
       .optional()
       .meta({ description: `Time at which the ${what} appears, in seconds of the output.`, default: 0 }),
@@ -88,6 +88,7 @@ export function shownBetween(what: string) {
       description: `Time at which the ${what} disappears, in seconds of the output; by default it stays to the end.`,
     }),
   };
+  return closed({ ...shape, ...times }, "field", of).superRefine((drawing, report) => checkTimes(Object(drawing), report));
 }
 
 /** Creates the schema of a whole number within bounds. */

@@ -1,5 +1,4 @@
-import { shrinkOverlay } from "./features/overlay.ts";
-import { shrinkTexts } from "./features/text.ts";
+import { shrinkPictures } from "./features.ts";
 import type { ImageFormat } from "./formats.ts";
 import { type Size, storedPicture } from "./picture-geometry.ts";
 import type { Geometry, ImagePlan, Plan } from "./plan.ts";
@@ -65,9 +64,9 @@ export function trialPlan(plan: Plan, source: Source, { quality, scale }: ImageT
   if (!image) return plan;
   if (scale === 1) return { ...plan, image: { ...image, quality } };
   const geometry = scaleGeometry(image.geometry, source, scale);
-  const overlay = image.overlay && { overlay: shrinkOverlay(image.overlay, scale) };
-  const text = image.text && { text: shrinkTexts(image.text, geometry) };
-  return { ...plan, image: { ...image, quality, geometry, ...overlay, ...text } };
+  const { width, height } = geometry;
+  const features = shrinkPictures(image, { width, height, scale });
+  return { ...plan, image: { ...image, quality, geometry, ...features } };
 }
 
 function floorOf(format: ImageFormat, quality: number | null): number | null {

@@ -1,7 +1,14 @@
 import type { z } from "zod";
 import type { MediaError } from "./errors.ts";
 import type { InputRole } from "./extra-inputs.ts";
-import { changesDefault as differs, type Option, type OptionGroup } from "./feature.ts";
+import {
+  type DataFile,
+  changesDefault as differs,
+  drawings,
+  type Option,
+  type OptionGroup,
+  type Shown,
+} from "./feature.ts";
 import { animation } from "./features/animation.ts";
 import { audioFilters } from "./features/audio-filters.ts";
 import { audioCodec, audioFormat } from "./features/audio-format.ts";
@@ -103,10 +110,58 @@ export function isCopyable(name: string): boolean {
   return find(name)?.copyable === true;
 }
 
+/** Returns the rules of the files of a role that are not media; null for media. */
+export function dataFileOf(role: InputRole): DataFile | null {
+  return find(role)?.file ?? null;
+}
+
 /** Returns the error of a file that is unsuitable for its role; null when it is suitable. */
 export function refuseFile(role: InputRole, source: SourceFacts): MediaError | null {
   const fault = find(role)?.refuseFile?.(source) ?? null;
   return fault && errors.fileUnsuitable({ fault, source });
+}
+
+/** Returns whether options draw something of their own over the pictures. */
+export function drawsOver(options: object): boolean {
+  const values = new Map<string, unknown>(Object.entries(options));
+  return OPTIONS.some(([name, { shown }]) => shown && drawings(values.get(name)).length > 0);
+}
+
+/**
+ * Returns the options of a kind that are drawn between two times, with each of their objects changed; null removes one, and an option of
+ * which nothing is left is absent.
+ */
+export function mapShown(
+  kind: EncodeKind,
+  options: object,
+  change: (drawing: Shown) => object | null,
+): Readonly<Record<string, unknown>> {
+  return mapDrawings(options, (kinds) => kinds.includes(kind), change);
+}
+
+/** Removes the times of what options draw, unless a kind has them. */
+export function withoutTimes<T extends object>(kind: EncodeKind, options: T): T {
+  return { ...options, ...mapDrawings(options, (kinds) => !kinds.includes(kind), untimed) };
+}
+
+/** Returns a drawing without its times. */
+export function untimed({ start: _start, end: _end, ...drawing }: Shown): object {
+  return drawing;
+}
+
+function mapDrawings(
+  options: object,
+  includes: (kinds: readonly EncodeKind[]) => boolean,
+  change: (drawing: Shown) => object | null,
+): Readonly<Record<string, unknown>> {
+  const values = new Map<string, unknown>(Object.entries(options));
+  const entries = OPTIONS.flatMap(([name, { shown }]) => {
+    if (!shown || !includes(shown)) return [];
+    const value = values.get(name);
+    const changed = drawings(value).flatMap((each) => change(each) ?? []);
+    return changed.length > 0 ? [[name, Array.isArray(value) ? changed : changed[0]] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Returns the names of the options that joined videos cannot have. */

@@ -1,3 +1,4 @@
+import { MIB } from "../util/bytes.ts";
 import { quote } from "../util/text.ts";
 import { invalid, MediaError } from "./errors.ts";
 import type { FileFault } from "./feature.ts";
@@ -307,6 +308,13 @@ export const sizeTooSmall = ({
 /** The error of a file that an option names. */
 export const fileUnsuitable = ({ fault, source }: { fault: FileFault; source: SourceFacts }) =>
   new MediaError("input_unsupported", FILE_FAULTS[fault](source));
+
+/** The error of a file that is not what an option needs. */
+export const fileNot = ({ what }: { what: string }) =>
+  new MediaError("input_unsupported", `The file must be ${what}.`);
+/** The error of a file that is too large for an option. */
+export const fileTooLarge = ({ what, maxBytes }: { what: string; maxBytes: number }) =>
+  new MediaError("input_too_large", `The file must be ${what}, of at most ${maxBytes / MIB} MiB.`);
 
 export const tooFewAnchors = () => new RangeError("The rate has too few anchors.");
 export const noRungs = () => new RangeError("The ladder has no rungs.");

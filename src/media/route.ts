@@ -340,7 +340,7 @@ export function decodeKey(plan: Plan, chunk: Chunk): string | null {
   const { kind, video, audio, speed = 1 } = plan;
   if (kind !== "video" || video?.mode !== "encode" || chunk.track !== "all") return null;
   const leveled = audio?.mode === "encode" && audio.shape?.loudness !== undefined;
-  if (plan.concat || video.overlay || (plan.further ?? []).length > 0 || leveled) return null;
+  if (plan.concat || (plan.further ?? []).length > 0 || leveled) return null;
   const { start, end, decode_from = start, shown_from = start } = chunk;
   return JSON.stringify([start, end, decode_from, shown_from, speed]);
 }

@@ -19,5 +19,3 @@ export const fontTableMissing = ({ name }: { name: string }) =>
   new RangeError(`The font has no table ${name}.`);
 export const largeFont = ({ maxBytes }: { maxBytes: number }) =>
   new MediaError("input_too_large", `All fonts together can have at most ${maxBytes / MIB} MiB.`);
-export const notFont = () =>
-  new MediaError("input_unsupported", "The file must be an uncompressed TrueType or OpenType font.");

@@ -1,5 +1,6 @@
-import type { ByteReader } from "../runs/ports.ts";
-import { MIB, viewOf } from "../util/bytes.ts";
+import { FONT_FILE } from "../media/features/text.ts";
+import { fileNot } from "../media/plan-errors.ts";
+import { viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 
 /** Returns whether a font has a glyph for a code point. */
@@ -65,7 +66,7 @@ function readLineHeight(view: DataView): number {
   const [metrics, head] = [findTable(view, "OS/2"), findTable(view, "head")];
   const height = view.getUint16(metrics + 74) + view.getUint16(metrics + 76);
   const unitsPerEm = view.getUint16(head + 18);
-  if (height === 0 || unitsPerEm === 0) throw errors.notFont();
+  if (height === 0 || unitsPerEm === 0) throw fileNot(FONT_FILE);
   return height / unitsPerEm;
 }
 
@@ -92,7 +93,7 @@ function readFamily(view: DataView): string {
     const name = String.fromCharCode(...codes);
     if (PLAIN_NAME.test(name)) return name;
   }
-  throw errors.notFont();
+  throw fileNot(FONT_FILE);
 }
 
 /** A font to draw text with. */
@@ -110,7 +111,7 @@ export interface Font {
 export function readFont(bytes: Uint8Array): Font {
   const view = viewOf(bytes);
   try {
-    if (directoryEnd(view) > bytes.length) throw errors.notFont();
+    if (directoryEnd(view) > bytes.length) throw fileNot(FONT_FILE);
     const family = readFamily(view);
     return {
       bytes,
@@ -120,31 +121,16 @@ export function readFont(bytes: Uint8Array): Font {
       hasLetter: readFontLetters(bytes),
     };
   } catch (thrown) {
-    if (thrown instanceof RangeError) throw errors.notFont();
+    if (thrown instanceof RangeError) throw fileNot(FONT_FILE);
     throw thrown;
   }
 }
 
-const MAX_FONT_BYTES = 24 * MIB;
 const COLLECTION = "ttcf";
-const FORMATS: Readonly<Record<string, string>> = {
-  "\0\u0001\0\0": "ttf",
-  true: "ttf",
-  OTTO: "otf",
-  [COLLECTION]: "ttc",
-};
 
-/** Throws `input_too_large` for fonts of too many bytes, alone or together. */
+/** Throws `input_too_large` for fonts that together have too many bytes. */
 export function checkFontSize(bytes: number): void {
-  if (bytes > MAX_FONT_BYTES) throw errors.largeFont({ maxBytes: MAX_FONT_BYTES });
-}
-
-/** Returns the format of a font; rejects with `input_unsupported` for any other file. */
-export async function readFontFormat(reader: ByteReader): Promise<string> {
-  const head = await reader.read({ start: 0, end: Math.min(4, reader.size) });
-  const format = FORMATS[String.fromCharCode(...head)];
-  if (!format) throw errors.notFont();
-  return format;
+  if (bytes > FONT_FILE.maxBytes) throw errors.largeFont(FONT_FILE);
 }
 
 /** Returns the position of a file's first table directory. */

@@ -8,7 +8,7 @@ import {
 } from "../../src/index.ts";
 import type { AutoQuality } from "../../src/media/formats.ts";
 import { isLosslessFormat } from "../../src/media/formats.ts";
-import { type AllOptions, optionNames } from "../../src/media/option-groups.ts";
+import { type AllOptions, optionNames, withoutTimes } from "../../src/media/option-groups.ts";
 import type { Settings } from "../queue/item.ts";
 
 const OWN_NAMES: Readonly<Record<EncodeKind, readonly string[]>> = {
@@ -74,13 +74,7 @@ export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
 /** Converts options to another kind, keeping those that both have. */
 export function withKind(kind: EncodeKind, { options, kind: from, ...settings }: Settings): Settings {
   const names = offeredNames(kind);
-  const { overlay, text }: AnyOptions = options;
-  const all = {
-    ...options,
-    ...(overlay && kind !== "video" && { overlay: withoutTimes(overlay) }),
-    ...(text && kind === "image" && { text: text.map(withoutTimes) }),
-  };
-  const entries = Object.entries(all).filter(
+  const entries = Object.entries(withoutTimes(kind, options)).filter(
     ([name, value]) =>
       names.includes(name) &&
       !["format", "codec", "mode", "bitrate"].includes(name) &&
@@ -94,14 +88,6 @@ export function withKind(kind: EncodeKind, { options, kind: from, ...settings }:
     target_size: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? settings.target_size : null,
     preset: null,
   };
-}
-
-function withoutTimes<T extends { start?: unknown; end?: unknown }>({
-  start: _start,
-  end: _end,
-  ...rest
-}: T) {
-  return rest;
 }
 
 // A waveform has no pixels by default, and those of a storyboard are a tile's.

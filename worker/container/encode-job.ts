@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { repairableOf } from "../../src/encoders/file-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform.ts";
-import { extraFilesOf, isFfmpegInput } from "../../src/media/extra-files.ts";
+import { extraFilesOf, isFfmpegInput, nameForFfmpeg } from "../../src/media/extra-files.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
 import { type ChunkFiles, chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
@@ -165,16 +165,16 @@ async function saveFilterFiles(
   folder: string,
   signal: AbortSignal,
 ): Promise<Map<number, string>> {
-  const indexes = extraFilesOf(plan, chunk).flatMap((file, at) => (isFfmpegInput(file) ? [] : [at]));
-  const paths = indexes.map(async (at) => {
+  const filterFiles = [...extraFilesOf(plan, chunk).entries()].filter(([, file]) => !isFfmpegInput(file));
+  const paths = filterFiles.map(async ([at, planned]) => {
     const file = extraInputs[at];
     if (!file) throw errors.extraInputMissing();
-    const path = join(`further-${at}`, "input");
+    const path = join(`further-${at}`, nameForFfmpeg(planned));
     await mkdir(join(folder, dirname(path)));
     await writeFile(join(folder, path), await readInput(file, { start: 0, end: file.size }, signal));
     return [at, path] as const;
   });
-  if (indexes.length > 0) await writeFile(join(folder, FONTS), NO_FONTS);
+  if (filterFiles.length > 0) await writeFile(join(folder, FONTS), NO_FONTS);
   return new Map(await Promise.all(paths));
 }
 

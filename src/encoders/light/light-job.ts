@@ -1,5 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
-import { extraFilesOf } from "../../media/extra-files.ts";
+import { type ExtraFile, extraFilesOf, nameForFfmpeg } from "../../media/extra-files.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
 import { type ChunkFiles, chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";
@@ -227,7 +227,7 @@ export interface EncodedChunk {
 }
 
 const INPUT = "/in/input";
-const extraPath = (at: number) => `/further-${at}/input`;
+const extraPath = (at: number, file: ExtraFile) => `/further-${at}/${nameForFfmpeg(file)}`;
 const FOLDER = "/out";
 const LISTING = "/lists";
 const NEVER = 100_000;
@@ -243,8 +243,9 @@ export function mountInputs(
   const { plan, source } = work;
   core.mount(INPUT, repairFile(file, repairableOf(source, plan)));
   for (const [at, each] of extra.entries()) {
-    const { format = "" } = plan.further?.[at] ?? {};
-    core.mount(extraPath(at), repairFile(each, { format, passesProfile: false }));
+    const file = plan.further?.[at];
+    if (file)
+      core.mount(extraPath(at, file), repairFile(each, { format: file.format, passesProfile: false }));
   }
 }
 
@@ -274,7 +275,7 @@ export function runChunk(
     output,
     lists: `${LISTING}/`,
     gain: step.value,
-    extra: extraFilesOf(plan, chunk).map((_, at) => ({ path: extraPath(at), input: tools.input })),
+    extra: extraFilesOf(plan, chunk).map((file, at) => ({ path: extraPath(at, file), input: tools.input })),
   };
   const meter = plan.waveform && createPeakMeter(plan.waveform);
   if (meter) core.pour?.(output, meter.add);

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
+import { firstInput } from "../extra-inputs.ts";
 import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { checkTimes, closed, fileUrl, place, shownBetween, size, toPixels, within } from "../fields.ts";
+import { closed, fileUrl, place, shown, size, toPixels, within } from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
@@ -28,15 +29,7 @@ const picture = {
 
 const FORMATS = "PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts";
 
-const videoOverlay = closed(
-  {
-    ...picture,
-    ...shownBetween("picture"),
-  },
-  "field",
-  " of an overlay",
-)
-  .superRefine(checkTimes)
+const videoOverlay = shown("picture", picture, " of an overlay")
   .optional()
   .meta({ description: `A picture to lay over the video, such as a logo: ${FORMATS}.` });
 
@@ -87,6 +80,7 @@ export const overlay = feature({
       kinds: ["video", "image"],
       schema: videoOverlay,
       schemas: { image: imageOverlay },
+      shown: ["video"],
       alone: true,
       placed: true,
       refuseFile,
@@ -97,15 +91,17 @@ export const overlay = feature({
     }),
   },
   summary: ({ overlay: options }) => (options ? "with a logo" : null),
-  moves: ({ overlay: options }) =>
-    options !== undefined && ((options.start ?? 0) > 0 || options.end !== undefined),
   fields: { overlay: Overlay.exactOptional() },
   part: "pictures",
-  plan: ({ overlay: options }, _, __, size) => (options ? { overlay: planOverlay(options, size) } : {}),
+  plan(options, _, __, size) {
+    const { overlay: picture } = options;
+    return picture ? { overlay: planOverlay(picture, firstInput(options, "overlay"), size) } : {};
+  },
   doneBy: { native: true, stock: true },
   refusal: { code: "overlay", clause: () => "it cannot lay a picture over others" },
   over: ({ overlay: plan }, context) =>
     plan ? [{ second: scaledOverlay(plan, context), filter: overlayFilter(plan, context) }] : [],
+  shrink: ({ overlay: plan }, { scale }) => (plan ? { overlay: shrinkOverlay(plan, scale) } : {}),
 });
 
 const FILE_FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "bmp", "tiff"]);
@@ -118,14 +114,13 @@ function refuseFile({ kind, format, animated }: SourceFacts): FileFault | null {
 
 type OverlayOptions = NonNullable<z.infer<typeof videoOverlay>>;
 
-function planOverlay(options: OverlayOptions, output: PictureSize): Overlay {
+function planOverlay(options: OverlayOptions, input: number, output: PictureSize): Overlay {
   const { position = "center", opacity = 1, start = 0, end = null } = options;
   const width = toPixels(options.width, output.width);
   const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
   const [x, y] = typeof position === "string" ? ANCHORS[position] : [0, 0];
   return {
-    // INPUT_ROLES lists the overlay first.
-    input: 0,
+    input,
     width: width === undefined ? null : Math.max(1, Math.round(width)),
     place:
       typeof position === "string"
@@ -137,8 +132,7 @@ function planOverlay(options: OverlayOptions, output: PictureSize): Overlay {
   };
 }
 
-/** Scales an overlay along with its output. */
-export function shrinkOverlay(planned: Overlay, by: number): Overlay {
+function shrinkOverlay(planned: Overlay, by: number): Overlay {
   const { width, place } = planned;
   const x = Math.round(place.x * by);
   const y = Math.round(place.y * by);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import type { ExtraFile } from "../extra-files.ts";
-import { extraInputs } from "../extra-inputs.ts";
+import { extraInputs, firstInput } from "../extra-inputs.ts";
 import { feature, type OverContext, option } from "../feature.ts";
 import { closed, fileUrl, issue, type Report } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
@@ -77,8 +77,9 @@ export const burn = feature({
     /** Index of the text among the plan's extra files; its font is the next. */
     burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
   },
-  // INPUT_ROLES lists subtitles last.
-  plan: (options) => (burntInput(options) === null ? {} : { burn: { file: firstSubtitles(options) } }),
+  // The files of text follow the inputs that encoders read.
+  plan: (options) =>
+    burntInput(options) === null ? {} : { burn: { file: firstInput(options, "subtitles") } },
   doneBy: { native: true, stock: true },
   part: "video",
   moves: (options) => burntInput(options) !== null,
@@ -108,12 +109,7 @@ export function checkSubtitles(
 /** Returns the index of the burnt-in subtitles among a request's extra inputs; null without any. */
 export function burntInput(options: SubtitleOptions): number | null {
   const at = (options.subtitles ?? []).findIndex((each) => each.burn);
-  return at < 0 ? null : firstSubtitles(options) + at;
-}
-
-/** Returns the index of the first file of subtitles among a request's extra inputs. */
-export function firstSubtitles(options: object): number {
-  return extraInputs({ options }).findIndex(({ role }) => role === "subtitles");
+  return at < 0 ? null : firstInput(options, "subtitles") + at;
 }
 
 /** The font of drawn text, the same on every host: `DejaVuSans.ttf` of DejaVu 2.37. A test checks it against the package. */
@@ -203,7 +199,7 @@ export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { 
 
 function planFiles(options: SubtitleOptions): SubtitlePlan[] {
   const { subtitles = [] } = options;
-  const first = firstSubtitles(options);
+  const first = firstInput(options, "subtitles");
   return subtitles.flatMap(({ language, label, default: isDefault, burn: isBurnt }, at) => {
     const facts = {
       ...(language && { language }),

@@ -1,19 +1,9 @@
 import { z } from "zod";
+import { MIB } from "../../util/bytes.ts";
 import type { ExtraFile } from "../extra-files.ts";
-import { extraInputs, isEncoded } from "../extra-inputs.ts";
-import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import {
-  checkTimes,
-  closed,
-  fileUrl,
-  hexColor,
-  parseColor,
-  place,
-  shownBetween,
-  size,
-  textUpTo,
-  toPixels,
-} from "../fields.ts";
+import { extraInputs, readerOf } from "../extra-inputs.ts";
+import { type DataFile, feature, type OverContext, option, type PictureSize } from "../feature.ts";
+import { closed, fileUrl, hexColor, parseColor, place, shown, size, textUpTo, toPixels } from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { layerColors, layFilter } from "./overlay.ts";
@@ -57,14 +47,7 @@ const letters = {
   }),
 };
 
-const movingText = closed(
-  {
-    ...letters,
-    ...shownBetween("text"),
-  },
-  "field",
-  " of a text",
-).superRefine(checkTimes);
+const movingText = shown("text", letters, " of a text");
 
 const stillText = closed(letters, "field", " of a text of an image, which has no span of time");
 
@@ -92,6 +75,21 @@ const fonts = z.array(font, FONTS).max(BOUNDS.fonts.max, FONTS).optional().meta(
   description:
     "Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.",
 });
+
+const FONT_FORMATS: Readonly<Record<string, string>> = {
+  "\0\u0001\0\0": "ttf",
+  true: "ttf",
+  OTTO: "otf",
+  ttcf: "ttc",
+};
+
+/** The file of a font; all fonts of a request together have as many bytes. */
+export const FONT_FILE: DataFile = {
+  what: "an uncompressed TrueType or OpenType font",
+  maxBytes: 24 * MIB,
+  head: 4,
+  formatOf: (head) => FONT_FORMATS[String.fromCharCode(...head)] ?? null,
+};
 
 /** The options of texts, as parsed. */
 export interface TextOptions {
@@ -151,8 +149,8 @@ export const text = feature({
       kinds: ["video", "image", "animation"],
       schema: movingTexts,
       schemas: { image: stillTexts },
+      shown: ["video", "animation"],
       placed: true,
-      encodes: (value) => (value ?? []).length > 0,
       words: { label: TEXT_LABELS.text, fields: TEXT_LABELS },
     }),
     fonts: option({
@@ -161,6 +159,7 @@ export const text = feature({
       copyable: true,
       placed: true,
       encodes: () => false,
+      file: FONT_FILE,
       words: { label: FONT_LABEL },
     }),
   },
@@ -168,10 +167,10 @@ export const text = feature({
   fields: { text: Texts.exactOptional() },
   part: "pictures",
   plan: (options, _, __, size) => (options.text?.length ? { text: planTexts(options, size) } : {}),
-  moves: ({ text: texts = [] }) => texts.some(({ start = 0, end }) => start > 0 || end !== undefined),
   doneBy: { native: true, stock: true },
   refusal: { code: "text", clause: (engine) => `${engine} cannot draw text into pictures` },
   over: ({ text: plan }, context) => (plan ? drawTexts(plan, context) : []),
+  shrink: ({ text: plan }, { width, height }) => (plan ? { text: { ...plan, width, height } } : {}),
   cost: ({ text: plan }) => {
     const layers = plan?.layers.length ?? 0;
     return {
@@ -196,14 +195,9 @@ function readColor(hex: string): { color: string; opacity?: number } {
 
 const WHITE = "#ffffff";
 
-/** Returns whether a request draws text of its own into the pictures. */
-export function drawsText(options: object): boolean {
-  return "text" in options && Array.isArray(options.text) && options.text.length > 0;
-}
-
 // The files of burnt-in subtitles precede those of texts.
 function firstTextFile(options: TextOptions & SubtitleOptions): number {
-  const inputs = extraInputs({ options }).filter(({ role }) => isEncoded(role)).length;
+  const inputs = extraInputs({ options }).filter(({ role }) => readerOf(role) !== "host").length;
   return inputs + (burntInput(options) === null ? 0 : 2);
 }
 
@@ -214,14 +208,9 @@ const SCRIPT_HEAD = 4096;
  * inputs probed so far.
  */
 export function textFiles(options: TextOptions, sources: readonly SourceFacts[]): ExtraFile[] {
-  if (!drawsText(options)) return [];
+  if (!options.text?.length) return [];
   const size = SCRIPT_HEAD + JSON.stringify(options.text).length;
   return [{ role: "text", format: "ass", size, pixels: 0 }, fontFile(options, sources)];
-}
-
-/** Scales texts along with their output. */
-export function shrinkTexts(planned: Texts, { width, height }: PictureSize): Texts {
-  return { ...planned, width, height };
 }
 
 /** A text placed in pictures of a size; lengths are in pixels. */

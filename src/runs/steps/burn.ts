@@ -1,6 +1,6 @@
-import { extraInputs } from "../../media/extra-inputs.ts";
+import { extraInputs, firstInput } from "../../media/extra-inputs.ts";
 import type { PictureSize } from "../../media/feature.ts";
-import { BURN_FONT, burntInput, firstSubtitles } from "../../media/features/subtitles.ts";
+import { BURN_FONT, burntInput } from "../../media/features/subtitles.ts";
 import { placeText, type TextItem } from "../../media/features/text.ts";
 import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -58,7 +58,7 @@ export async function extraFileKeys(
   if (index !== null) {
     await context.durably("burn", async (signal) => {
       const reader = await tools.open(extraInputKey(run_id, index));
-      const at = index - firstSubtitles(options);
+      const at = index - firstInput(options, "subtitles");
       return writeFiles(keys.subtitles, (fonts) =>
         burnText({ reader, plan, source, fonts, signal }).catch((thrown: unknown) => {
           signal.throwIfAborted();

@@ -1,9 +1,9 @@
 import { MediaError } from "../../media/errors.ts";
 import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
-import { refuseFile } from "../../media/option-groups.ts";
+import { dataFileOf, refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
+import { fileNot, fileTooLarge } from "../../media/plan-errors.ts";
 import type { Source } from "../../media/source.ts";
-import { checkFontSize, readFontFormat } from "../../subtitles/font.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
@@ -29,7 +29,8 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
     const key = extraInputKey(context.run_id, at);
     const onWait = reportWaiting(context);
     const stored = await storage.head(key);
-    const checkSize = CHECK_SIZE[role] ?? (() => {});
+    const data = dataReaderOf(role);
+    const checkSize = data?.checkSize ?? (() => {});
     const info =
       stored ??
       (await runIngest({
@@ -53,9 +54,8 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
       }));
     checkSize(info.size);
     const reader = await tools.open(key);
-    if (role === "subtitles" || role === "fonts") {
-      const format =
-        role === "fonts" ? await readFontFormat(reader) : (await readTextFile(reader, signal)).format;
+    if (data) {
+      const format = await data.readFormat(reader, signal);
       return {
         object: "source",
         url: await tools.url(key),
@@ -92,10 +92,36 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
   };
 }
 
-const CHECK_SIZE: Partial<Record<InputRole, (bytes: number) => void>> = {
-  subtitles: checkTextSize,
-  fonts: checkFontSize,
+/** Reads files that are not media. */
+interface DataReader {
+  checkSize(bytes: number): void;
+  readFormat(reader: ByteReader, signal: AbortSignal): Promise<string>;
+}
+
+const SUBTITLES: DataReader = {
+  checkSize: checkTextSize,
+  readFormat: async (reader, signal) => (await readTextFile(reader, signal)).format,
 };
+
+function dataReaderOf(role: InputRole): DataReader | null {
+  if (role === "subtitles") return SUBTITLES;
+  const file = dataFileOf(role);
+  if (!file) return null;
+  return {
+    checkSize(bytes) {
+      if (bytes > file.maxBytes) throw fileTooLarge(file);
+    },
+    async readFormat(reader, signal) {
+      const head = await reader.read(
+        { start: 0, end: Math.min(file.head ?? reader.size, reader.size) },
+        signal,
+      );
+      const format = file.formatOf(head);
+      if (format === null) throw fileNot(file);
+      return format;
+    },
+  };
+}
 
 /** Probes an extra input; rejects when it is too long or unsuitable for its role. */
 export async function probeExtraInput(

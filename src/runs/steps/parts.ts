@@ -1,4 +1,4 @@
-import { type ExtraInput, extraInputs, isEncoded } from "../../media/extra-inputs.ts";
+import { type ExtraInput, extraInputs, readerOf } from "../../media/extra-inputs.ts";
 import { type CopyJoin, canJoinByCopy } from "../../media/features/concat-plan.ts";
 import { type Splice, type SpliceRefusal, spliceRequest } from "../../media/features/splice-plan.ts";
 import { createPlan } from "../../media/index.ts";
@@ -64,7 +64,7 @@ async function probePart(
   context: WorkContext,
   signal: AbortSignal,
 ): Promise<ProbedPart | null> {
-  if (!isEncoded(role)) return null;
+  if (readerOf(role) !== "ffmpeg") return null;
   try {
     const { file, reader, mime } = await tools.inputs.open(url, signal);
     try {

@@ -2,9 +2,9 @@ import type { ChunkJob } from "../../encoders/encoder.ts";
 import { roundTime } from "../../media/clock.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
-import { drawsText } from "../../media/features/text.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { FORMATS } from "../../media/formats.ts";
+import { drawsOver, mapShown, untimed } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import {
   type Geometry,
@@ -286,7 +286,7 @@ async function encodeBlob(
   return { ...output, blob: new Blob([bytes], { type: output.mime }) };
 }
 
-/** Returns the request for a still in the format and size of a storyboard or animation, with the texts that it has at that moment. */
+/** Returns the request for a still in the format and size of a storyboard or animation, with the drawings that it has at that moment. */
 function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
   const { width, height } = plan.image?.geometry ?? {};
   const values: Record<string, unknown> = { ...request.options };
@@ -294,17 +294,18 @@ function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
     values[name] === undefined ? [] : [[name, values[name]] as const],
   );
   const options = { ...Object.fromEntries(entries), format: plan.format, width, height, start };
-  return { kind: "image", options: { ...options, ...textsAt(plan, request, start) } } as EncodeRequest;
+  return { kind: "image", options: { ...options, ...drawingsAt(plan, request, start) } } as EncodeRequest;
 }
 
-function textsAt(plan: Plan, { kind, options }: EncodeRequest, moment: number): object {
-  if (kind !== "animation" || !options.text) return {};
+function drawingsAt(plan: Plan, { kind, options }: EncodeRequest, moment: number): object {
   const range = rangeAt(plan, moment);
   const time = range.at + moment - range.start;
-  const text = options.text.flatMap(({ start = 0, end = Number.POSITIVE_INFINITY, ...letters }) =>
-    start <= time && time < end ? [letters] : [],
-  );
-  return text.length === 0 ? {} : { text, ...(options.fonts && { fonts: options.fonts }) };
+  const drawings = mapShown(kind, options, (drawing) => {
+    const { start = 0, end = Number.POSITIVE_INFINITY } = drawing;
+    return start <= time && time < end ? untimed(drawing) : null;
+  });
+  const hasFonts = drawings.text !== undefined && "fonts" in options;
+  return { ...drawings, ...(hasFonts && { fonts: options.fonts }) };
 }
 
 const SOUND_SECONDS = 4;
@@ -413,7 +414,7 @@ function isDecodable({ plan: { kind, video, concat }, request, decision }: Sampl
 
 /** Returns whether an output shows nothing but its input. */
 function isBare(request: EncodeRequest): boolean {
-  return extraInputs(request).length === 0 && !drawsText(request.options);
+  return extraInputs(request).length === 0 && !drawsOver(request.options);
 }
 
 function readDecoded(job: ChunkJob, { reader, source }: DecodedSpan): ChunkJob {

@@ -2,11 +2,11 @@ import { readPlaceholder } from "../../encoders/images/placeholder.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
-import { drawsText } from "../../media/features/text.ts";
 import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { lacksHls } from "../../media/formats.ts";
 import { listDropped } from "../../media/index.ts";
+import { drawsOver } from "../../media/option-groups.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan, pictureSize } from "../../media/plan.ts";
 import { describeSpliceFault } from "../../media/plan-errors.ts";
@@ -495,7 +495,7 @@ export function isLargerAtNoGain(output: Source, source: Source, options: Encode
   const { kind, files, filesize: bytes = 0 } = output;
   const isComparable = kind === source.kind && kind !== "adaptive_video" && files === undefined;
   if (!isComparable || source.filesize === undefined || bytes <= source.filesize) return false;
-  if (extraInputs({ options }).length > 0 || drawsText(options)) return false;
+  if (extraInputs({ options }).length > 0 || drawsOver(options)) return false;
   const gains = (measure: (file: Source) => number | undefined) =>
     (measure(output) ?? 0) > (measure(source) ?? Number.POSITIVE_INFINITY) * PADDED;
   return !(
