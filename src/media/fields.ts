@@ -88,7 +88,9 @@ export function shown<const S extends z.core.$ZodLooseShape>(what: string, shape
       description: `Time at which the ${what} disappears, in seconds of the output; by default it stays to the end.`,
     }),
   };
-  return closed({ ...shape, ...times }, "field", of).superRefine((drawing, report) => checkTimes(Object(drawing), report));
+  return closed({ ...shape, ...times }, "field", of).superRefine((drawing, report) =>
+    checkTimes(Object(drawing), report),
+  );
 }
 
 /** Creates the schema of a whole number within bounds. */

@@ -189,6 +189,18 @@ export function optionLabel(path: string): string | undefined {
   return field === undefined ? words?.label : words?.fields?.[field];
 }
 
+/** The form control of a field of an object. */
+export interface FieldControl {
+  name: string;
+  label: string;
+  /** A length is a number of pixels or a percentage. */
+  type: "number" | "url" | "length" | "text";
+  /** An example of a value. */
+  example: string | undefined;
+  /** The values to choose from; null for any. */
+  choices: readonly unknown[] | null;
+}
+
 /** The form control of an option. */
 export interface OptionControl {
   label: string;
@@ -196,8 +208,12 @@ export interface OptionControl {
   /** The meaning of an empty field. */
   empty: string | undefined;
   default: unknown;
-  /** The values to choose from (undefined omits the option); null for a number. */
+  /** The values to choose from (undefined omits the option); null for a number or an object. */
   choices: { value: unknown; label: string }[] | null;
+  /** The fields of an object, or of each object in a list; null for any other value. */
+  fields: FieldControl[] | null;
+  /** The maximum number of objects in a list; null for any other value. */
+  maxRows: number | null;
 }
 
 /** Returns the form control of a kind's option and its value; throws a RangeError when the kind lacks the option. */
@@ -205,13 +221,47 @@ export function optionControl(kind: EncodeKind, name: OptionName, value: unknown
   const each = OPTIONS.find(([own, { kinds }]) => own === name && kinds.includes(kind))?.[1];
   if (!each) throw errors.optionMissing({ kind, name });
   const { words, control } = each;
+  const fields = fieldControls(schemaFor(kind, each), words.fields ?? {});
   return {
     label: words.unit ? `${words.label} (${words.unit})` : words.label,
     hint: words.hint?.(value),
     empty: words.empty,
     default: each.default,
-    choices: control === "number" ? null : choicesOf(each, value),
+    choices: control === "number" || fields ? null : choicesOf(each, value),
+    fields,
+    maxRows: maxRowsOf(schemaFor(kind, each)),
   };
+}
+
+function typeOfField({ type }: z.ZodType): FieldControl["type"] {
+  return type === "number" ? "number" : type === "union" ? "length" : "text";
+}
+
+function maxRowsOf(schema: z.ZodType): number | null {
+  const inner = unwrap(schema);
+  if (!("element" in inner)) return null;
+  const { maximum } = (inner as z.ZodArray)._zod.bag as { maximum?: number };
+  return maximum ?? Number.POSITIVE_INFINITY;
+}
+
+function fieldControls(schema: z.ZodType, labels: Readonly<Record<string, string>>): FieldControl[] | null {
+  const inner = unwrap(schema);
+  const item = "element" in inner ? unwrap((inner as z.ZodArray<z.ZodType>).element) : inner;
+  if (!("shape" in item)) return null;
+  const { shape } = item as z.ZodObject<Record<string, z.ZodType>>;
+  return Object.entries(labels).flatMap(([name, label]) => {
+    const field = shape[name];
+    if (!field) return [];
+    const example = (field.meta() ?? unwrap(field).meta())?.example;
+    const choices = valuesOf(field);
+    return {
+      name,
+      label,
+      type: name === "url" ? "url" : typeOfField(unwrap(field)),
+      example: example === undefined ? undefined : String(example),
+      choices: choices.length > 0 ? choices : null,
+    };
+  });
 }
 
 function choicesOf({ words, schema, default: usual, ...each }: Option, value: unknown) {
@@ -227,8 +277,12 @@ function inOrder(values: readonly unknown[]): readonly unknown[] {
 }
 
 function valuesOf(schema: z.ZodType): readonly unknown[] {
-  const inner = "unwrap" in schema ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema;
-  return "options" in inner ? (inner as z.ZodEnum).options : [];
+  const inner = unwrap(schema);
+  return inner.type === "enum" ? (inner as z.ZodEnum).options : [];
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  return schema.type === "optional" ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema;
 }
 
 function find(name: string): Option | undefined {

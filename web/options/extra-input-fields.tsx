@@ -3,17 +3,15 @@ import { BOUNDS, POSITIONS } from "../../src/index.ts";
 import { CONCAT_LABELS, MAX_CONCAT } from "../../src/media/features/concat.ts";
 import { POSITION_NAMES } from "../../src/media/features/geometry.ts";
 import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
-import { MAX_PARTS, PART_LABELS } from "../../src/media/features/parts.ts";
 import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
-import { FONT_LABEL, TEXT_LABELS } from "../../src/media/features/text.ts";
+import { TEXT_LABELS } from "../../src/media/features/text.ts";
 import { TRANSITION_LABEL } from "../../src/media/features/transition.ts";
-import { Field } from "../ui/field.tsx";
+import { Field, TextField } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import type { AnyOptions } from "./choices.ts";
-import type { Form } from "./form.tsx";
+import { type Form, numberedLabel, ObjectFields, withBlank, withoutUndefined } from "./form.tsx";
 import * as strings from "./strings.ts";
 
-type Part = NonNullable<AnyOptions["parts"]>[number];
 type TextItem = NonNullable<AnyOptions["text"]>[number];
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
 
@@ -36,12 +34,13 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
     change({ subtitles: replaceRow(files, index, { url: "", ...files[index], ...changes }) });
   return withBlank(files, BOUNDS.subtitles.max).map((file, index) => (
     <Fragment key={index}>
-      <Address
+      <TextField
+        type="url"
         label={numberedLabel(SUBTITLE_LABELS.url, index)}
         hint={file && strings.subtitleHint}
         placeholder="https://…/english.srt"
         value={file?.url}
-        onChange={(url) => set(index, { url })}
+        onChange={(url = "") => set(index, { url })}
         fault={faultAt(`subtitles.${index}.url`)}
       />
       {file && (
@@ -61,7 +60,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
               </select>
             )}
           </Field>
-          <Short
+          <TextField
             label={numberedLabel(SUBTITLE_LABELS.language, index)}
             placeholder="en"
             value={file.language}
@@ -69,7 +68,7 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
             fault={faultAt(`subtitles.${index}.language`)}
           />
           {!file.burn && (
-            <Short
+            <TextField
               label={numberedLabel(SUBTITLE_LABELS.label, index)}
               placeholder={strings.english}
               value={file.label}
@@ -87,13 +86,14 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
 export function ConcatFields({ form: { options, change, faultAt } }: { form: Form }) {
   const videos = options.concat ?? [];
   const addresses = withBlank(videos, MAX_CONCAT).map((video, index) => (
-    <Address
+    <TextField
+      type="url"
       key={index}
       label={numberedLabel(CONCAT_LABELS.url, index)}
       hint={video && index === 0 ? strings.concatHint : undefined}
       placeholder="https://…/next.mp4"
       value={video?.url}
-      onChange={(url) => {
+      onChange={(url = "") => {
         const all = replaceRow(videos, index, { ...video, url });
         change({ concat: all, ...(!all && { transition: undefined }) });
       }}
@@ -116,29 +116,9 @@ export function ConcatFields({ form: { options, change, faultAt } }: { form: For
 }
 
 /** Fields for the ranges of the input to play, in their order; they replace the trim. */
-export function PartFields({ form: { options, change, faultAt } }: { form: Form }) {
-  const parts = options.parts ?? [];
-  const set = (index: number, part: Part) => {
-    const own = part.start === undefined && part.end === undefined ? [] : [withoutUndefined(part)];
-    const all = [...parts.slice(0, index), ...own, ...parts.slice(index + 1)];
-    change({ parts: all.length > 0 ? all : undefined, start: undefined, end: undefined });
-  };
-  return withBlank(parts, MAX_PARTS).map((part, index) => (
-    <div class="columns" key={index}>
-      <NumberField
-        label={numberedLabel(PART_LABELS.start, index)}
-        value={part?.start}
-        onChange={(start) => set(index, { ...part, start })}
-        fault={faultAt(`parts.${index}.start`)}
-      />
-      <NumberField
-        label={numberedLabel(PART_LABELS.end, index)}
-        value={part?.end}
-        onChange={(end) => set(index, { ...part, end })}
-        fault={faultAt(`parts.${index}.end`)}
-      />
-    </div>
-  ));
+export function PartFields({ form }: { form: Form }) {
+  const change = (parts: AnyOptions) => form.change({ ...parts, start: undefined, end: undefined });
+  return <ObjectFields form={{ ...form, change }} name="parts" />;
 }
 
 const TEXT_SIZES = ["4%", "6%", "8%", "12%", "20%"] as const;
@@ -159,7 +139,7 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
     const at = (field: keyof TextItem) => faultAt(`text.${index}.${field}`);
     return (
       <Fragment key={index}>
-        <Short
+        <TextField
           label={numberedLabel(TEXT_LABELS.text, index)}
           placeholder={strings.textExample}
           value={item?.text}
@@ -211,79 +191,15 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
 }
 
 /** Fields for the addresses of fonts, where something is written into the pictures. */
-export function FontFields({ form: { options, change, faultAt } }: { form: Form }) {
-  const { fonts = [], text = [], subtitles = [] } = options;
-  if (text.length === 0 && !subtitles.some(({ burn }) => burn)) return null;
-  return withBlank(fonts, BOUNDS.fonts.max).map((font, index) => (
-    <Address
-      key={index}
-      label={numberedLabel(FONT_LABEL, index)}
-      hint={index === 0 ? strings.fontHint : undefined}
-      placeholder="https://…/NotoSansThai.ttf"
-      value={font?.url}
-      onChange={(url) => change({ fonts: replaceRow(fonts, index, { ...font, url }) })}
-      fault={faultAt(`fonts.${index}.url`)}
-    />
-  ));
-}
-
-function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
-  return rows.length < max ? [...rows, null] : [...rows];
+export function FontFields({ form }: { form: Form }) {
+  const { text = [], subtitles = [] } = form.options;
+  const isNeeded = text.length > 0 || subtitles.some(({ burn }) => burn);
+  return isNeeded ? <ObjectFields form={form} name="fonts" hint={strings.fontHint} /> : null;
 }
 
 function replaceRow<T extends { url: string }>(rows: readonly T[], index: number, row: T): T[] | undefined {
   const all = [...rows.slice(0, index), ...(row.url === "" ? [] : [row]), ...rows.slice(index + 1)];
   return all.length > 0 ? all : undefined;
-}
-
-function numberedLabel(label: string, index: number): string {
-  return index === 0 ? label : `${label} ${index + 1}`;
-}
-
-interface Text {
-  label: string;
-  placeholder: string;
-  value: string | undefined;
-  fault: string | null;
-}
-
-function Address({
-  hint,
-  onChange,
-  ...text
-}: Text & { hint: string | null | undefined; onChange(value: string): void }) {
-  const { label, placeholder, value = "", fault } = text;
-  return (
-    <Field label={label} hint={hint} fault={fault}>
-      {(control) => (
-        <input
-          {...control}
-          type="url"
-          autocomplete="off"
-          placeholder={placeholder}
-          value={value}
-          onInput={({ currentTarget }) => onChange(currentTarget.value)}
-        />
-      )}
-    </Field>
-  );
-}
-
-function Short({ onChange, ...text }: Text & { onChange(value: string | undefined): void }) {
-  const { label, placeholder, value = "", fault } = text;
-  return (
-    <Field label={label} fault={fault}>
-      {(control) => (
-        <input
-          {...control}
-          autocomplete="off"
-          placeholder={placeholder}
-          value={value}
-          onInput={({ currentTarget }) => onChange(currentTarget.value || undefined)}
-        />
-      )}
-    </Field>
-  );
 }
 
 const WIDTHS = ["10%", "20%", "30%", "50%", "100%"] as const;
@@ -476,8 +392,4 @@ function SpanFields({
       />
     </div>
   );
-}
-
-function withoutUndefined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

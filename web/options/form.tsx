@@ -1,8 +1,13 @@
 import { useMemo } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
-import { type OptionName, optionControl, unplacedNames } from "../../src/media/option-groups.ts";
+import {
+  type FieldControl,
+  type OptionName,
+  optionControl,
+  unplacedNames,
+} from "../../src/media/option-groups.ts";
 import type { Item, Settings } from "../queue/item.ts";
-import { Field } from "../ui/field.tsx";
+import { Field, TextField } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { checkSettings, type Verdict, withVerdict } from "./check-settings.ts";
@@ -44,9 +49,9 @@ export function OptionFields({ form }: { form: Form }) {
   return unplacedNames(form.settings.kind).map((name) => <OptionField key={name} form={form} name={name} />);
 }
 
-/** The control of one option: a number, or a choice. */
+/** The control of one option: a number, a choice, or the fields of its objects. */
 export function OptionField({
-  form: { settings, options, change, faultAt },
+  form,
   name,
   empty,
 }: {
@@ -55,9 +60,11 @@ export function OptionField({
   /** The meaning of an empty field, where it depends on the source. */
   empty?: string;
 }) {
+  const { settings, options, change, faultAt } = form;
   const value = options[name];
   const control = optionControl(settings.kind, name, value);
-  const { label, hint, choices } = control;
+  const { label, hint, choices, fields } = control;
+  if (fields) return <ObjectFields form={form} name={name} hint={hint} />;
   if (!choices) {
     return (
       <NumberField
@@ -90,6 +97,102 @@ export function OptionField({
       )}
     </Field>
   );
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The fields of an option that is an object or a list of objects; a list has those of one more row. */
+export function ObjectFields({
+  form: { settings, options, change, faultAt },
+  name,
+  hint,
+}: {
+  form: Form;
+  name: OptionName;
+  /** Stands under the first field. */
+  hint?: string | undefined;
+}) {
+  const { fields, maxRows } = optionControl(settings.kind, name, options[name]);
+  const value: unknown = options[name];
+  const rows: readonly Row[] = Array.isArray(value) ? value : value ? [Object(value)] : [];
+  const set = (index: number, row: Row) => {
+    const own = Object.keys(row).length > 0 ? [row] : [];
+    const all = [...rows.slice(0, index), ...own, ...rows.slice(index + 1)];
+    change({ [name]: maxRows === null ? all[0] : all.length > 0 ? all : undefined });
+  };
+  return withBlank(rows, maxRows ?? 1).map((row, index) => (
+    <div class="columns" key={index}>
+      {fields?.map((field, at) => (
+        <ObjectField
+          key={field.name}
+          control={{ ...field, label: numberedLabel(field.label, index) }}
+          hint={index === 0 && at === 0 ? hint : undefined}
+          value={row?.[field.name]}
+          onChange={(changed) => set(index, withoutUndefined({ ...row, [field.name]: changed }))}
+          fault={faultAt([name, ...(maxRows === null ? [] : [index]), field.name].join("."))}
+        />
+      ))}
+    </div>
+  ));
+}
+
+function ObjectField({
+  control: { label, type, example, choices },
+  value,
+  onChange,
+  ...notes
+}: {
+  control: FieldControl;
+  hint: string | undefined;
+  value: unknown;
+  onChange(value: unknown): void;
+  fault: string | null;
+}) {
+  if (type === "number") {
+    const number = typeof value === "number" ? value : undefined;
+    return <NumberField label={label} value={number} onChange={onChange} {...notes} />;
+  }
+  const text = value === undefined ? undefined : String(value);
+  if (!choices) {
+    const own = type === "url" ? { type } : {};
+    const change = (entry: string | undefined) =>
+      onChange(type === "length" && /^\d+$/.test(entry ?? "") ? Number(entry) : entry);
+    return (
+      <TextField {...own} label={label} placeholder={example} value={text} onChange={change} {...notes} />
+    );
+  }
+  return (
+    <Field label={label} {...notes}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={keyOf(value)}
+          onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+        >
+          {["", ...choices].map((choice) => (
+            <option key={choice} value={keyOf(choice)}>
+              {keyOf(choice)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Returns rows of fields, with an empty one after them as long as there is room. */
+export function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
+  return rows.length < max ? [...rows, null] : [...rows];
+}
+
+/** Returns the label of a field in a row, numbered from the second row on. */
+export function numberedLabel(label: string, index: number): string {
+  return index === 0 ? label : `${label} ${index + 1}`;
+}
+
+/** Returns an object without its undefined fields. */
+export function withoutUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
 function keyOf(value: unknown): string {

@@ -34,6 +34,43 @@ export function Field({
   );
 }
 
+const URL_TYPE = { type: "url" } as const;
+const TEXT_TYPE = { type: "text" } as const;
+
+/** A labelled text or address; an empty one is undefined. */
+export function TextField({
+  label,
+  hint,
+  fault,
+  type,
+  placeholder,
+  value = "",
+  onChange,
+}: {
+  label: string;
+  hint?: ComponentChildren;
+  fault: string | null;
+  type?: "url";
+  placeholder: string | undefined;
+  value: string | undefined;
+  onChange(value: string | undefined): void;
+}) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {(control) => (
+        <input
+          {...control}
+          {...(type === "url" ? URL_TYPE : TEXT_TYPE)}
+          autocomplete="off"
+          placeholder={placeholder}
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+        />
+      )}
+    </Field>
+  );
+}
+
 interface FieldNotes {
   hint?: ComponentChildren;
   fault?: string | null | undefined;

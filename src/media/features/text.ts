@@ -139,8 +139,7 @@ export const TEXT_LABELS = {
   end: "Text disappears (seconds)",
 } as const;
 
-/** Label of the address of a font in a form. */
-export const FONT_LABEL = "Font";
+const FONT_LABEL = "Font";
 
 /** Draws texts over a video, an image or an animation. */
 export const text = feature({
@@ -160,7 +159,7 @@ export const text = feature({
       placed: true,
       encodes: () => false,
       file: FONT_FILE,
-      words: { label: FONT_LABEL },
+      words: { label: FONT_LABEL, fields: { url: FONT_LABEL } },
     }),
   },
   summary: ({ text: texts }) => (texts?.length ? "with text" : null),

@@ -15,6 +15,10 @@ interface OptionSchema {
   minimum?: number;
   maximum?: number;
   default?: unknown;
+  items?: OptionSchema;
+  anyOf?: OptionSchema[];
+  properties?: Record<string, OptionSchema>;
+  required?: string[];
 }
 
 interface OptionsSchema {
@@ -102,10 +106,29 @@ function videoTargets(properties: OptionsSchema["properties"]): string {
 
 function member(kind: StepKind, option: string, schema: OptionSchema, required: boolean): string {
   const typeName = isPixels(option, schema) ? undefined : (TYPES[`${kind}.${option}`] ?? TYPES[option]);
-  const type = typeName ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
+  return property(option, { schema, type: typeName ?? typeText(schema), required });
+}
+
+function property(
+  name: string,
+  { schema, type, required }: { schema: OptionSchema; type: string; required: boolean },
+): string {
   const fallback =
     schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;
-  return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
+  return `  /**\n   * ${optionDoc(name, schema)}${fallback}\n   */\n  ${name}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
+}
+
+/** Returns the TypeScript type of a JSON schema. */
+export function typeText(schema: OptionSchema): string {
+  const { items, anyOf, properties, required = [] } = schema;
+  if (schema.enum) return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
+  if (anyOf) return [...new Set(anyOf.map(typeText))].join(" | ");
+  if (items) return `(${typeText(items)})[]`;
+  if (!properties) return schema.type === "integer" ? "number" : (schema.type ?? "unknown");
+  const fields = Object.entries(properties).map(([name, each]) =>
+    property(name, { schema: each, type: typeText(each), required: required.includes(name) }),
+  );
+  return `{\n${fields.join("")}}`;
 }
 
 function isPixels(option: string, { type }: OptionSchema): boolean {
@@ -122,10 +145,6 @@ function optionDoc(option: string, schema: OptionSchema): string {
         ? ""
         : ` ${minimum.toLocaleString("en-US")} to ${maximum.toLocaleString("en-US")}.`;
   return `${description}${bounds}`;
-}
-
-function plain(type: string | undefined): string {
-  return type === "integer" ? "number" : (type ?? "unknown");
 }
 
 function schemaOf(kind: StepKind): OptionsSchema {
