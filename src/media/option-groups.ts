@@ -210,10 +210,8 @@ export interface OptionControl {
   default: unknown;
   /** The values to choose from (undefined omits the option); null for a number or an object. */
   choices: { value: unknown; label: string }[] | null;
-  /** The fields of an object, or of each object in a list; null for any other value. */
-  fields: FieldControl[] | null;
-  /** The maximum number of objects in a list; null for any other value. */
-  maxRows: number | null;
+  /** The fields of an object, or of each object of a list with at most `max`; null for any other value. */
+  objects: { fields: FieldControl[]; max: number | null } | null;
 }
 
 /** Returns the form control of a kind's option and its value; throws a RangeError when the kind lacks the option. */
@@ -221,15 +219,15 @@ export function optionControl(kind: EncodeKind, name: OptionName, value: unknown
   const each = OPTIONS.find(([own, { kinds }]) => own === name && kinds.includes(kind))?.[1];
   if (!each) throw errors.optionMissing({ kind, name });
   const { words, control } = each;
-  const fields = fieldControls(schemaFor(kind, each), words.fields ?? {});
+  const schema = schemaFor(kind, each);
+  const fields = fieldControls(schema, words.fields ?? {});
   return {
     label: words.unit ? `${words.label} (${words.unit})` : words.label,
     hint: words.hint?.(value),
     empty: words.empty,
     default: each.default,
     choices: control === "number" || fields ? null : choicesOf(each, value),
-    fields,
-    maxRows: maxRowsOf(schemaFor(kind, each)),
+    objects: fields && { fields, max: maxLength(schema) },
   };
 }
 
@@ -237,11 +235,11 @@ function typeOfField({ type }: z.ZodType): FieldControl["type"] {
   return type === "number" ? "number" : type === "union" ? "length" : "text";
 }
 
-function maxRowsOf(schema: z.ZodType): number | null {
+function maxLength(schema: z.ZodType): number | null {
   const inner = unwrap(schema);
   if (!("element" in inner)) return null;
-  const { maximum } = (inner as z.ZodArray)._zod.bag as { maximum?: number };
-  return maximum ?? Number.POSITIVE_INFINITY;
+  const limits = (inner._zod.def.checks ?? []).map(({ _zod: { def } }) => Object(def).maximum);
+  return Math.min(...limits.filter((limit) => typeof limit === "number"));
 }
 
 function fieldControls(schema: z.ZodType, labels: Readonly<Record<string, string>>): FieldControl[] | null {

@@ -105,6 +105,7 @@ test("a form offers its strengths, and a summary names it", () => {
       { value: "medium", label: "Medium" },
       { value: "strong", label: "Strong" },
     ],
+    objects: null,
   });
   const wishes = { kind: "video", options: { denoise: "light" }, target_size: null, preset: null } as const;
   expect(describeSettings({ ...wishes, place: "device" }, film)).toBe(

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { optionNames } from "../../src/media/option-groups.ts";
+import { z } from "zod";
+import { INPUT_ROLES } from "../../src/media/extra-inputs.ts";
+import { ENCODE_KINDS } from "../../src/media/formats.ts";
+import { optionControl, optionNames, optionSchemas } from "../../src/media/option-groups.ts";
 import type { AudioOptions, VideoOptions } from "../../src/media/option-types.ts";
 import type { Source } from "../../src/media/source.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";
@@ -87,6 +90,43 @@ test("every option is at the source's own value above, or has none", () => {
   ];
   const own = new Set(OWN.flatMap((options) => Object.keys(options)));
   expect(optionNames("video").filter((name) => !own.has(name) && !others.includes(name))).toEqual([]);
+});
+
+test("every option that names files is an extra input", () => {
+  const names = ENCODE_KINDS.flatMap((kind) =>
+    Object.entries<z.ZodType>(optionSchemas(kind)).flatMap(([name, schema]) => {
+      const json = z.toJSONSchema(schema, { io: "input" });
+      const item = typeof json.items === "object" && !Array.isArray(json.items) ? json.items : json;
+      return item.properties?.url === undefined ? [] : [name];
+    }),
+  );
+  expect([...new Set(names)].sort()).toEqual([...INPUT_ROLES].sort());
+});
+
+test("a form offers the fields of a list, and names their types", () => {
+  expect(optionControl("video", "parts", undefined).objects).toEqual({
+    fields: [
+      { name: "start", label: "Part from", type: "number", example: undefined, choices: null },
+      { name: "end", label: "Part to", type: "number", example: undefined, choices: null },
+    ],
+    max: 500,
+  });
+  expect(optionControl("video", "fonts", undefined).objects).toEqual({
+    fields: [
+      {
+        name: "url",
+        label: "Font",
+        type: "url",
+        example: "https://example.com/noto-sans-thai.ttf",
+        choices: null,
+      },
+    ],
+    max: 8,
+  });
+  expect(optionControl("image", "overlay", undefined).objects).toMatchObject({
+    fields: [{ name: "url" }, { name: "position" }, { name: "width", type: "length" }, { name: "opacity" }],
+    max: null,
+  });
 });
 
 const ENCODED: readonly { name: string; source: Source; options: VideoOptions }[] = [

@@ -63,8 +63,8 @@ export function OptionField({
   const { settings, options, change, faultAt } = form;
   const value = options[name];
   const control = optionControl(settings.kind, name, value);
-  const { label, hint, choices, fields } = control;
-  if (fields) return <ObjectFields form={form} name={name} hint={hint} />;
+  const { label, hint, choices, objects } = control;
+  if (objects) return <ObjectFields form={form} name={name} hint={hint} />;
   if (!choices) {
     return (
       <NumberField
@@ -112,24 +112,26 @@ export function ObjectFields({
   /** Stands under the first field. */
   hint?: string | undefined;
 }) {
-  const { fields, maxRows } = optionControl(settings.kind, name, options[name]);
+  const { objects } = optionControl(settings.kind, name, options[name]);
+  if (!objects) return null;
+  const { fields, max } = objects;
   const value: unknown = options[name];
   const rows: readonly Row[] = Array.isArray(value) ? value : value ? [Object(value)] : [];
   const set = (index: number, row: Row) => {
     const own = Object.keys(row).length > 0 ? [row] : [];
     const all = [...rows.slice(0, index), ...own, ...rows.slice(index + 1)];
-    change({ [name]: maxRows === null ? all[0] : all.length > 0 ? all : undefined });
+    change({ [name]: max === null ? all[0] : all.length > 0 ? all : undefined });
   };
-  return withBlank(rows, maxRows ?? 1).map((row, index) => (
+  return withBlank(rows, max ?? 1).map((row, index) => (
     <div class="columns" key={index}>
-      {fields?.map((field, at) => (
+      {fields.map((field, at) => (
         <ObjectField
           key={field.name}
           control={{ ...field, label: numberedLabel(field.label, index) }}
           hint={index === 0 && at === 0 ? hint : undefined}
           value={row?.[field.name]}
           onChange={(changed) => set(index, withoutUndefined({ ...row, [field.name]: changed }))}
-          fault={faultAt([name, ...(maxRows === null ? [] : [index]), field.name].join("."))}
+          fault={faultAt([name, ...(max === null ? [] : [index]), field.name].join("."))}
         />
       ))}
     </div>
