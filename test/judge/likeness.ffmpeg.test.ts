@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { similarities } from "../../bench/similarity.ts";
 import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { measureLikeness } from "./likeness.ts";
 import { LIKE } from "./limits.ts";
 
@@ -23,4 +25,23 @@ test.for(Object.entries(FAULTS))("a picture that is %s falls below the limit", a
   const path = await clip("mp4", { seconds: 1 });
   const { mean } = await measureLikeness(path, path, { filter });
   expect(mean).toBeLessThan(LIKE);
+});
+
+test("a benchmark scores an AVIF alike in full and limited range", async () => {
+  const picture = ["-f", "lavfi", "-i", "testsrc2=size=320x180:rate=1:duration=1", "-frames:v", "1"];
+  const photo = await makeClip("jpg", [...picture, "-q:v", "1"]);
+  const avif = (range: "tv" | "pc") =>
+    makeClip("avif", [
+      ...[...picture, "-vf", `scale=out_range=${range},format=yuv420p`, "-color_range", range],
+      ...["-c:v", "libaom-av1", "-still-picture", "1", "-cpu-used", "6", "-crf", "5"],
+    ]);
+  const [limited, full] = [await avif("tv"), await avif("pc")];
+  // Compared as stored, they reach 0.954.
+  for (const [output, source] of [
+    [limited, full],
+    [full, limited],
+    [limited, photo],
+    [full, photo],
+  ] as const)
+    expect((await similarities(output, source, 320))[0]).toBeGreaterThan(0.995);
 });
