@@ -7,8 +7,8 @@ const HEAD = 4096;
 
 /**
  * Returns a report like ffprobe's from the header of a still that is too large to decode, in a format that ffprobe describes only by
- * decoding: JPEG 2000, TIFF, DPX, PCX, PNM, QOI, SGI and Sun raster. Null for other files, and for headers that it cannot read. Rejects as
- * the reader does.
+ * decoding: JPEG 2000, JPEG-LS, TIFF, DPX, EXR, FITS, PCX, PNM, QOI, SGI, Sun raster and XWD. Null for other files, and for headers that
+ * it cannot read. Rejects as the reader does.
  */
 export async function readLargeStill(reader: ByteReader, signal: AbortSignal): Promise<StillReport | null> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
@@ -19,7 +19,9 @@ export async function readLargeStill(reader: ByteReader, signal: AbortSignal): P
   const view = viewOf(head);
   const isBoxed = view.byteLength >= 12 && latinText(view, 4, 4) === "jP  ";
   const codestream = isBoxed ? await findCodestream(reader, signal) : { view, palette: false };
-  const readers = [readDpx, readPcx, readPnm, readQoi, readSgi, readSunRaster];
+  const readers = [
+    ...[readDpx, readExr, readFits, readJpegLs, readPcx, readPnm, readQoi, readSgi, readSunRaster, readXwd],
+  ];
   return readOr(null, () => {
     const jpeg2000 = codestream && readJpeg2000(codestream);
     if (jpeg2000 || isBoxed) return jpeg2000;
@@ -91,6 +93,74 @@ function readDpx(view: DataView): StillReport | null {
   return stillOf("dpx_pipe", "dpx", width, height, names[`${descriptor} ${bits}`]);
 }
 
+// openexr.com, "The OpenEXR File Layout": attributes, each a name, a type, a length and a value.
+function readExr(view: DataView): StillReport | null {
+  if (view.getUint32(0, true) !== 0x01312f76) return null;
+  const textAt = (at: number) => {
+    let end = at;
+    while (view.getUint8(end) !== 0) end++;
+    return latinText(view, at, end - at);
+  };
+  let [size, channels]: [{ width: number; height: number } | null, string[]] = [null, []];
+  for (let at = 8; view.getUint8(at) !== 0; ) {
+    const name = textAt(at);
+    const type = textAt(at + name.length + 1);
+    const start = at + name.length + type.length + 6;
+    const length = view.getUint32(start - 4, true);
+    if (name === "displayWindow") {
+      const [left = 0, top = 0, right = 0, bottom = 0] = [0, 4, 8, 12].map((to) =>
+        view.getInt32(start + to, true),
+      );
+      size = { width: right - left + 1, height: bottom - top + 1 };
+    } else if (name === "channels") {
+      for (let entry = start; view.getUint8(entry) !== 0; ) {
+        const channel = textAt(entry);
+        // Halves and floats are decoded alike, whole numbers otherwise.
+        if (view.getUint32(entry + channel.length + 1, true) === 0) return null;
+        channels = [...channels, channel];
+        entry += channel.length + 17;
+      }
+    }
+    at = start + length;
+  }
+  const pixels: Readonly<Record<string, string>> = { Y: "gray", BGR: "gbrp", ABGR: "gbrap" };
+  const name = pixels[channels.join("")];
+  return size && name ? stillOf("exr_pipe", "exr", size.width, size.height, `${name}f32le`) : null;
+}
+
+// FITS Standard 4.0: cards of 80 characters. Colors are a third axis.
+function readFits(view: DataView): StillReport | null {
+  const text = latinText(view, 0, view.byteLength);
+  if (!text.startsWith("SIMPLE  =")) return null;
+  const card = (name: string) =>
+    new RegExp(`^(?:.{80})*?${name.padEnd(8)}= *'?([\\w-]+)`, "s").exec(text)?.[1];
+  const [bits, axes, width, height, planes] = [
+    ...["BITPIX", "NAXIS", "NAXIS1", "NAXIS2", "NAXIS3"].map((name) => Number(card(name))),
+  ];
+  const colors = axes === 3 && card("CTYPE3") === "RGB" ? planes : axes === 2 ? 1 : 0;
+  const names: Readonly<Record<number, string>> = { 1: "gray", 3: "gbrp", 4: "gbrap" };
+  const name = names[colors ?? 0];
+  const pixels = name && (bits === 8 ? name : bits === 16 || colors === 1 ? `${name}16le` : undefined);
+  const report = stillOf("fits", "fits", width ?? 0, height ?? 0, pixels);
+  if (report) Object.assign(report.streams[0] ?? {}, { avg_frame_rate: "1/1" });
+  return report;
+}
+
+// ITU-T T.87, annex C: the frame header of JPEG-LS.
+function readJpegLs(view: DataView): StillReport | null {
+  if (view.getUint16(0) !== 0xffd8) return null;
+  for (let at = 2; view.getUint16(at) !== 0xffda; at += 2 + view.getUint16(at + 2)) {
+    if (view.getUint16(at) !== 0xfff7) continue;
+    const [bits, components] = [view.getUint8(at + 4), view.getUint8(at + 9)];
+    const names: Readonly<Record<string, string>> = { 1: "gray", 3: "rgb24", "1 deep": "gray16le" };
+    const pixels = names[`${components}${bits > 8 ? " deep" : ""}`];
+    const report = stillOf("jpegls_pipe", "jpegls", view.getUint16(at + 7), view.getUint16(at + 5), pixels);
+    if (report) Object.assign(report.streams[0] ?? {}, { bits_per_raw_sample: `${bits}` });
+    return report;
+  }
+  return null;
+}
+
 // ZSoft PCX, versions 2 to 5.
 function readPcx(view: DataView): StillReport | null {
   if (view.getUint8(0) !== 10 || view.getUint8(1) > 5 || view.getUint8(2) !== 1) return null;
@@ -147,6 +217,26 @@ function readSunRaster(view: DataView): StillReport | null {
     32: isRgb ? "0rgb" : "0bgr",
   };
   return stillOf("sunrast_pipe", "sunrast", view.getUint32(4), view.getUint32(8), names[depth]);
+}
+
+// X11/XWDFile.h, version 7.
+function readXwd(view: DataView): StillReport | null {
+  if (view.getUint32(4) !== 7 || view.getUint32(8) !== 2) return null;
+  const big = view.getUint32(28) === 1;
+  const [bits, kind, red] = [view.getUint32(44), view.getUint32(52), view.getUint32(56)];
+  const gray: Readonly<Record<number, string>> = { 1: "monow", 8: "gray" };
+  // By the size of a pixel and the mask of its red part.
+  const colors: Readonly<Record<string, readonly [big: string, little: string]>> = {
+    "24 ff0000": ["rgb24", "bgr24"],
+    "24 ff": ["bgr24", "rgb24"],
+    "32 ff000000": ["rgba", "abgr"],
+    "32 ff0000": ["argb", "bgra"],
+    "32 ff00": ["bgra", "argb"],
+    "32 ff": ["abgr", "rgba"],
+  };
+  const color = colors[`${bits} ${red.toString(16)}`]?.[big ? 0 : 1];
+  const pixels = kind < 2 ? gray[bits] : kind < 4 ? (bits === 8 ? "pal8" : undefined) : color;
+  return stillOf("xwd_pipe", "xwd", view.getUint32(16), view.getUint32(20), pixels);
 }
 
 function stillOf(

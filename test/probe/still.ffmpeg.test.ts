@@ -113,6 +113,10 @@ const LARGE: Readonly<Record<string, readonly string[]>> = {
   qoi: ["rgba"],
   sgi: ["rgb48be"],
   ras: ["pal8", "bgr24"],
+  exr: ["gbrpf32le", "gbrapf32le", "grayf32le"],
+  fits: ["gray", "gbrp16be", "gbrap"],
+  xwd: ["gray", "pal8", "rgb24", "bgr24", "rgba", "bgra", "argb", "abgr"],
+  jls: ["gray", "gray16le", "rgb24"],
 };
 
 test.for(Object.keys(LARGE))(
