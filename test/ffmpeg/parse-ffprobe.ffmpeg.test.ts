@@ -150,6 +150,17 @@ test("reports streams with their durations and bitrates", async () => {
   expect([cover.width, cover.fps, cover.has_alpha]).toEqual([undefined, undefined, undefined]);
 });
 
+test("raw MPEG-1 video has no length, and its maximum bitrate is no bitrate", async () => {
+  const path = await makeClip("m1v", ["-f", "lavfi", "-i", "testsrc2=s=64x36:d=2", "-c:v", "mpeg1video"]);
+  const source = await probe(path);
+  expect(source).toMatchObject({ format: "mpegvideo", codecs: { video: "mpeg1video" }, fps: 25 });
+  expect([source.duration, source.bitrate, source.streams?.[0]?.bitrate]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
 test("reports languages and subtitle streams", async () => {
   const path = await makeClip("mkv", [
     ..."-f lavfi -i testsrc2=s=64x36:d=0.2 -f lavfi -i sine=d=0.2 -c:v mpeg4 -c:a flac -metadata:s:a language=deu".split(

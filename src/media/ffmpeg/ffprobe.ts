@@ -43,7 +43,7 @@ export function ffprobeArgs(input: string): string[] {
 
 /** Converts ffprobe's report to a Source; throws `input_unsupported` when it has neither audio nor video. */
 export function parseFfprobe(json: unknown, file: ProbedFile): Source {
-  const report = asRecord(json);
+  const report = withoutGuesses(asRecord(json));
   const format = asRecord(report.format);
   const all = asList(report.streams).map(asRecord);
   const streams = all.filter((stream) => !isCover(stream));
@@ -273,6 +273,15 @@ function chaptersOf(
 
 function isChapterTrack(stream: Report, chapters: boolean): boolean {
   return chapters && stream.codec_type === "data" && stream.codec_tag_string === "text";
+}
+
+// Raw MPEG video states no length: ffprobe divides its size by the bitrate in its header, which is only a maximum.
+function withoutGuesses(report: Report): Report {
+  const { format_name, ...format } = asRecord(report.format);
+  if (format_name !== "mpegvideo") return report;
+  const strip = ({ duration: _, bit_rate: __, ...facts }: Report): Report => facts;
+  const streams = asList(report.streams).map((stream) => strip(asRecord(stream)));
+  return { ...report, format: { ...strip(format), format_name }, streams };
 }
 
 function streamFacts(stream: Report, described: Report | undefined, demuxer: string): SourceStream {
