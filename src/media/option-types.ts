@@ -70,7 +70,7 @@ export type VideoOptions = (
    */
   mode?: "auto" | "copy" | "smart" | undefined;
   /**
-   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between low and high, and the output has the score and the chosen rate. It applies to the pictures only; sound is copied or encoded as by default.
+   * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures samples at rates between very_low and high, and the output has the score and the chosen rate. It applies to the pictures only; sound is copied or encoded as by default.
    *
    * @default "medium"
    */

@@ -7,7 +7,7 @@ import type { AutoQuality, Quality } from "./formats.ts";
 export const SAME_LOOK = 0.97;
 
 /** The levels between which `quality: "auto"` searches. */
-export const AUTO_RANGE = { lowest: "low", highest: "high" } as const satisfies Record<string, Quality>;
+export const AUTO_RANGE = { lowest: "very_low", highest: "high" } as const satisfies Record<string, Quality>;
 
 /** Returns whether options ask for a measured quality. */
 export function isAutoQuality(options: object): boolean {
@@ -46,7 +46,7 @@ const MAX_TRIALS = 6;
 // A score this close above the threshold is not worth another trial.
 const CLOSE = 0.002;
 // A score's lack is its difference from 1. The logarithm of the lack typically falls by this much over the whole range.
-const TYPICAL_DECREASE = 1;
+const TYPICAL_DECREASE = 1.5;
 const MIN_LACK = 1e-5;
 
 /**

@@ -45,6 +45,8 @@ const NATIVE_CUTS = {
   short: 20,
   /** The chunks must take at most this share of the uncut plan's time. */
   worth: 0.85,
+  /** The chunks of a video with a measured quality may take up to this multiple of the uncut plan's time. */
+  scenes: 1.1,
   /** Above this many seconds a plan is always cut: losing an encoder would cost too much. */
   loss: 900,
 } as const;
@@ -53,13 +55,16 @@ const NATIVE_CUTS = {
 export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): Offer {
   const work = nativeWork(plan, source);
   const uncut = uncutTime(work, host);
-  const cut = isCopy(plan) ? null : bestCut(plan, work, host);
+  // The shortest chunks that cost little let a measured quality follow the scenes.
+  const isMeasured = plan.video?.mode === "encode" && plan.video.measured === true;
+  const affordable = isMeasured ? (uncut ?? 0) * NATIVE_CUTS.scenes : 0;
+  const cut = isCopy(plan) ? null : bestCut(plan, work, host, affordable);
   const offer = {
     encoder: "native",
     start: NATIVE_COSTS.seconds.start,
     refusal: host.refusal ?? refuseMemory(work, host.memory ?? NATIVE_MEMORY),
   };
-  if (uncut === null || cut === null || !isWorthwhile(cut, uncut)) {
+  if (uncut === null || cut === null || !isWorthwhile(cut, uncut, affordable)) {
     return { ...offer, chunk_seconds: null, chunks: 1, at_once: 1, seconds: uncut };
   }
   const { chunks, chunk_seconds, seconds } = cut;
@@ -67,9 +72,9 @@ export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): O
   return { ...offer, chunk_seconds, chunks, at_once, seconds };
 }
 
-function isWorthwhile(cut: NativeTime, uncut: number): boolean {
+function isWorthwhile(cut: NativeTime, uncut: number, affordable: number): boolean {
   const { short, worth, loss } = NATIVE_CUTS;
-  return uncut > loss || (uncut > short && cut.seconds <= uncut * worth);
+  return uncut > loss || (uncut > short && cut.seconds <= Math.max(uncut * worth, affordable));
 }
 
 function refuseMemory({ memory }: NativeWork, available_bytes: number): RefusalReason | null {
@@ -111,8 +116,11 @@ function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost): numb
   return start + job + Math.max(pictures / paceOf(cores), sound);
 }
 
-/** Finds the chunk length that finishes a plan soonest, the longest of equals; null when it should not be cut. */
-function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | null {
+/**
+ * Finds the chunk length that finishes a plan soonest, the longest of equals, or else the shortest that takes at most `affordable`
+ * seconds; null when it should not be cut.
+ */
+function bestCut(plan: Plan, work: NativeWork, host: NativeHost, affordable: number): NativeTime | null {
   const { pictures, sound, seek } = work;
   const { duration, video } = plan;
   if (video?.mode !== "encode" || pictures === null || sound === null || duration === null) return null;
@@ -131,7 +139,7 @@ function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | n
     const stitching =
       cost.stitch.base + chunks.length * cost.stitch.chunk + duration * cost.stitch.output_second;
     const seconds = cost.start + Math.max(rounds * each, cost.job + sound) + stitching;
-    if (best === null || seconds < best.seconds)
+    if (best === null || seconds < best.seconds || seconds <= affordable)
       best = { chunk_seconds: length, chunks: chunks.length, seconds };
   }
   return best;

@@ -65,3 +65,13 @@ test("respects the limit on chunks in flight", () => {
   expect(offer(film, { instances: 64, cores: 2, max_in_flight: 4 }).seconds).toBe(four);
   expect(offer(film, { instances: 64, cores: 2, max_in_flight: 64 }).seconds).toBeLessThan((four ?? 0) / 10);
 });
+
+test("one encoder cuts a film of measured quality into short chunks, so that each has a rate of its own", () => {
+  const one = { instances: 1, cores: 2, max_in_flight: 8 };
+  const [measured, fixed] = (["auto", "high"] as const).map((quality) =>
+    offer(["two minutes", video(1280, 720, 120), "video", { quality, height: 480 }], one),
+  );
+  expect(fixed).toMatchObject({ chunk_seconds: null, chunks: 1 });
+  expect(measured).toMatchObject({ chunk_seconds: 20, chunks: 6 });
+  expect(measured?.seconds).toBeLessThan((fixed?.seconds ?? 0) * 1.1);
+});

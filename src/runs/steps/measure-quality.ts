@@ -172,8 +172,8 @@ export async function measureVideo(
   const range = videoRange(plan.video as VideoEncode);
   const samples: SampleRate[] = [];
   await inParallel(spans.entries(), isCut ? tools.inFlight(encoder) : 1, async ([index, span]) => {
-    const first = isCut ? undefined : samples.at(-1)?.rate;
-    const own = { ...range, lowest: first ?? range.lowest };
+    const first = samples.at(-1)?.rate;
+    const own = isCut ? range : { ...range, lowest: first ?? range.lowest };
     const sample = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
       const trials = createTrials(measurement, { ...context, name: `measure-${index}` }, signal);
       try {
