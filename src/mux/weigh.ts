@@ -1,8 +1,12 @@
-import type { Input } from "mediabunny";
-import { containerOf } from "../media/containers.ts";
+import { EncodedPacketSink, type Input, type InputVideoTrack } from "mediabunny";
+import { containerOf, isIsobmff } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
+import { CONTAINER_BYTES } from "../media/rates.ts";
 import type { Source } from "../media/source.ts";
+import { sizedUnits } from "../probe/codec-headers.ts";
 import { openSource, openUncached, pictureTrack, startTime } from "../probe/mediabunny.ts";
+import { readMovieIndex } from "../probe/mp4.ts";
+import { findBox, listBoxes, readHandler } from "../probe/mp4-boxes.ts";
 import { watchReader } from "../probe/reader.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { createOpener, packetsOf } from "./packets.ts";
@@ -11,17 +15,25 @@ import { createOpener, packetsOf } from "./packets.ts";
 export interface FileWeight {
   /** Bytes of each picture, in decoding order. */
   pictures: number[];
+  /** The bytes of the first picture that state the encoder's settings, which follow no other. */
+  settings: number;
   /** Bytes of the sound's packets. */
   sound: number;
   sound_packets: number;
   /** Seconds of the sound's packets. */
   sound_seconds: number;
-  /** All other bytes of the file. */
+  /** All other bytes of the file, with the index. */
   rest: number;
+  /** The bytes of `rest` that list pictures, and those that list packets of sound. */
+  index: { pictures: number; sound: number };
 }
 
-/** Weighs the pictures and the sound of an encoded file; rejects for a format without packets. */
-export async function weighFile(reader: ByteReader, signal: AbortSignal): Promise<FileWeight> {
+/** Weighs the pictures and the sound of an encoded file in a container; rejects for a format without packets. */
+export async function weighFile(
+  reader: ByteReader,
+  format: string,
+  signal: AbortSignal,
+): Promise<FileWeight> {
   const { open, close } = createOpener(signal);
   try {
     const input = open(reader);
@@ -30,6 +42,7 @@ export async function weighFile(reader: ByteReader, signal: AbortSignal): Promis
     const pictures: number[] = [];
     let [sound, sound_packets, sound_seconds] = [0, 0, 0];
     const facts = { metadataOnly: true } as const;
+    const settings = video ? await weighSettings(video) : 0;
     if (video) for await (const { byteLength } of packetsOf(video, facts)) pictures.push(byteLength);
     if (audio)
       for await (const { byteLength, duration } of packetsOf(audio, facts)) {
@@ -38,10 +51,57 @@ export async function weighFile(reader: ByteReader, signal: AbortSignal): Promis
         sound_seconds += duration;
       }
     const rest = reader.size - sound - pictures.reduce((sum, bytes) => sum + bytes, 0);
-    return { pictures, sound, sound_packets, sound_seconds, rest };
+    const index = isIsobmff(format)
+      ? await weighTables(reader)
+      : {
+          pictures: pictures.length * containerBytes(format),
+          sound: sound_packets * CONTAINER_BYTES.packet,
+        };
+    return { pictures, settings, sound, sound_packets, sound_seconds, rest, index };
   } finally {
     close();
   }
+}
+
+// User data in the supplemental information (SEI) of a picture (ITU-T H.264, 7.3.2.3 and D.1; H.265, 7.3.5).
+const USER_DATA = 5;
+const SETTINGS = {
+  avc: ([header = 0, kind]: Uint8Array) => (header & 0x1f) === 6 && kind === USER_DATA,
+  hevc: ([header = 0, , kind]: Uint8Array) => ((header >> 1) & 0x3f) === 39 && kind === USER_DATA,
+} as const;
+const LENGTH_BYTES = 4;
+
+async function weighSettings(video: InputVideoTrack): Promise<number> {
+  const codec = await video.getCodec();
+  if (codec !== "avc" && codec !== "hevc") return 0;
+  const first = await new EncodedPacketSink(video).getFirstPacket();
+  const units = first ? [...sizedUnits(first.data, LENGTH_BYTES)] : [];
+  return units.filter(SETTINGS[codec]).reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0);
+}
+
+// A block of Matroska has a header of this size.
+const BLOCK_BYTES = 8;
+
+function containerBytes(format: string): number {
+  return containerOf({ format }).family === "matroska" ? BLOCK_BYTES : CONTAINER_BYTES.picture;
+}
+
+const TABLES: ReadonlySet<string> = new Set(["stts", "ctts", "stsz", "stsc", "stco", "co64"]);
+// A table without entries: its header, version, flags and number of entries.
+const EMPTY_TABLE = 16;
+
+/** Sums the sample tables of an MP4 or MOV (ISO/IEC 14496-12, 8.6 and 8.7). */
+async function weighTables(reader: ByteReader): Promise<FileWeight["index"]> {
+  const { moov } = (await readMovieIndex(reader)) ?? {};
+  const index = { pictures: 0, sound: 0 };
+  if (!moov) return index;
+  for (const trak of listBoxes(moov, 8, moov.byteLength).filter(({ kind }) => kind === "trak")) {
+    const stbl = findBox(moov, trak, "mdia", "minf", "stbl");
+    const tables = stbl ? listBoxes(moov, stbl.start, stbl.end).filter(({ kind }) => TABLES.has(kind)) : [];
+    const bytes = tables.reduce((sum, { start, end }) => sum + Math.max(0, end - start + 8 - EMPTY_TABLE), 0);
+    index[readHandler(moov, trak) === "soun" ? "sound" : "pictures"] += bytes;
+  }
+  return index;
 }
 
 /** A picture of a source. */

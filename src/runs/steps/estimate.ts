@@ -318,23 +318,23 @@ async function encodeVideo(
 ): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
-  const { pictures, sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
+  const weight = await weighFile(part.reader, plan.format, signal);
+  const { pictures, settings, sound, sound_seconds, rest, index } = weight;
   const duration = plan.duration ?? 0;
   const fps = pictures.length / Math.max(0.001, part.plan.duration ?? 0);
   const frames = plan.frames ?? Math.round(duration * fps);
-  const [first = 0, ...others] = pictures;
+  const [start = 0, ...others] = pictures;
+  const first = start - settings;
   const other = others.length > 0 ? others.reduce((sum, bytes) => sum + bytes, 0) / others.length : first;
   const groups = groupsOf(sample, keyframes, fps);
-  const packets = sound_seconds > 0 ? (sound_packets / sound_seconds) * duration : 0;
-  const header = rest - pictures.length * CONTAINER_BYTES.picture - sound_packets * CONTAINER_BYTES.packet;
   return {
     plan: part.plan,
     took: part.seconds,
     fixed:
-      (sound_seconds > 0 ? (sound / sound_seconds) * duration : 0) +
-      Math.max(0, header) +
-      frames * CONTAINER_BYTES.picture +
-      packets * CONTAINER_BYTES.packet,
+      (sound_seconds > 0 ? ((sound + index.sound) / sound_seconds) * duration : 0) +
+      Math.max(0, rest - index.pictures - index.sound) +
+      settings +
+      (index.pictures / Math.max(1, pictures.length)) * frames,
     first,
     groups,
     rest: Math.max(0, frames - groups) * other,
@@ -361,7 +361,7 @@ const WHOLE = { first: 0, groups: 0, fixed: 0 } as const;
 async function encodeSound(sample: Sample, span: SourceRange): Promise<EncodedExcerpt> {
   const { plan, signal } = sample;
   const part = await sample.encode(requestOfPart(sample.request, plan, span));
-  const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, signal);
+  const { sound, sound_packets, sound_seconds, rest } = await weighFile(part.reader, plan.format, signal);
   const share = sound_seconds > 0 ? (plan.duration ?? 0) / sound_seconds : 0;
   const perPacket = Math.min(rest, sound_packets * PACKET_BYTES);
   return {
