@@ -20,6 +20,12 @@ export function processorSeconds(pids: readonly number[]): number {
   return ticks / ticksPerSecond();
 }
 
+/** Returns the seconds of processor time of this process and of its children that have ended (proc(5)). */
+export function ownSeconds(): number {
+  const { ticks = 0, ended = 0 } = readStat(process.pid) ?? {};
+  return (ticks + ended) / ticksPerSecond();
+}
+
 let ticks: number | undefined;
 
 function ticksPerSecond(): number {
@@ -37,7 +43,9 @@ function readStat(pid: number) {
       .split(" ")
       .map(Number);
     const [, parent = 0] = fields;
-    return { pid, name: text.slice(open + 1, close), parent, ticks: (fields[11] ?? 0) + (fields[12] ?? 0) };
+    const name = text.slice(open + 1, close);
+    const [own, ended] = [11, 13].map((at) => (fields[at] ?? 0) + (fields[at + 1] ?? 0));
+    return { pid, name, parent, ticks: own ?? 0, ended: ended ?? 0 };
   } catch {
     return null;
   }
