@@ -3,12 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { inject } from "vitest";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
-import type { Loan } from "../fixtures/service-pool.ts";
+import { type Loan, SERVICE_POOL } from "../fixtures/service-pool.ts";
 import { type FrontDoor, openFrontDoor } from "./front-door.ts";
 
 /** A real local service for one test file until it is closed, and an origin on loopback that serves the sources. */
@@ -73,7 +72,7 @@ async function start(env: Record<string, string>, native: number): Promise<Own> 
 // The loan lasts until the response closes, so that a crashed test file returns its service. Unlike `fetch`, `get` never times
 // out.
 async function borrow(): Promise<Own> {
-  const request = get(inject("service_pool"));
+  const request = get(process.env[SERVICE_POOL] ?? "");
   const [response] = (await once(request, "response")) as [IncomingMessage];
   let line = "";
   while (!line.endsWith("\n")) line += (await once(response, "data"))[0];
