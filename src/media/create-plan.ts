@@ -145,7 +145,8 @@ export function createPlan<K extends EncodeKind>(
   if (cut) throw errors.cutOff(cut);
   const plan = PLANS[kind](source, adjustOptions(options, source), hints);
   const features = planWhole(plannedOf(plan), source, options);
-  return { ...plan, ...features, ...placePictureFades(features, plan, source) };
+  const whole = { ...plan, ...features, ...placePictureFades(features, plan, source) };
+  return features.hidden_start ? cutPlan(whole, hints) : whole;
 }
 
 function placePictureFades(

@@ -30,6 +30,7 @@ import { picture_fades } from "./features/picture-fades.ts";
 import { smart } from "./features/smart.ts";
 import {
   assumed_colors,
+  hidden_start,
   ignored_profile,
   main_tracks,
   named_format,
@@ -69,6 +70,7 @@ export const FEATURES = {
   assumed_colors,
   restarted,
   untimed,
+  hidden_start,
   truncated,
   stale_profile,
   named_format,

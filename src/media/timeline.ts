@@ -135,6 +135,8 @@ export interface ChunkNeeds {
   has_audio: boolean;
   /** The number of audio tracks when there are several, each in its own chunk; absent for at most one. */
   sounds?: number | undefined;
+  /** Whether the only audio track is in its own chunk too. */
+  has_own_sound?: boolean | undefined;
   /** Output frames per second of source when constant; null otherwise. */
   fps: number | null;
   /** Whether the output consists of segments, which a chunk may not split. */
@@ -151,10 +153,10 @@ export interface ChunkHints {
 
 /** Cuts a plan into chunks: a single one when it is short, otherwise chunks of video followed by the whole audio. */
 export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
-  const { start, end, duration, sounds = 1 } = needs;
+  const { start, end, duration, sounds = 1, has_own_sound = sounds > 1 } = needs;
   const target = Math.max(hints.chunk_seconds ?? CHUNK_SECONDS, (duration ?? 0) / MAX_CHUNKS);
   if (!needs.encodes_video || duration === null || duration <= target * 1.5) {
-    return withSounds([{ index: 0, track: sounds > 1 ? "video" : "all", start, end }], needs);
+    return withSounds([{ index: 0, track: has_own_sound ? "video" : "all", start, end }], needs);
   }
   const inner = needs.segmented
     ? segmentCuts(start, duration, target)
@@ -213,6 +215,8 @@ export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
     segmented: kind === "adaptive_video",
     encodes_video: video?.mode === "encode",
     sounds: sounds?.length,
+    // ffmpeg reads the start of those pictures only together with the hidden sound, which a copy would play.
+    ...(plan.hidden_start && audio?.mode === "copy" && video?.mode === "encode" && { has_own_sound: true }),
     fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
   };
   return { ...plan, chunks: createChunks(needs, hints) };

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
+import { readTone } from "../integrity/read-tone.ts";
 import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import {
@@ -75,11 +76,13 @@ const copiedClip = async (...args: string[]) =>
   makeClip("mp4", ["-ss", `${HIDDEN}`, "-i", await reordered(), "-c", "copy", ...args]);
 
 const TRIMS = [
+  { parts: [{ start: 0, end: 0.3 }] },
   { parts: [{ start: 0.02, end: 0.32 }] },
   { parts: [{ start: 0.31, end: 0.51 }] },
   {
     parts: [
       { start: 1, end: 1.2 },
+      { start: 0, end: 0.1 },
       { start: 0.305, end: 0.5 },
     ],
   },
@@ -121,6 +124,19 @@ async function judgeLastPictures(encode: Encode) {
     const shown = (await readFrames(path)).map(({ number }) => number);
     expect(shown, `${extension} ${args.join(" ")}`).toEqual([last]);
   }
+}
+
+/** Judges a whole clip whose edit list begins 10 ms after picture 13 does: pictures and sound stay in step. */
+async function judgeWhole(encode: Encode, input: string) {
+  const { path } = await encode("video", input, { format: "mp4", width: 160 });
+  const shown = (await readFrames(path)).map(({ number, time }) => [number, Math.round(time * 1000)]);
+  expect(shown).toEqual(range(13, PICTURES * 2).map((number) => [number, Math.max(0, number * 40 - 530)]));
+  const { seconds, heard } = await readTone(path);
+  expect(Math.abs(seconds - 2.67)).toBeLessThan(0.03);
+  expect(heard.length).toBeGreaterThan(5);
+  for (const { at, source } of heard) expect(Math.abs(source - at - HIDDEN)).toBeLessThan(0.01);
+  const still = await encode("image", input, { format: "png" });
+  expect((await readFrames(still.path)).map(({ number }) => number)).toEqual([13]);
 }
 
 async function judgeFragmentedTrims(encode: Encode) {
@@ -173,6 +189,7 @@ function judgeAll(encode: Encode) {
   test("a trim of a copied part starts with the picture that is visible there", LIMIT, async () => {
     const input = await copiedClip();
     await judgeTrims(encode, input, HIDDEN);
+    await judgeWhole(encode, input);
     const { path } = await encode("image", input, { format: "png", start: 0.305 });
     expect((await readFrames(path)).map(({ number }) => number)).toEqual([20]);
   });

@@ -45,6 +45,17 @@ export const untimed = feature({
   refusal: { code: "untimed", clause: () => "it shows pictures that have the same time all at once" },
 });
 
+/** Begins with the picture that is visible where the edit list of a source starts, although the list hides the start of that picture. */
+export const hidden_start = feature({
+  options: {},
+  fields: { hidden_start: MARK },
+  part: "plan",
+  planWhole: ({ pictures }, { preroll, edited }) =>
+    pictures && preroll !== undefined && !edited ? { hidden_start: true } : {},
+  doneBy: EVERYWHERE,
+  refusal: { code: "hidden_start", clause: () => "it would begin with the next picture" },
+});
+
 /** Leaves out the incomplete frame at the end of a truncated source. */
 export const truncated = feature({
   options: {},

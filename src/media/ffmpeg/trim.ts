@@ -99,10 +99,11 @@ export function untrimmedFilters(plan: Plan, chunk: Chunk, source: Source, input
 function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   const none: Trim = { seek: [], video: [], audio: [], length: null, lead: 0, speed: plan.speed ?? 1 };
   if (plan.still) return none;
+  const isExact = entersEdit(plan, chunk, source);
   if (plan.image && !plan.image.animated) {
     const { shown_from, decode_from } = chunk;
-    const seek =
-      shown_from === undefined ? frameSeek(plan.start, source) : Math.max(0, shown_from - EPSILON_SECONDS);
+    const shown = shown_from === undefined ? frameSeek(plan.start, source) : shown_from - EPSILON_SECONDS;
+    const seek = isExact ? shown : Math.max(0, shown);
     if (seek === 0) return none;
     if (source.untimed) {
       const filters = [...spreadTimes(source), ...trimFilter("trim", seek, null)];
@@ -113,7 +114,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     return {
       ...none,
       seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
-      video: withFineTimeBase([lastPicture(seek), ...trimFilter("trim", seek - at, null)]),
+      video: withFineTimeBase([lastPicture(Math.max(0, seek)), ...trimFilter("trim", seek - at, null)]),
     };
   }
   const { start, end, decode_from = decodeFrom(start, source), shown_from = start } = chunk;
@@ -130,16 +131,18 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
       ...spreadTimes(source),
       ...trimFilter(
         "trim",
-        start > 0 && !constant ? shown_from - at - EPSILON_SECONDS : null,
+        (start > 0 || isExact) && !constant ? shown_from - at - EPSILON_SECONDS : null,
         last === null ? null : last - EPSILON_SECONDS,
       ),
-      ...(lead > 0
-        ? [`setpts=${shown_from < start && !constant ? clampedTime(lead) : sinceStart(lead)}`]
-        : []),
+      ...(shown_from < start && !constant
+        ? [`setpts=${clampedTime(lead)}`]
+        : lead > 0
+          ? [`setpts=${sinceStart(lead)}`]
+          : []),
     ]),
     audio: [
       ...(isMisnumbered(source) ? ["asetpts=N/SR/TB"] : []),
-      ...trimFilter("atrim", start > 0 ? lead : copiesEdit(plan, source) ? 0 : null, last),
+      ...trimFilter("atrim", start > 0 ? lead : isExact || copiesEdit(plan, source) ? 0 : null, last),
       ...(lead > 0 ? [`asetpts=PTS-round(${formatSeconds(lead)}/TB)`] : []),
     ],
     length: length ?? picturesEnd(source, chunk),
@@ -222,15 +225,11 @@ export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
 // When an edit starts between two pictures, ffmpeg (5.1) moves the next picture to its start, but not the sound.
 const EXACT_EDITS = ["-advanced_editlist", "0", "-seek_timestamp", "1"];
 
-// Chunks are placed by the times of the exact edit. A span from 0 on keeps ffmpeg's times, because it begins with the picture that
-// ffmpeg moves there, and all chunks of a span need the same times.
-function entersEdit(plan: Plan, { track, start, shown_from = 0 }: Chunk, source: Source): boolean {
-  const { video, image } = plan;
+// Chunks are placed by the times of the exact edit.
+function entersEdit({ video, image }: Plan, { track, shown_from }: Chunk, source: Source): boolean {
   if (source.preroll === undefined || source.edited || track === "audio") return false;
-  if (image && !image.animated && !image.sheet) return shown_from > EPSILON_SECONDS;
-  if (video?.mode !== "encode" && !image) return false;
-  const spans: readonly { start: number; end: number | null }[] = plan.parts ?? [plan];
-  return start > 0 && !spans.some(({ start: from, end }) => from === 0 && (end === null || start < end));
+  if (image && !image.animated && !image.sheet) return shown_from !== undefined;
+  return video?.mode === "encode" || image !== null;
 }
 
 /** Returns whether pictures are copied together with packets that an edit list hides. */
@@ -240,7 +239,8 @@ export function copiesEdit({ video }: Plan, source: Source): boolean {
 
 /** Returns a chunk that ends where the edit list of its source does: with exact edits, ffmpeg reads all packets after them. */
 export function withinEdit(plan: Plan, chunk: Chunk, source: Source): Chunk {
-  if (!copiesEdit(plan, source) || chunk.end !== null) return chunk;
+  const isExact = copiesEdit(plan, source) || entersEdit(plan, chunk, source);
+  if (!isExact || chunk.end !== null) return chunk;
   return { ...chunk, end: source.duration ?? null };
 }
 

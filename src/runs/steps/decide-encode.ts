@@ -128,7 +128,9 @@ export async function placeCuts(
   const plan = await withKeyframes(cut([]), source, open, signal);
   if (isCopy(plan) && !isSpliced(plan)) return placeCopy(plan, source, open, signal);
   const hasPictures = plan.image !== null || plan.video?.mode === "encode";
-  if (plan.still || !hasPictures || plan.chunks.every(({ start }) => start === 0)) return plan.chunks;
+  // The picture that is visible at 0 may begin in what an edit list hides.
+  const begins = source.preroll === undefined && plan.chunks.every(({ start }) => start === 0);
+  if (plan.still || !hasPictures || begins) return plan.chunks;
   const reader = await open();
   const isChunked = plan.kind === "video" && plan.chunks.length > 1 && !isSpliced(plan);
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
@@ -137,7 +139,7 @@ export async function placeCuts(
     // A truncated file may lack its index, except an MP4's, which the probe reads first; a lookup without an index reads the whole file.
     const seeks = !source.truncated || isIsobmff(source.format);
     const finder = seeks ? lookup : { entry: lookup.entry, visibleFrom: estimateEntries(source).visibleFrom };
-    const placeOne = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder);
+    const placeOne = (chunk: Chunk, before?: Chunk) => placeChunk(chunk, before, finder, source);
     const finish = sourceEnd(plan) ?? Number.POSITIVE_INFINITY;
     const chunks = await placeChunks(keyframeChunks, finish, placeOne);
     const encoded = encodedPart({ ...plan, chunks });
@@ -148,7 +150,7 @@ export async function placeCuts(
   };
   // Only a look at the fragments tells which picture is visible where a trim starts.
   return withEntries(reader, source, signal, place, {
-    fragments: plan.start > 0 || plan.parts !== undefined,
+    fragments: plan.start > 0 || plan.parts !== undefined || source.preroll !== undefined,
   });
 }
 
@@ -251,9 +253,10 @@ async function placeChunk(
   chunk: Chunk,
   before: Chunk | undefined,
   { entry, visibleFrom }: Pick<Finder, "entry" | "visibleFrom">,
+  { preroll }: Source,
 ): Promise<Chunk> {
   const { track, start, copy } = chunk;
-  if (track === "audio" || start === 0 || copy) return chunk;
+  if (track === "audio" || (start === 0 && preroll === undefined) || copy) return chunk;
   // Where a chunk follows another, the visible picture is the last one of that chunk.
   const shown_from = before && follows(chunk, before) ? null : await visibleFrom(start);
   const decode_from = (await entry(shown_from ?? start)) ?? 0;
