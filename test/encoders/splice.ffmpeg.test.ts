@@ -203,7 +203,7 @@ test.for([
   const { path, output } = await runHere(source, { kind: "video", options }, NATIVE_TOOLS);
   expect(output.cuts?.every(({ copied }) => copied > 5)).toBe(true);
   await expectPictures(path, source, MANY);
-  const { log } = await runNative(["-v", "error", "-i", path, "-f", "null", "-"]);
+  const { log } = await runNative(["-v", "error", "-i", path, "-vf", "scale=16:16", "-f", "rawvideo", "-"]);
   expect(log).toBe("");
 });
 
