@@ -1,16 +1,18 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "@playwright/test";
+import type { Browser, Page } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { planMp4 } from "../../src/mux/join-mp4.ts";
 import { stitch } from "../../src/mux/stitch.ts";
 import { openBrowser } from "../browser/chromium.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
+import { runFfmpeg } from "../fixtures/make-clip.ts";
 import { recallOriginal } from "../integrity/judge.ts";
 import { numberedClip, PICTURE } from "../integrity/numbered.ts";
 import { noiseClip } from "../judge/clips.ts";
-import { servePlayer } from "../player/player-page.ts";
+import { type Player, READERS } from "../player/play.ts";
+import { onPlayerPage, servePlayer } from "../player/player-page.ts";
 import { bytesReader } from "../probe/probe-file.ts";
 import { forgetOutputs, runHere } from "./one-process.ts";
 
@@ -175,3 +177,68 @@ test.for(["mp4", "ts"] as const)(
     }
   },
 );
+
+/** Plays a stream to its end by a player's script. */
+function playThrough(page: Page, player: Player, url: string) {
+  return page.evaluate(
+    async ([player, url]) => {
+      const video = document.querySelector("video") as HTMLVideoElement;
+      const errors: string[] = [];
+      const ready = new Promise((resolve) =>
+        video.addEventListener("canplaythrough", resolve, { once: true }),
+      );
+      const openers = {
+        "hls.js": () => {
+          const hls = new window.Hls();
+          hls.on(window.Hls.Events.ERROR, (_, { details }) => errors.push(details));
+          hls.attachMedia(video);
+          hls.loadSource(url);
+        },
+        "dash.js": () => {
+          const dash = window.dashjs.MediaPlayer().create();
+          dash.on(window.dashjs.MediaPlayer.events.ERROR, (event) => errors.push(JSON.stringify(event)));
+          dash.initialize(video, url, false);
+        },
+        shaka: async () => {
+          window.shaka.polyfill.installAll();
+          const shaka = new window.shaka.Player();
+          await shaka.attach(video);
+          await shaka.load(url).catch((error: unknown) => errors.push(String(error)));
+        },
+      };
+      await openers[player]();
+      await ready;
+      const ended = new Promise((resolve) => video.addEventListener("ended", resolve, { once: true }));
+      await video.play();
+      let stalls = 0;
+      for (const event of ["waiting", "stalled"]) video.addEventListener(event, () => stalls++);
+      await ended;
+      const { totalVideoFrames, corruptedVideoFrames } = video.getVideoPlaybackQuality();
+      const frames = totalVideoFrames + (corruptedVideoFrames ?? 0);
+      return { errors, stalls, frames, end: video.currentTime };
+    },
+    [player, url] as const,
+  );
+}
+
+test("hls.js, dash.js and Shaka Player play a smart cut that ffmpeg packages through ten joints", async () => {
+  const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
+  const source = await numberedClip({ container: "mp4", frames: 120, codec });
+  const options = { mode: "smart", parts: CUTS };
+  const { path, output } = await runHere(source, { kind: "video", options });
+  const folder = join(home, "packaged");
+  await mkdir(folder);
+  const manifest = join(folder, "manifest.mpd");
+  const args = ["-seg_duration", "1", "-dash_segment_type", "mp4", "-hls_playlist", "1", manifest];
+  await runFfmpeg(["-i", path, "-map", "0", "-c", "copy", "-f", "dash", ...args]);
+  for (const [player, file] of READERS) {
+    const play = (page: Page) => playThrough(page, player, `/stream/${file}`);
+    const { end, ...seen } = await onPlayerPage(browser, folder, player, play);
+    expect(seen, `${player} ${file}`).toEqual({
+      errors: [],
+      stalls: 0,
+      frames: output.counts?.pictures?.output,
+    });
+    expect(Math.abs(end - (output.duration ?? 0))).toBeLessThan(0.1);
+  }
+});
