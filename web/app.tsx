@@ -1,11 +1,13 @@
-import { useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
+import { useEffect } from "preact/hooks";
 import type { Address } from "./address.ts";
 import * as home from "./home/strings.ts";
 import { DropAnywhere } from "./queue/add-inputs.tsx";
-import { Announcer } from "./queue/announcer.tsx";
+import type { Item } from "./queue/item.ts";
 import { totalsOf } from "./queue/queue.ts";
 import { QueueView } from "./queue/queue-view.tsx";
+import * as queueStrings from "./queue/strings.ts";
 import * as strings from "./strings.ts";
 import { useWorkbench } from "./workbench.ts";
 import "./tokens.css";
@@ -84,4 +86,36 @@ export function titleOf({ view, job }: Address, isEmpty: boolean): string {
 
 function skip(): void {
   document.querySelector("main")?.focus();
+}
+
+const MOMENT_MS = 500;
+
+/** Announces changes in the queue to screen readers, politely. */
+function Announcer() {
+  const { queue } = useWorkbench();
+  const words = useSignal("");
+  useEffect(() => {
+    let announced: readonly Item[] = queue.items.peek();
+    let timer: number | null = null;
+    const tell = async () => {
+      timer = null;
+      const [before, items] = [announced, queue.items.peek()];
+      if (before.length + items.length === 0) return;
+      announced = items;
+      const { announce } = await import("./queue/announcements.ts");
+      words.value = announce(before, items) || words.value;
+    };
+    const stop = queue.items.subscribe(() => {
+      timer ??= setTimeout(() => void tell(), MOMENT_MS);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [queue, words]);
+  return (
+    <p class="visually-hidden" role="status" aria-label={queueStrings.newsOfQueue}>
+      {words.value}
+    </p>
+  );
 }

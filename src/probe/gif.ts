@@ -114,10 +114,10 @@ function usesColor(view: DataView, start: number, color: number): boolean {
  */
 export function usedColors(view: DataView, start: number, until = -1): Uint8Array {
   const used = new Uint8Array(2 ** MAX_COLOR_BITS);
-  const least = view.getUint8(start);
-  if (least > MAX_COLOR_BITS) return used.fill(1);
+  const codeBits = view.getUint8(start);
+  if (codeBits > MAX_COLOR_BITS) return used.fill(1);
   // LZW (GIF89a, appendix F): a code stands for an earlier code followed by one color.
-  const end = 2 ** least + 1;
+  const end = 2 ** codeBits + 1;
   const codes = codesOf(view, start + 1);
   const prefix = new Int16Array(MAX_CODES).fill(-1);
   const [first, last, isCounted] = [0, 1, 2].map(() => new Uint16Array(MAX_CODES)) as [
@@ -132,11 +132,11 @@ export function usedColors(view: DataView, start: number, until = -1): Uint8Arra
       used[last[at] ?? 0] = 1;
     }
   };
-  let [next, width, before] = [end + 1, least + 1, -1];
+  let [next, width, before] = [end + 1, codeBits + 1, -1];
   for (let code = codes(width); code !== null && code !== end; code = codes(width)) {
     if (code === end - 1) {
       isCounted.fill(0, end + 1);
-      [next, width, before] = [end + 1, least + 1, -1];
+      [next, width, before] = [end + 1, codeBits + 1, -1];
       continue;
     }
     if (before >= 0 && next < MAX_CODES) {

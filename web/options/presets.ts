@@ -106,9 +106,9 @@ function withinSource({ kind, options }: Preset, source: Source): AnyOptions {
   const { quality, format, ...rest } = options;
   if (kind !== "audio" || !quality || quality === "auto" || format === undefined) return options;
   const { codec } = FORMATS.audio[format as AudioFormat];
-  const most = codec in AUDIO_BITRATE ? AUDIO_BITRATE[codec as keyof typeof AUDIO_BITRATE][quality] : 0;
+  const bitrate = codec in AUDIO_BITRATE ? AUDIO_BITRATE[codec as keyof typeof AUDIO_BITRATE][quality] : 0;
   const own = streamBits(source, "audio") ?? Number.POSITIVE_INFINITY;
-  return source.codecs?.audio === codec && own <= most * ROUNDING ? { format, ...rest } : options;
+  return source.codecs?.audio === codec && own <= bitrate * ROUNDING ? { format, ...rest } : options;
 }
 
 // Some containers' bitrates include their overhead.

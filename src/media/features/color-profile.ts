@@ -108,7 +108,7 @@ const TAGS = [REMOVE_PROFILE, "setparams=color_primaries=bt709:color_trc=iec6196
 const HALD = btoa("P6\n64 64\n65535\n");
 
 function tableFilters(table: string, white: number): string[] {
-  const stretch = ROWS.map((name) => `${name}='val*${MAX}/${white}'`);
+  const toFullRange = ROWS.map((name) => `${name}='val*${MAX}/${white}'`);
   const { from, span } = TABLE_RANGE;
   const toSrgb = [
     ...ROWS.map((name) => `${name}='st(0,max(0,val*${span / MAX}+${from}));${WHITE}*(${SRGB})'`),
@@ -117,7 +117,7 @@ function tableFilters(table: string, white: number): string[] {
   const file = `data\\:image/x-portable-pixmap;base64,${HALD}${table}`;
   return [
     // For planar RGB, haldclut (5.1) swaps the components.
-    `format=rgba64,lutrgb=${stretch.join(":")}[picture];movie=filename='${file}'[table];[picture][table]haldclut=interp=tetrahedral`,
+    `format=rgba64,lutrgb=${toFullRange.join(":")}[picture];movie=filename='${file}'[table];[picture][table]haldclut=interp=tetrahedral`,
     `lutrgb=${toSrgb.join(":")}`,
   ];
 }

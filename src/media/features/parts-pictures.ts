@@ -38,7 +38,7 @@ export function partPictures(
   return [...graphs, `${join}[parts]`].join(";");
 }
 
-// Each stretch of parts that are consecutive in the source is one branch.
+// Each series of parts that are consecutive in the source is one branch.
 function evenPictures(
   { parts = [], duration, speed = 1 }: Plan,
   runs: readonly RunInput[],
@@ -48,7 +48,7 @@ function evenPictures(
   const endOf = ({ index }: NumberedPart) => parts[index + 1]?.at ?? duration ?? 0;
   const ticks = (seconds: number) => Math.round(seconds * CLOCK);
   const branches = runs.flatMap((run) =>
-    stretchesOf(run, (HALF_PICTURE * speed) / fps).map((own) => ({ run, own })),
+    seriesOf(run, (HALF_PICTURE * speed) / fps).map((own) => ({ run, own })),
   );
   const inOrder = branches.toSorted((a, b) => (a.own[0]?.index ?? 0) - (b.own[0]?.index ?? 0));
   const graphs = runs.map((run, at) => {
@@ -77,13 +77,13 @@ function evenPictures(
 const HALF_PICTURE = 0.5;
 
 // Rounding to whole pictures may extend a part beyond the start of the next by up to `overlap` seconds.
-function stretchesOf({ parts }: RunInput, overlap: number): NumberedPart[][] {
+function seriesOf({ parts }: RunInput, overlap: number): NumberedPart[][] {
   const all: NumberedPart[][] = [];
   for (const part of parts.toSorted((a, b) => a.index - b.index)) {
-    const stretch = all.at(-1);
-    const last = stretch?.at(-1);
+    const series = all.at(-1);
+    const last = series?.at(-1);
     const follows = last && part.index === last.index + 1 && part.start >= last.end - overlap;
-    if (follows) stretch?.push(part);
+    if (follows) series?.push(part);
     else all.push([part]);
   }
   return all;
