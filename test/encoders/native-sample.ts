@@ -31,7 +31,7 @@ export async function openNativeSample(
     folder,
     chunk_seconds,
     toolset = NATIVE_TOOLS,
-    signal = AbortSignal.timeout(60_000),
+    signal = new AbortController().signal,
   }: NativeSampleOptions,
 ) {
   const storage = createMemoryStorage();
