@@ -7,7 +7,7 @@ import { isPictured } from "./features/subtitles.ts";
 import { sourceForTrack } from "./features/track.ts";
 import { flattens, holdsAlpha } from "./features/transparency.ts";
 import { colorLosses } from "./features.ts";
-import type { EncodeKind, Quality } from "./formats.ts";
+import { BOUNDS, type EncodeKind, type Quality } from "./formats.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { OptionsOf } from "./options.ts";
 import { displayedSize, storedPicture } from "./picture-geometry.ts";
@@ -182,6 +182,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     }),
     ...missingEnds(plan, source),
     ...mixedChannels(plan, source),
+    ...lostPictures(plan, source),
     ...lostDepth(plan, source),
     ...lostColors(plan, source),
     ...lostAlpha(plan, source),
@@ -280,6 +281,15 @@ function lostDepth(plan: Plan, source: Source): Dropped[] {
   return [{ kind: "bit_depth", ...(stream && { index: stream.index }), reason: "no_place_in_format" }];
 }
 
+/** A source with more pictures a second than an output with a constant rate may have. */
+function lostPictures({ video }: Plan, source: Source): Dropped[] {
+  const fps = video?.mode === "encode" ? video.fps : null;
+  const isLimited = fps !== null && fps > BOUNDS.fps.max - 1 && (source.fps ?? 0) > fps * RATE_TOLERANCE;
+  return isLimited ? [{ kind: "pictures", ...pictureIndex(source), reason: "not_supported" }] : [];
+}
+
+// Average rates are measured.
+const RATE_TOLERANCE = 1.01;
 const USUAL_PICTURE_DEPTH = 8;
 
 function lostColors(plan: Plan, source: Source): Dropped[] {

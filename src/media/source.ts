@@ -55,6 +55,7 @@ const dropped = z
         "hdr",
         "color_profile",
         "gain_map",
+        "pictures",
       ])
       .meta({ description: "The kind of stream or property that the output lacks." }),
     index: z.int().min(0).optional().meta({ description: "Index of the stream in the source." }),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dropped, forecast } from "../../src/media/index.ts";
+import { createPlan, dropped, forecast, listDropped, type Source } from "../../src/media/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 const nothing = {
@@ -125,3 +125,16 @@ test.for([
     expect(alpha).toEqual(reason ? [{ kind: "alpha", index: 0, reason }] : []);
   },
 );
+
+test("pictures of joined videos beyond 60 a second are listed", () => {
+  const concat = [{ url: "https://example.com/b.mp4" }];
+  const fast = videoSource({ fps: 119.88, constant_fps: true });
+  const slow = videoSource({ fps: 59.94, constant_fps: true });
+  const lost = (source: Source, other: Source) =>
+    listDropped(createPlan(source, "video", { concat }, { extra: [other] }), source).filter(
+      ({ kind }) => kind === "pictures",
+    );
+  expect(lost(slow, slow)).toEqual([]);
+  expect(lost(fast, slow)).toMatchObject([{ reason: "not_supported" }]);
+  expect(lost(slow, fast)).toMatchObject([{ reason: "not_supported", part: 1 }]);
+});

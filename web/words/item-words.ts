@@ -177,6 +177,7 @@ const PARTS: readonly Part[] = [
   { fits: ({ kind }) => kind === "hdr", name: () => strings.hdr },
   { fits: ({ kind }) => kind === "color_profile", name: () => strings.colorProfile },
   { fits: ({ kind }) => kind === "gain_map", name: () => strings.gainMap },
+  { fits: ({ kind }) => kind === "pictures", name: () => strings.pictures },
   { fits: ({ kind }) => kind === "subtitle", name: (some) => strings.subtitles(lostOf(some)) },
   { fits: ({ kind }) => kind === "chapters", name: () => strings.chapters },
   { fits: ({ kind }) => kind === "data", name: () => strings.data },

@@ -65,6 +65,7 @@ export const bitDepth = "part of the bit depth";
 export const hdr = "high dynamic range";
 export const colorProfile = "its color profile";
 export const gainMap = "the gain map of its HDR";
+export const pictures = "frames beyond 60 a second";
 export const subtitles = ({ languages }: Lost) => `subtitles${inParentheses(languages)}`;
 export const chapters = "chapters";
 export const data = "attached data";

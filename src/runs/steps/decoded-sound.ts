@@ -1,5 +1,6 @@
 import { isTimedByFirst } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
+import { findTrack } from "../../media/features/track.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import type { WorkContext } from "../ports.ts";
@@ -17,22 +18,29 @@ export async function encodeAnyInput(
   encode: InputEncode,
   context: WorkContext,
 ): Promise<EncodedInput> {
-  const { source } = encode;
-  if (source.kind !== "audio" || isCopied(encode.request)) return encodeInput(tools, encode, context);
+  const { source, request } = encode;
+  if (source.kind !== "audio" || isCopied(request) || keepsSeveral(source, request))
+    return encodeInput(tools, encode, context);
+  const track = findTrack(source, "track" in request.options ? request.options.track : undefined);
+  const encodeDecoded = async (decoded: InputEncode) => {
+    const result = await encodeInput(tools, decoded, secondHalf(context));
+    // What the output lacks is told by the tracks of the input.
+    return { ...result, plan: { ...result.plan, ...(track > 0 && { sound_track: track }) } };
+  };
   const changes = isTimedByFirst(source);
   // A WAV holds no cover.
-  if (changes && (!hasCover(source) || isCut(encode.request))) {
-    const decoded = await decodeSound(tools, encode, context).catch(unlessRefused);
-    return encodeInput(tools, decoded ?? encode, decoded ? secondHalf(context) : context);
+  if (changes && (!hasCover(source) || isCut(request))) {
+    const decoded = await decodeSound(tools, encode, track, context).catch(unlessRefused);
+    return decoded ? encodeDecoded(decoded) : encodeInput(tools, encode, context);
   }
   try {
     return await encodeInput(tools, encode, context);
   } catch (thrown) {
     // A container such as Matroska does not say that its sound changes.
     if (!isIncomplete(thrown, changes)) throw thrown;
-    const decoded = await decodeSound(tools, encode, context).catch(() => null);
+    const decoded = await decodeSound(tools, encode, track, context).catch(() => null);
     if (!decoded) throw thrown;
-    return encodeInput(tools, decoded, secondHalf(context));
+    return encodeDecoded(decoded);
   }
 }
 
@@ -43,6 +51,14 @@ function hasCover({ streams = [] }: Source): boolean {
 // A WAV is no copy of the packets.
 function isCopied({ options }: EncodeRequest): boolean {
   return "mode" in options && options.mode === "copy";
+}
+
+// Adaptive video keeps all sound tracks unless one is selected; a WAV holds one.
+function keepsSeveral({ streams = [] }: Source, { kind, options }: EncodeRequest): boolean {
+  const isSelected = "track" in options && options.track !== undefined;
+  return (
+    kind === "adaptive_video" && !isSelected && streams.filter((stream) => stream.kind === "audio").length > 1
+  );
 }
 
 function isCut({ options }: EncodeRequest): boolean {
@@ -59,15 +75,15 @@ function isIncomplete(thrown: unknown, changes: boolean): boolean {
   return thrown.kind === "encode_incomplete" || (changes && thrown.kind === "encode_failed");
 }
 
-const WAV: EncodeRequest = { kind: "audio", options: { format: "wav", metadata: "strip" } };
 const SAMPLE_BYTES = 2;
 // The sizes in a WAV have 32 bits.
 const MAX_BYTES = 2 ** 32 - 2 ** 20;
 
-/** Decodes the sound of an input; returns the encode of the WAV, or null if a WAV cannot hold that much sound. */
+/** Decodes a sound track of an input; returns the encode of the WAV, or null if a WAV cannot hold that much sound. */
 async function decodeSound(
   tools: StepTools,
   encode: InputEncode,
+  track: number,
   context: WorkContext,
 ): Promise<InputEncode | null> {
   const { source } = encode;
@@ -88,7 +104,7 @@ async function decodeSound(
     extra: [],
     out,
     name: "sound",
-    request: WAV,
+    request: { kind: "audio", options: { format: "wav", metadata: "strip", track } },
     id: `${encode.id}-sound`,
     decide: createDecide(own),
   };
@@ -98,13 +114,16 @@ async function decodeSound(
     return tools.probe(await tools.open(encoded.key), { url }, signal, () => {});
   });
   const { tags, tag_values, long_tags, chapters, bitrate } = source;
+  const { language } = source.streams?.filter(({ kind }) => kind === "audio")[track] ?? {};
   return {
     ...encode,
+    request: withoutTrack(encode.request),
     // A repeated id would return the job of an earlier attempt.
     id: `${encode.id}-decoded`,
     key: encoded.key,
     source: {
       ...decoded,
+      ...(language && { streams: decoded.streams?.map((stream) => ({ ...stream, language })) }),
       ...(bitrate !== undefined && { bitrate }),
       ...(tags && { tags }),
       ...(tag_values && { tag_values }),
@@ -112,6 +131,12 @@ async function decodeSound(
       ...(chapters && { chapters }),
     },
   };
+}
+
+function withoutTrack(request: EncodeRequest): EncodeRequest {
+  if (!("track" in request.options)) return request;
+  const { track: _, ...options } = request.options;
+  return { ...request, options } as EncodeRequest;
 }
 
 function secondHalf(context: WorkContext): WorkContext {
