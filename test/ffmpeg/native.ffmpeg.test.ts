@@ -77,6 +77,21 @@ test.concurrent.for([
   expect(chapters).toEqual([]);
 });
 
+test.concurrent.for([
+  { language: "deu", stored: "ger" },
+  { language: "swe", stored: "sve" },
+  { language: "nob", stored: "nor" },
+  { language: "jpn", stored: "jpn" },
+])("a MOV has the language $language of the sound", async ({ language, stored }, { expect }) => {
+  const input = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=64x48:duration=0.4 -f lavfi -i sine=duration=0.4 -c:v libx264".split(" "),
+    ...["-c:a", "aac", "-metadata:s:a", `language=${language}`],
+  ]);
+  const { path } = await encode(input, "video", { format: "mov" });
+  const { streams } = Tags.parse(await runFfprobe(path, ["-show_chapters"]));
+  expect(streams[1]?.tags).toMatchObject({ language: stored });
+});
+
 test("mixes 5.1 down to stereo MP3 with every channel audible", async () => {
   const input = await clip("mp4_surround", { seconds: 1 });
   const { path } = await encode(input, "audio", { format: "mp3", quality: "high" });

@@ -1,4 +1,4 @@
-import { containerOf } from "../containers.ts";
+import { containerOf, isQuickTime } from "../containers.ts";
 import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { Filter } from "../feature.ts";
 import { audioFilterChain, type Gain } from "../features/audio-filters-graph.ts";
@@ -103,7 +103,9 @@ export function chunkArgs(
       (runs.length > 0 && plan.audio ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null) ??
       ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
-    ...(plan.language && chunk.track !== "video" ? ["-metadata:s:a:0", `language=${plan.language}`] : []),
+    ...(plan.language && chunk.track !== "video"
+      ? ["-metadata:s:a:0", `language=${languageInFormat(plan.language, plan.format)}`]
+      : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...(isCopy(plan) || copiesEdit(plan, source) ? partArgs(plan, chunk, trim) : []),
     ...muxerArgs(plan),
@@ -258,4 +260,15 @@ export function batchArgs(outputs: readonly BatchOutput[], input: string, toolse
     const own = args.slice(rest).map((arg, index) => relabel(arg, args[rest + index - 1]));
     return at === 0 ? [...args.slice(0, rest), ...own] : own;
   });
+}
+
+// Names of QuickTime's languages in ffmpeg (5.1), which omits others from a MOV.
+const QUICKTIME_LANGUAGES: Readonly<Record<string, string>> = {
+  ...{ bod: "tib", cym: "wel", deu: "ger", ell: "gre", eus: "baq", fas: "per", hye: "arm", isl: "ice" },
+  ...{ kat: "geo", mkd: "mac", msa: "may", mya: "bur", nld: "dut", nno: "nor", nob: "nor", sqi: "alb" },
+  ...{ swe: "sve", zho: "chi" },
+};
+
+function languageInFormat(language: string, format: string): string {
+  return (isQuickTime(format) ? QUICKTIME_LANGUAGES[language] : undefined) ?? language;
 }
