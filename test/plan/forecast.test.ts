@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createPlan, dropped, forecast, listDropped, type Source } from "../../src/media/index.ts";
+import { createPlan, dropped, forecast, listDropped } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 const nothing = {
