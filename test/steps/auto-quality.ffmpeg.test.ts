@@ -83,8 +83,7 @@ test("a video encoded whole has the rate of its hardest sample, and one in chunk
   const [single, several] = [await whole.sample.search(), await cut.sample.search()];
   const [easy, hard] = several?.rate.rates ?? [];
   expect([easy?.at, hard?.at]).toEqual([0, 2]);
-  // Easy scenes may take less than the quality low, whose CRF is 27.
-  expect(easy?.crf).toBeGreaterThan(27);
+  expect(easy?.crf).toBeGreaterThan((hard?.crf ?? 0) + 1);
   expect(several?.rate.rate).toBe(hard?.crf);
   expect(Math.abs((single?.rate.rate ?? 0) - (hard?.crf ?? 0))).toBeLessThanOrEqual(1);
   expect([whole.score, cut.score].map((score) => score >= 0.97)).toEqual([true, true]);
