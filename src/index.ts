@@ -49,6 +49,7 @@ export {
   type WaveformFormat,
 } from "./media/formats.ts";
 export type {
+  CaptionStyleOption,
   ConcatOption,
   CropOption,
   EncryptionOption,

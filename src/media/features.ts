@@ -40,7 +40,7 @@ import {
   untimed,
 } from "./features/source-traits.ts";
 import { speed } from "./features/speed.ts";
-import { burn } from "./features/subtitles.ts";
+import { burn, caption_color } from "./features/subtitles.ts";
 import { text } from "./features/text.ts";
 import { tone_map } from "./features/tone-map.ts";
 import { transition } from "./features/transition.ts";
@@ -58,6 +58,7 @@ export const FEATURES = {
   overlay,
   text,
   burn,
+  caption_color,
   picture_fades,
   concat,
   concat_ranges,

@@ -160,6 +160,33 @@ export interface SubtitleOption {
    * @default false
    */
   burn?: boolean | undefined;
+  /** Style of a burnt-in text. */
+  style?: CaptionStyleOption | undefined;
+}
+
+/** The style of burnt-in subtitles. */
+export interface CaptionStyleOption {
+  /** Height of the letters in pixels, or as a percentage of the output's height; by default, a line has a fifteenth of the shorter side. */
+  size?: SizeOption | undefined;
+  /**
+   * Hex color of the letters, with or without opacity.
+   *
+   * @default "#ffffff"
+   */
+  color?: string | undefined;
+  /**
+   * Hex color of the outline of the letters, with or without opacity. Where there is a box, there is no outline by default.
+   *
+   * @default "#000000"
+   */
+  outline?: string | undefined;
+  /** Hex color of a box behind the text, with or without opacity; none when absent. */
+  box?: string | undefined;
+  /**
+   * Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or
+   * percentages of the output. By default it is where the file says, or at the bottom.
+   */
+  position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
 }
 
 /** How the segments of HLS are encrypted with your own key, which no record shows. */

@@ -99,15 +99,18 @@ export interface AssStyle {
   width: number;
   height: number;
   font: string;
-  /** Level of white, from 0 to 1. */
-  white: number;
+  /** Size of the font in the script. */
+  size: number;
+  /** Red, green, blue and opacity, each from 0 to 255; null for none. */
+  colors: Readonly<Record<"letters" | "outline" | "box", readonly number[] | null>>;
+  /** Place of all texts; absent where each has its own, or the bottom. */
+  place?: TextPlace | undefined;
   /** Splits a text of a size into runs of one font each; by default, all of it has the font of the style. */
   split?(text: string, size: number): readonly ScriptRun[];
 }
 
-// Fractions of the picture's shorter side.
-const SIZE = 1 / 15;
-const OUTLINE = SIZE / 14;
+// Share of the size of the font.
+const OUTLINE = 1 / 14;
 const MARGIN = 0.05;
 
 const STYLE =
@@ -115,45 +118,46 @@ const STYLE =
 const EVENT = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text";
 
 /**
- * Writes cues as ASS: white text with a black outline at the bottom of the picture, or at the top if a cue's settings say so. Only
- * bold, italic, underline and line breaks become overrides.
+ * Writes cues as ASS: in a style, at the bottom of the picture, or at the top if a cue's settings say so. Only bold, italic, underline
+ * and line breaks become overrides.
  */
-export function writeAss(cues: readonly Cue[], { width, height, font, white, split }: AssStyle): string {
-  const side = Math.min(width, height);
-  const size = Math.max(8, Math.round(side * SIZE));
-  const gray = Math.round(white * 255)
-    .toString(16)
-    .padStart(2, "0")
-    .toUpperCase();
-  const primary = `&H00${gray.repeat(3)}`;
-  const [black, none] = ["&H00000000", "&HFF000000"];
-  const margins = [width, width, height].map((each) => Math.round(each * MARGIN));
-  const outline = Math.max(1, side * OUTLINE).toFixed(2);
+export function writeAss(cues: readonly Cue[], look: AssStyle): string {
+  const { width, height, font, size, colors, place, split } = look;
+  const margins = place?.margins ?? [width, width, height].map((each) => Math.round(each * MARGIN));
+  const outline = colors.outline === null ? 0 : Math.max(1, size * OUTLINE).toFixed(2);
+  const [letters, edge, box] = [colors.letters, colors.outline, colors.box].map(scriptColor);
   const style = [
     "Default",
     font,
     size,
-    primary,
-    primary,
-    black,
-    none,
-    ...[0, 0, 0, 0, 100, 100, 0, 0, 1],
+    ...[letters, letters, edge, box],
+    ...[0, 0, 0, 0, 100, 100, 0, 0],
+    colors.box === null ? OUTLINED : BOXED,
     outline,
-    0,
+    colors.box === null ? 0 : (size * PADDING).toFixed(2),
     2,
     ...margins,
     BY_FIRST_LETTER,
   ];
   const events = cues.map(({ start, end, text, settings }) => {
-    const place = `{\\an${alignment(settings)}}`;
+    const shown = `{\\an${place ? keypad(place.anchor) : alignment(settings)}}`;
     const words = writeText(
       text,
       (letters) => split?.(letters, size) ?? [{ text: letters, font, size }],
       font,
     );
-    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${place}${words}`;
+    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${shown}${words}`;
   });
   return writeScript({ width, height }, [style.join(",")], events);
+}
+
+function scriptColor(color: readonly number[] | null): string {
+  if (color === null) return CLEAR;
+  const [red = 0, green = 0, blue = 0, opacity = 255] = color;
+  const digits = [255 - opacity, blue, green, red].map((value) =>
+    Math.round(value).toString(16).padStart(2, "0"),
+  );
+  return `&H${digits.join("").toUpperCase()}`;
 }
 
 function writeScript(
@@ -188,14 +192,19 @@ export interface ScriptRun {
   size: number;
 }
 
+/** The place of a text; lengths are in pixels. */
+export interface TextPlace {
+  /** Share of the free space to its left and above it. */
+  anchor: readonly [x: number, y: number];
+  /** Distances from the left, the right, and the nearest edge above or below. */
+  margins: readonly [left: number, right: number, vertical: number];
+}
+
 /** A text with its place and the height of its letters. */
-export interface ScriptText {
+export interface ScriptText extends TextPlace {
   runs: readonly ScriptRun[];
   size: number;
   hasBox: boolean;
-  /** Share of the free space to its left and above it. */
-  anchor: readonly [x: number, y: number];
-  margins: readonly [left: number, right: number, vertical: number];
 }
 
 // Distance of a box from its letters, as a share of their size.
@@ -207,7 +216,7 @@ export function writeTexts(
   { width, height }: Pick<AssStyle, "width" | "height">,
 ): string {
   const layers = texts.flatMap((text) => (text.hasBox ? [text, { ...text, hasBox: false }] : [text]));
-  const styles = layers.map(({ runs: [first], size, hasBox, anchor: [x, y], margins }, at) => {
+  const styles = layers.map(({ runs: [first], size, hasBox, anchor, margins }, at) => {
     const letters = hasBox ? CLEAR : OPAQUE;
     return [
       `T${at}`,
@@ -218,7 +227,7 @@ export function writeTexts(
       hasBox ? BOXED : OUTLINED,
       0,
       hasBox ? (size * PADDING).toFixed(2) : 0,
-      7 - 6 * y + 2 * x,
+      keypad(anchor),
       ...margins,
       BY_FIRST_LETTER,
     ].join(",");
@@ -251,7 +260,11 @@ const BOXED = 4;
 // The direction of a line is that of its first letter that has one (libass).
 const BY_FIRST_LETTER = -1;
 
-// Numbered like a keypad: 1 is bottom left, 7 top left.
+// Places are numbered like the keys of a keypad: 1 is bottom left, 7 top left.
+function keypad([x, y]: TextPlace["anchor"]): number {
+  return 7 - 6 * y + 2 * x;
+}
+
 function alignment(settings: string): number {
   const [, line = "", percent] = /(?:^|\s)line:(\d+)(?:\.\d+)?(%?)/.exec(settings) ?? [];
   const top = line !== "" && (percent ? Number(line) < 50 : Number(line) < 5);

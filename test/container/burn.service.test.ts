@@ -29,7 +29,8 @@ afterAll(async () => {
 test("an ffmpeg without libass refuses burnt-in subtitles with a reason, and a path that is none is refused", async () => {
   const subtitles = [{ url: "https://example.com/a.srt", burn: true }];
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "video", { subtitles });
-  const look = { width: 160, height: 90, font: "DejaVu Sans", white: 1 };
+  const colors = { letters: [255, 255, 255], outline: null, box: null };
+  const look = { width: 160, height: 90, font: "DejaVu Sans", size: 8, colors };
   const text = new TextEncoder().encode(writeAss([], look));
   const further = [
     { url: rig.origin.serve("/text", { file: text }), size: text.length, etag: "v1" },

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +6,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
-import type { VideoOptions } from "../../src/media/options.ts";
+import type { EncodeKind } from "../../src/media/formats.ts";
+import type { CaptionStyleOption } from "../../src/media/option-shapes.ts";
+import type { OptionsOf, VideoOptions } from "../../src/media/options.ts";
 import { burnText } from "../../src/runs/steps/burn.ts";
 import { readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
+import { colorDistance, type Picture, readPicture } from "../judge/picture.ts";
+import { videoSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 import { probe } from "../probe/probe-file.ts";
 
@@ -33,21 +37,25 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Encodes a clip in chunks with a text burnt in, and returns the greatest luma of each picture of all of them in a row. */
-async function brightest(input: string, text: string, options: VideoOptions, chunk_seconds: number) {
+/** Encodes a clip in chunks with a text burnt in, and returns the paths of their outputs. */
+async function burn<K extends "video" | "adaptive_video">(
+  kind: K,
+  input: string,
+  { text, style }: { text: string; style?: CaptionStyleOption },
+  options: OptionsOf<K>,
+  chunk_seconds?: number,
+) {
   const source = await probe(input);
   const extra = [{ object: "source", url: URL, kind: "data", format: "subrip", filesize: 99 } as const];
-  const request = { ...options, subtitles: [{ url: URL, burn: true }] };
-  const plan = createPlan(source, "video", request, { chunk_seconds, extra });
+  const request = { ...options, subtitles: [{ url: URL, burn: true, ...(style && { style }) }] };
+  const hints = { ...(chunk_seconds && { chunk_seconds }), extra };
+  const plan = createPlan(source, kind as EncodeKind, request, hints);
   expect(plan.further).toMatchObject([{ role: "subtitles" }, { role: "font", size: BURN_FONT.size }]);
   const home = await mkdtemp(join(folder, "job-"));
   const [bytes, font] = [new TextEncoder().encode(text), new Uint8Array(await readFile(FONT))];
   const reader = { size: bytes.length, read: async () => bytes };
   const ass = await burnText({
-    reader,
-    plan,
-    source,
-    fonts: [readFont(font)],
+    ...{ reader, plan, source, options: request, fonts: [readFont(font)] },
     signal: AbortSignal.timeout(10_000),
   });
   const paths = ["text", "font"].map((name) => join(home, name, "input"));
@@ -55,18 +63,28 @@ async function brightest(input: string, text: string, options: VideoOptions, chu
     await mkdir(join(path, ".."));
     await writeFile(path, at === 0 ? ass : font);
   }
-  const values: number[] = [];
+  const outputs: string[] = [];
   for (const chunk of plan.chunks.filter(({ track }) => track !== "audio")) {
-    const output = join(home, `${chunk.index}.${plan.format}`);
+    const output = join(home, kind === "video" ? `${chunk.index}.${plan.format}` : String(chunk.index));
     const io = { input, output, extra: paths.map((path) => ({ path, input: [] })) };
     await runNative(["-y", ...chunkArgs(plan, chunk, source, io, TOOLS)]);
+    outputs.push(output);
+  }
+  return outputs;
+}
+
+/** Returns the greatest luma of each picture of a clip with a text burnt in, all chunks in a row. */
+async function brightest(input: string, text: string, options: VideoOptions, chunk_seconds: number) {
+  const outputs = await burn("video", input, { text }, options, chunk_seconds);
+  const values: number[] = [];
+  for (const output of outputs) {
     const { output: listed } = await runNative([
       ...["-i", output, "-vf", "signalstats,metadata=print:key=lavfi.signalstats.YMAX:file=-"],
       ...["-f", "null", "/dev/null"],
     ]);
     values.push(...[...listed.toString().matchAll(/YMAX=(\d+)/g)].map(([, value]) => Number(value)));
   }
-  return { values, chunks: plan.chunks.length };
+  return { values, chunks: outputs.length };
 }
 
 const srt = (...cues: readonly [start: string, end: string][]) =>
@@ -108,4 +126,92 @@ test("in HDR white is as bright as that of graphics", async () => {
   const level = 64 + 0.58 * (940 - 64);
   expect(shownOf(values, 530)).toEqual(frames(10, 20));
   expect(Math.abs(Math.max(...values) - level)).toBeLessThan(30);
+});
+
+/** Returns the edges of the pixels of a color in a picture. */
+function edgesOf({ width, height, at }: Picture, color: Parameters<typeof colorDistance>[0]) {
+  const edges = { left: width, top: height, right: -1, bottom: -1 };
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      if (colorDistance(at(x, y), color) > 12) continue;
+      edges.left = Math.min(edges.left, x);
+      edges.right = Math.max(edges.right, x);
+      edges.top = Math.min(edges.top, y);
+      edges.bottom = Math.max(edges.bottom, y);
+    }
+  }
+  return edges;
+}
+
+const STYLE: CaptionStyleOption = {
+  ...{ size: 72, color: "#ffd400", outline: "#d01060", box: "#0000ff80", position: "top-left" },
+};
+const YELLOW = [255, 0xd4, 0, 255] as const;
+const PINK = [0xd0, 0x10, 0x60, 255] as const;
+// Half of the gray below shines through.
+const BLUE = [64, 64, 191, 255] as const;
+const GRAY = [128, 128, 128, 255] as const;
+const STYLED = "WEBVTT\n\n00:00.400 --> 00:00.800 line:90%\n\u2588\u2588\n";
+
+const grayFilm = (matrix: string) =>
+  makeClip("mp4", [
+    ...["-f", "lavfi", "-i", "color=gray:size=640x360:rate=25:duration=1,format=yuv420p"],
+    ..."-c:v libx264 -preset ultrafast -color_primaries bt709 -color_trc bt709".split(" "),
+    ...["-colorspace", matrix],
+  ]);
+
+test.for([{ matrix: "bt709" }, { matrix: "smpte170m" }])(
+  "a style sets the size, colors and place of a text in pictures of $matrix",
+  async ({ matrix }) => {
+    const text = { text: STYLED, style: STYLE };
+    const [path = ""] = await burn("video", await grayFilm(matrix), text, {});
+    const [before, shown] = [await readPicture(path, { frame: 9 }), await readPicture(path, { frame: 12 })];
+    expect(colorDistance(before.at(60, 40), GRAY)).toBeLessThan(4);
+    expect(colorDistance(shown.at(500, 300), GRAY)).toBeLessThan(4);
+    // The margins are 32 and 18 pixels, the lines 84 pixels high and the outlines 6 wide; a box surrounds its letters by a fifth of 84.
+    expect(edgesOf(shown, YELLOW)).toEqual({ left: 33, top: 19, right: 140, bottom: 100 });
+    expect(edgesOf(shown, PINK)).toEqual({ left: 27, top: 13, right: 146, bottom: 106 });
+    const box = edgesOf(shown, BLUE);
+    expect(box.top).toBe(0);
+    expect(box.left).toBeGreaterThanOrEqual(10);
+    expect(box.right).toBeLessThanOrEqual(166);
+  },
+);
+
+test("every rendition of a stream with bars has the style, at its own size", async () => {
+  const options = { width: 640, height: 480, fit: "contain", background: "#000000" } as const;
+  const text = { text: STYLED, style: STYLE };
+  const [stream = ""] = await burn("adaptive_video", await grayFilm("bt709"), text, options);
+  const folders = (await readdir(stream, { withFileTypes: true })).flatMap((entry) =>
+    entry.isDirectory() ? entry.name : [],
+  );
+  expect(folders.length).toBeGreaterThan(1);
+  for (const name of folders) {
+    const picture = await readPicture(join(stream, name, "playlist.m3u8"), { frame: 12 });
+    const at = (x: number, y: number) =>
+      picture.at(Math.round((x * picture.width) / 640), Math.round((y * picture.height) / 480));
+    expect([name, colorDistance(at(80, 60), YELLOW) < 12]).toEqual([name, true]);
+  }
+});
+
+test.for([
+  { style: {}, plan: { burn: { file: 0 } } },
+  { style: { color: "#c0c0c0", outline: "#000" }, plan: { burn: { file: 0 } } },
+  { style: { box: "#000000a0", position: "top" }, plan: { burn: { file: 0 } } },
+  {
+    style: { color: "#ff0", box: "#00f8" },
+    plan: {
+      caption_color: { file: 0, letters: "0xffff00", outline: "0x00000000", box: "0x0000ff88" },
+    },
+  },
+  {
+    style: { color: "#ffffff80" },
+    plan: { caption_color: { file: 0, letters: "0xffffff80", outline: "0x000000", box: "0x00000000" } },
+  },
+] as const)("the colors of $style are planned", ({ style, plan }) => {
+  const { video } = createPlan(videoSource(), "video", { subtitles: [{ url: URL, burn: true, style }] });
+  expect(video).toMatchObject(plan);
+  expect(Object.keys(video ?? {}).filter((name) => ["burn", "caption_color"].includes(name))).toEqual(
+    Object.keys(plan),
+  );
 });

@@ -49,7 +49,13 @@ async function byPage(kind: Kind, options: object) {
   const { base64, encoder } = await page.lab.page.evaluate(
     async ({ kind, name, options }) => {
       const input = await kit.file(`/files/${name}`, name);
-      const { blob, source } = await kit.client.run({ input, kind, options } as never);
+      const { subtitles = [] } = options as { subtitles?: { url: string }[] };
+      const files = subtitles.map(async (each) => ({
+        ...each,
+        url: await kit.file(`/files/${each.url}`, each.url),
+      }));
+      const all = { ...options, ...(files.length > 0 && { subtitles: await Promise.all(files) }) };
+      const { blob, source } = await kit.client.run({ input, kind, options: all } as never);
       return { base64: await kit.base64(blob), encoder: source.encoder };
     },
     { kind, name: SERVED[kind], options },
@@ -94,6 +100,51 @@ test("every host draws the words of a video in their colors and at their times",
   for (const other of [native, local])
     expect((await measureLikeness(other.path, light.path, {})).worst).toBeGreaterThan(0.97);
 });
+
+test("every host draws burnt-in subtitles in the colors, size and place of their style", LIMIT, async () => {
+  const srt = `1\n00:00:00,520 --> 00:00:01,000\nThe quick brown fox\njumps over the lazy dog\n`;
+  const style = {
+    color: "#ffd400",
+    outline: "#102030",
+    box: "#0040c0",
+    size: "9%",
+    position: { x: 60, y: 30 },
+  };
+  await page.serve(await writeSrt(srt), "styled.srt");
+  const url = rig.origin.serve("/styled.srt", { file: new TextEncoder().encode(srt) });
+  const options = { quality: "very_high", subtitles: [{ url, burn: true, style }] };
+  const light = await byService("video", options);
+  const native = await byService("video", { ...options, codec: "h265" });
+  const local = await byPage("video", { ...options, subtitles: [{ url: "styled.srt", burn: true, style }] });
+  expect([light.encoder, native.encoder, local.encoder]).toEqual(["light", "native", "wasm"]);
+  for (const { path } of [light, native, local]) {
+    expect(await readWords(path, 0.6)).toEqual(["The quick brown fox", "jumps over the lazy dog"]);
+    const [before, shown] = [await readPicture(path, { frame: 12 }), await readPicture(path, { frame: 13 })];
+    const isBox = (picture: Picture) => colorDistance(picture.at(56, 60), [0, 0x40, 0xc0, 255]) < 12;
+    expect([isBox(before), isBox(shown)]).toEqual([false, true]);
+    // Strokes are about four pixels wide, and chroma has half the resolution.
+    for (const color of [
+      [0xff, 0xd4, 0, 255],
+      [0x10, 0x20, 0x30, 255],
+    ] as const)
+      expect(countColor(shown, color) - countColor(before, color)).toBeGreaterThan(100);
+  }
+  for (const other of [native, local])
+    expect((await measureLikeness(other.path, light.path, {})).worst).toBeGreaterThan(0.97);
+});
+
+async function writeSrt(text: string): Promise<string> {
+  const path = join(page.folder, "styled.srt");
+  await writeFile(path, text);
+  return path;
+}
+
+function countColor({ width, height, at }: Picture, color: Parameters<typeof colorDistance>[0]): number {
+  let count = 0;
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) if (colorDistance(at(x, y), color) < 48) count++;
+  return count;
+}
 
 test("images with text are alike on every host, and max_bytes scales the text with them", LIMIT, async () => {
   const text = TEXT.map(({ start: _, end: __, ...still }) => still);

@@ -6,7 +6,11 @@ import { writeAss } from "../../src/subtitles/ass.ts";
 import { fitText, readFont, readFontLetters } from "../../src/subtitles/font.ts";
 import { readSubtitleFile } from "../../src/subtitles/text-formats.ts";
 
-const LOOK = { width: 1920, height: 1080, font: "DejaVu Sans", white: 1 };
+const WHITE = [255, 255, 255, 255];
+const LOOK = {
+  ...{ width: 1920, height: 1080, font: "DejaVu Sans", size: 72 },
+  colors: { letters: WHITE, outline: [0, 0, 0], box: null },
+};
 
 function eventsOf(text: string, look = LOOK): string[] {
   const cues = [...(readSubtitleFile(text)?.cues ?? [])].flatMap((cue) => cue ?? []);
@@ -49,8 +53,9 @@ test("tags that a text spells out are shown, and a cue says where it is", () => 
   ] as const) {
     expect(eventsOf(vtt(settings, "x"))).toEqual([`${at} {\\an${place}}x`]);
   }
-  // White of HDR is that of graphics.
-  expect(writeAss([], { ...LOOK, white: 0.58 })).toContain("&H00949494");
+  const look = { ...LOOK, place: { anchor: [0.5, 0.5], margins: [1, 2, 3] } } as const;
+  expect(eventsOf(vtt(" line:0", "x"), look)).toEqual([`${at} {\\an5}x`]);
+  expect(writeAss([], look)).toContain(",5.14,0,2,1,2,3,");
 });
 
 async function readDejaVu(): Promise<Uint8Array> {

@@ -14,11 +14,12 @@ import * as strings from "./strings.ts";
 
 type TextItem = NonNullable<AnyOptions["text"]>[number];
 type Subtitles = NonNullable<AnyOptions["subtitles"]>[number];
+type CaptionStyle = NonNullable<Subtitles["style"]>;
 
 /** How subtitles are shown; burnt-in ones have neither a name nor a default. */
 const SHOWN = {
-  track: { burn: undefined, default: undefined },
-  default: { burn: undefined, default: true },
+  track: { burn: undefined, default: undefined, style: undefined },
+  default: { burn: undefined, default: true, style: undefined },
   burn: { burn: true, label: undefined, default: undefined },
 } as const;
 const SHOWN_WORDS = {
@@ -78,8 +79,78 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
           )}
         </div>
       )}
+      {file?.burn && (
+        <CaptionFields
+          style={file.style ?? {}}
+          change={(style) => set(index, { style })}
+          faultOf={(field) => faultAt(`subtitles.${index}.style.${field}`)}
+        />
+      )}
     </Fragment>
   ));
+}
+
+/** Fields for the place, size and colors of burnt-in subtitles. */
+function CaptionFields({
+  style,
+  change,
+  faultOf,
+}: {
+  style: CaptionStyle;
+  change(style: CaptionStyle | undefined): void;
+  faultOf(field: keyof CaptionStyle): string | null;
+}) {
+  const set = (changes: CaptionStyle) => {
+    const all = withoutUndefined({ ...style, ...changes });
+    change(Object.keys(all).length > 0 ? all : undefined);
+  };
+  const colorOf = (field: "color" | "outline", usual: string) => (
+    <ColorField
+      label={SUBTITLE_LABELS[field]}
+      value={style[field]}
+      usual={usual}
+      onChange={(color) => set({ [field]: color })}
+      fault={faultOf(field)}
+    />
+  );
+  return (
+    <div class="columns">
+      <PlaceField
+        label={SUBTITLE_LABELS.position}
+        value={style.position ?? null}
+        none={strings.placeOfFile}
+        onChange={(position) => set({ position })}
+        fault={faultOf("position")}
+      />
+      <LengthField
+        label={SUBTITLE_LABELS.size}
+        lengths={TEXT_SIZES}
+        value={style.size}
+        none={strings.usualSize}
+        name={strings.shareOfHeight}
+        onChange={(size) => set({ size })}
+        fault={faultOf("size")}
+      />
+      {colorOf("color", "#ffffff")}
+      {colorOf("outline", "#000000")}
+      <Field label={SUBTITLE_LABELS.box} fault={faultOf("box")}>
+        {(control) => (
+          <select
+            {...control}
+            value={style.box ?? OWN}
+            onChange={({ currentTarget: { value } }) => set({ box: value === OWN ? undefined : value })}
+          >
+            <option value={OWN}>{strings.noBox}</option>
+            {[...new Set([...Object.keys(strings.boxes), ...(style.box ? [style.box] : [])])].map((box) => (
+              <option key={box} value={box}>
+                {strings.boxes[box] ?? box}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  );
 }
 
 /** Fields for the addresses of videos that play after this one, and for the cross-fades between them. */
@@ -135,7 +206,7 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
     change({ text: all.length > 0 ? all : undefined });
   };
   return withBlank(texts, BOUNDS.texts.max).map((item, index) => {
-    const { size = DEFAULT_TEXT_SIZE, color = DEFAULT_TEXT_COLOR, position } = item ?? {};
+    const { size = DEFAULT_TEXT_SIZE, position } = item ?? {};
     const at = (field: keyof TextItem) => faultAt(`text.${index}.${field}`);
     return (
       <Fragment key={index}>
@@ -162,16 +233,13 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
               onChange={(length) => set(index, { size: length })}
               fault={at("size")}
             />
-            <Field label={numberedLabel(TEXT_LABELS.color, index)} fault={at("color")}>
-              {(control) => (
-                <input
-                  {...control}
-                  type="color"
-                  value={RGB.test(color) ? color : DEFAULT_TEXT_COLOR}
-                  onInput={({ currentTarget }) => set(index, { color: currentTarget.value })}
-                />
-              )}
-            </Field>
+            <ColorField
+              label={numberedLabel(TEXT_LABELS.color, index)}
+              value={item.color}
+              usual={DEFAULT_TEXT_COLOR}
+              onChange={(color) => set(index, { color })}
+              fault={at("color")}
+            />
           </div>
         )}
         {item && settings.kind !== "image" && (
@@ -283,15 +351,48 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
 
 type Place = TextItem["position"];
 
-/** A field for a named place in the pictures, or for coordinates that a preset or a task brought. */
-function PlaceField({
+/** A field for a color without opacity; `usual` is the color of an absent value. */
+function ColorField({
   label,
-  value = "center",
+  value = "",
+  usual,
   onChange,
   fault,
 }: {
   label: string;
-  value: Place;
+  value: string | undefined;
+  usual: string;
+  onChange(color: string): void;
+  fault: string | null;
+}) {
+  return (
+    <Field label={label} fault={fault}>
+      {(control) => (
+        <input
+          {...control}
+          type="color"
+          value={RGB.test(value) ? value : usual}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/**
+ * A field for a named place in the pictures, or for coordinates that a preset or a task brought; `none` names the choice of no place, whose
+ * value is null.
+ */
+function PlaceField({
+  label,
+  value = "center",
+  none,
+  onChange,
+  fault,
+}: {
+  label: string;
+  value: Place | null;
+  none?: string;
   onChange(place: (typeof POSITIONS)[number] | undefined): void;
   fault: string | null;
 }) {
@@ -301,10 +402,11 @@ function PlaceField({
       {(control) => (
         <select
           {...control}
-          value={isNamed ? value : OWN}
+          value={isNamed ? value : value ? OWN : "none"}
           onChange={({ currentTarget }) => onChange(POSITIONS.find((each) => each === currentTarget.value))}
         >
-          {!isNamed && <option value={OWN}>{strings.custom}</option>}
+          {none !== undefined && <option value="none">{none}</option>}
+          {!isNamed && value && <option value={OWN}>{strings.custom}</option>}
           {POSITIONS.map((each) => (
             <option key={each} value={each}>
               {POSITION_NAMES[each]}

@@ -61,6 +61,15 @@ export const subtitleHint = "SRT, WebVTT or ASS, from a server that lets this pa
 export const english = "English";
 export const concatHint =
   "The address of a video, whose server must let this page read it. It excludes trim, turn, crop, speed and logo.";
+export const placeOfFile = "As the file says";
+export const usualSize = "Usual size";
+export const noBox = "No box";
+/** Names of the boxes behind subtitles, by their colors. */
+export const boxes: Readonly<Record<string, string>> = {
+  "#000000a0": "Dark, translucent",
+  "#000000": "Black",
+  "#ffffffc0": "Light, translucent",
+};
 export const fontHint =
   "The address of a TTF or OTF font, whose server must let this page read it, for letters that DejaVu Sans lacks.";
 export const textExample = "Lisbon, 2026";

@@ -13,7 +13,7 @@ export interface Installed {
   prlimit: boolean;
   /** Name of libheif's decoder of HEIC and AVIF; null without one. */
   heif: string | null;
-  /** The features that this build of ffmpeg lacks: `burn` without libass. */
+  /** The features that this build of ffmpeg lacks: those that draw text without libass. */
   lacks: Toolset["lacks"];
   /** The formats of animations that it only writes as endless: AVIF before ffmpeg 6.0. */
   endless: Toolset["endless"];
@@ -70,7 +70,7 @@ export async function findInstalled(limits: Limits, user: string | null = null):
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
     heif,
-    lacks: filters?.includes(" ass ") ? [] : ["burn"],
+    lacks: filters?.includes(" ass ") ? [] : ["burn", "caption_color", "text"],
     endless: avif?.includes("-loop ") ? [] : ["avif"],
     dwebp: dwebp !== null,
     prlimit: prlimit !== null,

@@ -3,14 +3,61 @@ import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import type { ExtraFile } from "../extra-files.ts";
 import { extraInputs, firstInput } from "../extra-inputs.ts";
-import { feature, type OverContext, option } from "../feature.ts";
-import { closed, fileUrl, issue, type Report } from "../fields.ts";
-import { BOUNDS } from "../formats.ts";
+import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
+import {
+  closed,
+  fileUrl,
+  hexColor,
+  issue,
+  parseColor,
+  place,
+  type Report,
+  size,
+  toPixels,
+} from "../fields.ts";
+import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts, SourceStream } from "../source-facts.ts";
+import { layerColors } from "./overlay.ts";
 
 const LANGUAGE = `must be a language as in BCP 47, such as "en" or "pt-BR".`;
 const LABEL = `must be a text of 1 to ${BOUNDS.label.max} characters, without control characters.`;
 const FILES = `must be a list of at most ${BOUNDS.subtitles.max} files.`;
+
+const style = closed(
+  {
+    size: size.optional().meta({
+      description:
+        'Height of the letters: pixels, or a percentage of the output\'s height such as "8%"; by default, a line has a fifteenth of the shorter side.',
+      example: "8%",
+    }),
+    color: hexColor.optional().meta({
+      description: "Hex color of the letters, with or without opacity.",
+      default: "#ffffff",
+      example: "#ffd400",
+    }),
+    outline: hexColor.optional().meta({
+      description:
+        "Hex color of the outline of the letters, with or without opacity; black by default, and none by default where there is a box.",
+      example: "#102040",
+    }),
+    box: hexColor.optional().meta({
+      description: "Hex color of a box behind the text, with or without opacity; none when absent.",
+      example: "#000000a0",
+    }),
+    position: place.meta({
+      description:
+        "Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or percentages of the output. By default it is where the file says, or at the bottom.",
+      example: "top",
+    }),
+  },
+  "field",
+  " of the style of subtitles",
+)
+  .optional()
+  .meta({ description: "Size, colors and position of a text with `burn`." });
+
+/** The style of burnt-in subtitles, as parsed. */
+export type CaptionStyle = NonNullable<z.infer<typeof style>>;
 
 const file = closed(
   {
@@ -39,6 +86,7 @@ const file = closed(
         "Whether the text is drawn into the pictures instead of becoming a track; only one file can be.",
       default: false,
     }),
+    style,
   },
   "field",
   " of subtitles",
@@ -58,6 +106,11 @@ export const SUBTITLE_LABELS = {
   url: "Subtitles",
   language: "Language of the subtitles",
   label: "Name in the menu",
+  size: "Height of the subtitles",
+  color: "Color of the subtitles",
+  outline: "Color of their outline",
+  box: "Color of their box",
+  position: "Place of the subtitles",
 } as const;
 
 /** Adds subtitles as text tracks, or draws one file of them into the pictures. */
@@ -79,7 +132,9 @@ export const burn = feature({
   },
   // The files of text follow the inputs that encoders read.
   plan: (options) =>
-    burntInput(options) === null ? {} : { burn: { file: firstInput(options, "subtitles") } },
+    burntFile(options) && isPlain(captionColors(options))
+      ? { burn: { file: firstInput(options, "subtitles") } }
+      : {},
   doneBy: { native: true, stock: true },
   part: "video",
   moves: (options) => burntInput(options) !== null,
@@ -88,6 +143,92 @@ export const burn = feature({
   // Measured with two lines that change ten times a second; the memory holds the font and its glyphs.
   cost: () => ({ stock: { seconds: 0.009, memory: 0, fixed_memory: 4 } }),
 });
+
+const color = z.string().regex(/^0x[0-9a-f]{6}([0-9a-f]{2})?$/);
+
+/**
+ * Draws a file of subtitles in colors. Its script has the weights of the colors, because ffmpeg before 6.1 draws colors by the matrix of
+ * BT.601, whatever that of the pictures is.
+ */
+export const caption_color = feature({
+  options: {},
+  fields: {
+    caption_color: z
+      .strictObject({
+        /** Index of the script among the plan's extra files; its font is the next. */
+        file: z.int().min(0).max(100),
+        letters: color,
+        outline: color,
+        box: color,
+      })
+      .exactOptional(),
+  },
+  plan(options: SubtitleOptions) {
+    const colors = captionColors(options);
+    const isNeeded = burntFile(options) && !isPlain(colors);
+    return isNeeded ? { caption_color: { file: firstInput(options, "subtitles"), ...colors } } : {};
+  },
+  doneBy: { native: true, stock: true },
+  part: "video",
+  refusal: { code: "burn", clause: (engine) => `${engine} cannot draw subtitles into pictures` },
+  over: ({ caption_color: plan }, context) => (plan ? colorFilters(plan, context) : []),
+  cost: () => ({ stock: { seconds: 0.009, memory: 0, fixed_memory: 4 } }),
+});
+
+/** The parts of drawn subtitles that have a color, and the channel of the script with the weight of each. */
+const WEIGHTS = { letters: "r", outline: "g", box: "b" } as const;
+type CaptionPart = keyof typeof WEIGHTS;
+const CAPTION_PARTS = Object.keys(WEIGHTS) as readonly CaptionPart[];
+
+/** Returns the colors of burnt-in subtitles. */
+function captionColors(options: SubtitleOptions): Record<CaptionPart, string> {
+  const {
+    color = "#ffffff",
+    box = NONE,
+    outline = box === NONE ? "#000000" : NONE,
+  } = burntFile(options)?.style ?? {};
+  return { letters: parseColor(color, true), outline: parseColor(outline, true), box: parseColor(box, true) };
+}
+
+const NONE = "#00000000";
+
+// The filter draws gray alike in every matrix. Transparent letters would show their own outline.
+function isPlain(colors: Record<CaptionPart, string>): boolean {
+  return bytesOf(colors.letters).length === 3 && CAPTION_PARTS.every((part) => isGray(colors[part]));
+}
+
+function isGray(color: string): boolean {
+  const [red, green, blue] = bytesOf(color);
+  return red === green && red === blue;
+}
+
+function bytesOf(color: string): number[] {
+  return [...color.slice(2).matchAll(/../g)].map(([digits]) => Number.parseInt(digits, 16));
+}
+
+/**
+ * Returns the colors of burnt-in subtitles in their script: red, green, blue and opacity, each from 0 to 255; null for none. `white` is
+ * the level of white, from 0 to 1.
+ */
+export function captionScriptColors(
+  options: SubtitleOptions,
+  white: number,
+): Record<CaptionPart, readonly number[] | null> {
+  const colors = captionColors(options);
+  const plain = isPlain(colors);
+  const colorOf = (part: CaptionPart) => {
+    const [red = 0, green = 0, blue = 0, opacity = 255] = bytesOf(colors[part]);
+    if (opacity === 0) return null;
+    if (plain) return [red * white, green * white, blue * white, opacity];
+    return ["r", "g", "b"].map((channel) => (channel === WEIGHTS[part] ? 255 : 0));
+  };
+  return { letters: colorOf("letters"), outline: colorOf("outline"), box: colorOf("box") };
+}
+
+/** Returns the file of subtitles that a request draws into the pictures. */
+export function burntFile({ subtitles = [] }: SubtitleOptions) {
+  return subtitles.find((each) => each.burn);
+}
 
 /** Checks that at most one file is the default, and at most one is burnt in, without a label or default. */
 export function checkSubtitles(
@@ -100,6 +241,8 @@ export function checkSubtitles(
   if (burnt.length > 1) report.addIssue(issue("subtitles", "can have one file with burn."));
   if (burnt.some((each) => each.default || each.label !== undefined))
     report.addIssue(issue("subtitles", "cannot have a label or default together with burn."));
+  if (subtitles.some((each) => each.style && !each.burn))
+    report.addIssue(issue("subtitles", "can have a style only together with burn."));
   if (burnt.length > 0 && (mode === "copy" || mode === "smart")) {
     const whole = `options.subtitles with burn needs an encode, which options.mode "${mode}" rules out.`;
     report.addIssue(issue("subtitles", "cannot be burnt into a copy.", whole));
@@ -110,6 +253,33 @@ export function checkSubtitles(
 export function burntInput(options: SubtitleOptions): number | null {
   const at = (options.subtitles ?? []).findIndex((each) => each.burn);
   return at < 0 ? null : firstInput(options, "subtitles") + at;
+}
+
+/** The place of a text in a picture; lengths are in pixels. */
+export interface Place {
+  /** Share of the free space to its left and above it. */
+  anchor: readonly [x: number, y: number];
+  /** Distances from the left, the right, and the nearest edge above or below. */
+  margins: readonly [left: number, right: number, vertical: number];
+}
+
+const MARGIN = 0.05;
+
+/** Returns the place of a position in a picture. */
+export function placeAt(
+  position: NonNullable<CaptionStyle["position"]>,
+  { width, height }: PictureSize,
+): Place {
+  const right = Math.round(width * MARGIN);
+  const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
+  return typeof position === "string"
+    ? { anchor: ANCHORS[position], margins: [right, right, Math.round(height * MARGIN)] }
+    : { anchor: [0, 0], margins: [pixels(position.x, width), right, pixels(position.y, height)] };
+}
+
+/** Returns the height of letters in pixels of a picture. */
+export function letterHeight(size: number | string, { height }: PictureSize): number {
+  return Math.max(1, toPixels(size, height) ?? 0);
 }
 
 /** The font of drawn text, the same on every host: `DejaVuSans.ttf` of DejaVu 2.37. A test checks it against the package. */
@@ -155,6 +325,37 @@ function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
     `setpts=PTS-${ticks}`,
     ...(fps === null ? [] : [`settb=1/(${fps})`]),
   ];
+}
+
+/**
+ * Returns the filters that draw a script of weights on black pictures with the times of the others, mix the colors by them, and lay the
+ * result over the others. The letters are red in the script, the outline green and the box blue.
+ */
+function colorFilters(
+  { file, ...colors }: Record<CaptionPart, string> & { file: number },
+  context: OverContext,
+): string[] {
+  const mix = CAPTION_PARTS.flatMap((part) => {
+    const [red, green, blue, opacity = 255] = bytesOf(colors[part]);
+    const share = (level = 0) => ((level / 255) * (opacity / 255)).toFixed(4);
+    const weight = WEIGHTS[part];
+    return [
+      ...[`r${weight}=${share(red)}`, `g${weight}=${share(green)}`, `b${weight}=${share(blue)}`],
+      `a${weight}=${share(255)}`,
+    ];
+  });
+  const drawn = [
+    "[below]format=gray",
+    "lut=y=0",
+    "format=gbrp",
+    ...burnFilters(file, context),
+    "format=gbrap",
+    `colorchannelmixer=${mix.join(":")}:aa=0`,
+    // The colors of pixels are multiplied by their opacity.
+    "unpremultiply=inplace=1",
+    ...layerColors(context),
+  ].join(",");
+  return [`split[above][below];${drawn}[letters];[above][letters]overlay`];
 }
 
 const SubtitleFacts = z.strictObject({

@@ -3,11 +3,18 @@ import { MIB } from "../../util/bytes.ts";
 import type { ExtraFile } from "../extra-files.ts";
 import { extraInputs, readerOf } from "../extra-inputs.ts";
 import { type DataFile, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { closed, fileUrl, hexColor, parseColor, place, shown, size, textUpTo, toPixels } from "../fields.ts";
-import { ANCHORS, BOUNDS } from "../formats.ts";
+import { closed, fileUrl, hexColor, parseColor, place, shown, size, textUpTo } from "../fields.ts";
+import { BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { layerColors, layFilter } from "./overlay.ts";
-import { burntInput, fontFile, type SubtitleOptions } from "./subtitles.ts";
+import {
+  burntInput,
+  fontFile,
+  letterHeight,
+  type Place,
+  placeAt,
+  type SubtitleOptions,
+} from "./subtitles.ts";
 
 const LINES = `must be a text of 1 to ${BOUNDS.text.max} characters, without control characters other than line breaks.`;
 const TEXTS = `must be a list of at most ${BOUNDS.texts.max} texts.`;
@@ -212,34 +219,23 @@ export function textFiles(options: TextOptions, sources: readonly SourceFacts[])
   return [{ role: "text", format: "ass", size, pixels: 0 }, fontFile(options, sources)];
 }
 
-/** A text placed in pictures of a size; lengths are in pixels. */
-export interface PlacedText extends Pick<TextItem, "text"> {
-  /** Height of the letters. */
+/** A text placed in pictures of a size. */
+export interface PlacedText extends Pick<TextItem, "text">, Place {
+  /** Height of the letters in pixels. */
   size: number;
   hasBox: boolean;
-  /** Share of the free space to its left and above it. */
-  anchor: readonly [x: number, y: number];
-  /** Distances from the left, the right, and the nearest edge above or below. */
-  margins: readonly [left: number, right: number, vertical: number];
 }
 
 const DEFAULT_SIZE = "6%";
-const MARGIN = 0.05;
 
 /** Returns a text with its sizes in pictures of a size. */
-export function placeText(option: TextItem, { width, height }: PictureSize): PlacedText {
+export function placeText(option: TextItem, picture: PictureSize): PlacedText {
   const { text, size: letterSize = DEFAULT_SIZE, position = "center", box } = option;
-  const right = Math.round(width * MARGIN);
-  const pixels = (length: number | string | undefined, of: number) => Math.round(toPixels(length, of) ?? 0);
-  const isNamed = typeof position === "string";
   return {
     text,
-    size: Math.max(1, toPixels(letterSize, height) ?? 0),
+    size: letterHeight(letterSize, picture),
     hasBox: box !== undefined,
-    anchor: isNamed ? ANCHORS[position] : [0, 0],
-    margins: isNamed
-      ? [right, right, Math.round(height * MARGIN)]
-      : [pixels(position.x, width), right, pixels(position.y, height)],
+    ...placeAt(position, picture),
   };
 }
 

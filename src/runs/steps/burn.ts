@@ -1,6 +1,14 @@
 import { extraInputs, firstInput } from "../../media/extra-inputs.ts";
 import type { PictureSize } from "../../media/feature.ts";
-import { BURN_FONT, burntInput } from "../../media/features/subtitles.ts";
+import {
+  BURN_FONT,
+  burntFile,
+  burntInput,
+  captionScriptColors,
+  letterHeight,
+  placeAt,
+  type SubtitleOptions,
+} from "../../media/features/subtitles.ts";
 import { placeText, type TextItem } from "../../media/features/text.ts";
 import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -60,7 +68,7 @@ export async function extraFileKeys(
       const reader = await tools.open(extraInputKey(run_id, index));
       const at = index - firstInput(options, "subtitles");
       return writeFiles(keys.subtitles, (fonts) =>
-        burnText({ reader, plan, source, fonts, signal }).catch((thrown: unknown) => {
+        burnText({ reader, plan, source, options, fonts, signal }).catch((thrown: unknown) => {
           signal.throwIfAborted();
           throw withParam(`options.subtitles.${at}.url`, thrown);
         }),
@@ -147,6 +155,7 @@ export interface BurnedText {
   reader: ByteReader;
   plan: Plan;
   source: Source;
+  options: SubtitleOptions;
   /** Fonts in the order in which they are tried; the last is the host's. */
   fonts: readonly Font[];
   signal: AbortSignal;
@@ -160,18 +169,37 @@ const MAX_VISIBLE = { cues: 32, letters: 4000 } as const;
  * as `readTextFile` does, with `input_too_large` when too much is shown at once, and with `input_unsupported` when all fonts
  * lack a letter.
  */
-export async function burnText({ reader, plan, source, fonts, signal }: BurnedText): Promise<Uint8Array> {
+export async function burnText({
+  reader,
+  plan,
+  source,
+  options,
+  fonts,
+  signal,
+}: BurnedText): Promise<Uint8Array> {
   const { video } = plan;
   if (video?.mode !== "encode") throw errors.burnWithoutEncode();
   const { cues } = await readTextFile(reader, signal);
   const visibleCues = shiftCues(cues, shownRange(plan));
   checkAmount(visibleCues);
   const { width, height } = video.geometry;
-  const style = { width, height, font: BURN_FONT.family, white: graphicsWhite(source, video) };
   const { lineHeight = 1 } = fonts.at(-1) ?? {};
-  const split = (text: string, size: number) => scriptRuns(text, fonts, size / lineHeight);
-  return new TextEncoder().encode(writeAss(fitCues(visibleCues, anyHas(fonts)), { ...style, split }));
+  const { size: letters, position } = burntFile(options)?.style ?? {};
+  const size =
+    letters === undefined
+      ? Math.max(8, Math.round(Math.min(width, height) * LINE_HEIGHT))
+      : letterHeight(letters, { width, height }) * lineHeight;
+  const look = {
+    ...{ width, height, font: BURN_FONT.family, size },
+    colors: captionScriptColors(options, graphicsWhite(source, video)),
+    place: position && placeAt(position, { width, height }),
+    split: (text: string, size: number) => scriptRuns(text, fonts, size / lineHeight),
+  };
+  return new TextEncoder().encode(writeAss(fitCues(visibleCues, anyHas(fonts)), look));
 }
+
+// Share of the shorter side of a picture.
+const LINE_HEIGHT = 1 / 15;
 
 function fitCues(cues: readonly Cue[], hasLetter: HasLetter): Cue[] {
   const missing = new Set<string>();
