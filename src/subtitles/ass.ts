@@ -1,3 +1,4 @@
+import { markBrackets } from "./bidi.ts";
 import {
   type Cue,
   type Face,
@@ -276,9 +277,11 @@ const SIDES: Readonly<Record<string, number>> = { left: 0, start: 0, right: 2, e
 
 function writeText(marked: string, split: (text: string) => readonly ScriptRun[], font: string): string {
   let style = { font, size: 0 };
-  return readMarkup(marked)
-    .map((run) => {
-      const runs = split(run.text);
+  const pieces = readMarkup(marked);
+  const texts = markBrackets(pieces.map(({ text }) => text));
+  return pieces
+    .map((run, at) => {
+      const runs = split(texts[at] ?? run.text);
       const text = writeRuns(runs, style);
       style = runs.at(-1) ?? style;
       return writeRun(run, text);

@@ -12,6 +12,7 @@ import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { writeTextScript } from "../../src/runs/steps/burn.ts";
 import { joinFonts, readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
 import { createPlan } from "../plan/strict-plan.ts";
@@ -127,6 +128,22 @@ test("a font is drawn whatever signs its family name has", async () => {
   });
   const [one, two] = await Promise.all(pictures);
   expect(one === two).toBe(true);
+});
+
+test("brackets among letters of both directions belong to their words", async () => {
+  // An override of the direction shows letters in the order in which they are written.
+  const pairs = [
+    ["אבג (דה) abc (de)", "\u202dabc (de) (הד) גבא\u202c"],
+    ["a אבג (דה)", "\u202da (הד) גבא\u202c"],
+  ];
+  for (const pair of pairs) {
+    const pictures = pair.map(async (text) => {
+      const [path = ""] = await draw("image", photo, [{ text, size: 30 }], { format: "png" });
+      return path;
+    });
+    const [one = "", two = ""] = await Promise.all(pictures);
+    expect((await measureLikeness(one, two, { pixels: "gbrp" })).worst).toBeGreaterThan(0.99);
+  }
 });
 
 test("lines may end with a carriage return and a line feed", async () => {

@@ -15,6 +15,7 @@ import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { type ScriptRun, writeAss, writeTexts } from "../../subtitles/ass.ts";
+import { markBrackets } from "../../subtitles/bidi.ts";
 import { type Cue, shiftCues } from "../../subtitles/cue.ts";
 import {
   checkFontSize,
@@ -133,7 +134,8 @@ export function writeTextScript(
     const place = placeText(option, size);
     const maxHeight = Math.floor(Math.sqrt(MAX_LETTER_PIXELS / text.length));
     if (place.size > maxHeight) throw errors.lettersTooLarge({ param: `${param}.size`, maxHeight });
-    return { ...place, runs: scriptRuns(text, [...own, ...fonts], place.size) };
+    const [marked = text] = markBrackets([text]);
+    return { ...place, runs: scriptRuns(marked, [...own, ...fonts], place.size) };
   });
   return new TextEncoder().encode(writeTexts(scriptTexts, size));
 }

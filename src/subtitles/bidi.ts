@@ -1,0 +1,85 @@
+const PAIRS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
+const CLOSING: ReadonlySet<string> = new Set(Object.values(PAIRS));
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+// Marks of a direction.
+const MARKS = { L: "\u200e", R: "\u200f" } as const;
+type Direction = keyof typeof MARKS;
+
+// UAX 9, BD16.
+const MAX_OPEN = 63;
+
+/**
+ * Puts marks of direction around the brackets of lines with letters of both directions (UAX 9, N0), because libass pairs no brackets
+ * unless told to, which ffmpeg does not. The text is that of all pieces together.
+ */
+export function markBrackets(pieces: readonly string[]): string[] {
+  const text = pieces.join("");
+  if (!RIGHT_TO_LEFT.test(text)) return [...pieces];
+  const marks = new Map<number, Direction>();
+  let at = 0;
+  for (const line of text.split("\n")) {
+    for (const [index, direction] of bracketDirections(line)) marks.set(at + index, direction);
+    at += line.length + 1;
+  }
+  let start = 0;
+  return pieces.map((piece) => {
+    const from = start;
+    start += piece.length;
+    return piece.replaceAll(/[()[\]{}]/g, (letter, index: number) => {
+      const direction = marks.get(from + index);
+      return direction ? `${MARKS[direction]}${letter}${MARKS[direction]}` : letter;
+    });
+  });
+}
+
+/** Returns the directions of the paired brackets of a line that have one, by their positions. */
+function bracketDirections(line: string): [index: number, direction: Direction][] {
+  const strong = strongDirections(line);
+  const base = strong.find((each) => each !== null) ?? "L";
+  const directions: [number, Direction][] = [];
+  // An inner pair is resolved after the one around it, and counts as a letter for those after it.
+  for (const [open, close] of pairsOf(line)) {
+    const inside = new Set(strong.slice(open + 1, close));
+    const other = base === "L" ? "R" : "L";
+    if (!inside.has("L") && !inside.has("R")) continue;
+    const before = strong.slice(0, open).findLast((each) => each !== null) ?? base;
+    const direction = !inside.has(base) && before === other ? other : base;
+    strong[open] = direction;
+    strong[close] = direction;
+    directions.push([open, direction], [close, direction]);
+  }
+  return directions;
+}
+
+/** Returns the direction of each letter of a line; digits have that of the letter before them, others have none. */
+function strongDirections(line: string): (Direction | null)[] {
+  let last: Direction | null = null;
+  return Array.from({ length: line.length }, (_, at) => {
+    const letter = String.fromCodePoint(line.codePointAt(at) ?? 0);
+    if (/\p{Nd}/u.test(letter)) return last ?? null;
+    if (letter === MARKS.L || letter === MARKS.R) last = letter === MARKS.L ? "L" : "R";
+    else if (/\p{L}/u.test(letter)) last = RIGHT_TO_LEFT.test(letter) ? "R" : "L";
+    else return null;
+    return last;
+  });
+}
+
+function pairsOf(line: string): [open: number, close: number][] {
+  const pairs: [number, number][] = [];
+  const open: { at: number; close: string }[] = [];
+  for (let at = 0; at < line.length; at++) {
+    const letter = line.charAt(at);
+    const close = PAIRS[letter];
+    if (close !== undefined) {
+      if (open.length === MAX_OPEN) return pairs;
+      open.push({ at, close });
+    } else if (CLOSING.has(letter)) {
+      // Brackets that were opened inside have no partner.
+      const index = open.findLastIndex((each) => each.close === letter);
+      const [pair] = open.splice(index < 0 ? open.length : index);
+      if (pair) pairs.push([pair.at, at]);
+    }
+  }
+  return pairs.sort(([one], [other]) => one - other);
+}
