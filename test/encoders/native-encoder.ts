@@ -8,7 +8,7 @@ import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/enco
 import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";
-import { LISTS, readLists } from "../../src/media/ffmpeg/packet-count.ts";
+import { listNames, readLists } from "../../src/media/ffmpeg/packet-count.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { readSegment } from "../../src/mux/contents.ts";
 import type { ByteReader, Durably, Storage } from "../../src/runs/ports.ts";
@@ -37,7 +37,7 @@ export function createNativeEncoder(
         const args = chunkArgs(plan, chunk, source, { input: path, output, lists: `${folder}/` }, toolset);
         await run("ffmpeg", ["-v", "error", "-nostdin", "-y", ...args], { signal, timeout: 60_000 });
         const lists = new Map<string, string>();
-        for (const name of Object.values(LISTS)) {
+        for (const name of listNames(plan)) {
           const path = join(folder, name);
           if (existsSync(path)) lists.set(name, await readFile(path, "utf8"));
         }

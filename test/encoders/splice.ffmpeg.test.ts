@@ -233,6 +233,21 @@ test("a smart cut at keyframes has its pictures although its sound is encoded", 
   await expectPictures(path, source, parts);
 });
 
+test(
+  "parts of a clip whose edit list begins within picture 17 are encoded at their exact times",
+  LIMIT,
+  async () => {
+    const whole = await clip("mp4");
+    const cut = ["-ss", "0.7", "-i", whole, "-c", "copy"];
+    const source = await keepClip("mp4", `cut ${whole}`, (path) => runFfmpeg([...cut, path]));
+    const options = { mode: "smart", parts: PARTS };
+    const { path, output } = await runHere(source, { kind: "video", options }, NATIVE_TOOLS);
+    expect(output.fallback?.code).toBe("hidden");
+    const later = PARTS.map(({ start, end }) => ({ start: start + 0.7, end: end + 0.7 }));
+    await expectPictures(path, whole, later);
+  },
+);
+
 /** A rotated film with sound, chapters and a text track. */
 async function richClip(): Promise<string> {
   const bare = await clip("mp4");
