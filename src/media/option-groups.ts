@@ -16,6 +16,7 @@ import { encryption } from "./features/encryption.ts";
 import { fps } from "./features/fps.ts";
 import { geometry } from "./features/geometry.ts";
 import { iFrames } from "./features/i-frames.ts";
+import { ladder } from "./features/ladder.ts";
 import { metadata } from "./features/metadata.ts";
 import { byteLimit, quality, rate } from "./features/rate.ts";
 import { span } from "./features/span.ts";
@@ -35,6 +36,7 @@ const { concat, transition, burn, ...features } = FEATURES;
 const OPTION_GROUPS = [
   iFrames,
   encryption,
+  ladder,
   quality,
   geometry,
   fps,

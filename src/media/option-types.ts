@@ -714,6 +714,12 @@ export type AdaptiveVideoOptions = {
    */
   encryption?: EncryptionOption | undefined;
   /**
+   * How the renditions are chosen. fixed: one for each usual size, all of the same quality. auto: measures samples of the video at each size and at qualities from quality down to low, and keeps the renditions that are worth their bytes, so that simple pictures get fewer and smaller ones. Each has a score.
+   *
+   * @default "fixed"
+   */
+  ladder?: "fixed" | "auto" | undefined;
+  /**
    * Trades size for quality: very_low makes the smallest file, very_high the best picture or sound. It does not limit the size; a high quality can make a file larger than its source.
    *
    * @default "medium"

@@ -1,4 +1,4 @@
-import type { AutoQuality, Quality } from "./formats.ts";
+import { type AutoQuality, QUALITIES, type Quality } from "./formats.ts";
 
 /**
  * The SSIM at which an output looks the same as its source: viewers call pictures good from 0.95 and excellent from 0.99. See
@@ -12,6 +12,11 @@ export const AUTO_RANGE = { lowest: "very_low", highest: "high" } as const satis
 /** Returns whether options ask for a measured quality. */
 export function isAutoQuality(options: object): boolean {
   return "quality" in options && options.quality === "auto";
+}
+
+/** Returns whether options ask for rates that are measured before the encode: those of a quality, or of a stream's renditions. */
+export function isMeasured(options: object): boolean {
+  return isAutoQuality(options) || ("ladder" in options && options.ladder === "auto");
 }
 
 /** Returns the level to plan with; for a quality that is not measured yet, the best that the search may choose. */
@@ -34,6 +39,8 @@ export interface MeasuredRate {
 export interface ChosenRate extends MeasuredRate {
   /** The rate of each sample, by its time in the source in seconds, ascending; absent unless a video has several chunks. */
   rates?: { at: number; crf: number }[];
+  /** The renditions of a measured stream, best first and by codec; absent for other outputs. */
+  rungs?: { name: string; crf: number; score: number }[];
 }
 
 /** The rates of the lowest and the highest quality of a search, on the format's own scale; either may be the higher number. */
@@ -90,4 +97,71 @@ export function bestRate(
   if (tried.some(({ score }) => score === null)) return { rate: highest, score: null };
   const ascending = tried.toSorted((a, b) => Math.abs(a.rate - lowest) - Math.abs(b.rate - lowest));
   return ascending.find(({ score }) => (score ?? 0) >= SAME_LOOK) ?? ascending.at(-1);
+}
+
+/** Returns the levels at which each rendition of a measured ladder is tried: that of `quality` and those below it down to `low`. */
+export function ladderLevels(quality: Quality = "medium"): Quality[] {
+  const best = QUALITIES.indexOf(quality);
+  return QUALITIES.slice(Math.min(best, QUALITIES.indexOf(LOWEST_LEVEL)), best + 1);
+}
+
+// Below it, a smaller rendition looks better for the same bits.
+const LOWEST_LEVEL: Quality = "low";
+
+/** A measured encode of a rendition: its score at the size of the best rendition, and its bits per second. */
+export interface MeasuredRendition {
+  name: string;
+  /** Pixels of a picture. */
+  pixels: number;
+  crf: number;
+  score: number;
+  bits: number;
+}
+
+// A rendition that saves less than a third of the bits of the one above it helps no viewer.
+const MAX_SHARE = 2 / 3;
+// Each step down at least doubles the lack, as from 0.97 to 0.94 and 0.88.
+const LACK_STEP = 2;
+// Bits per second that every line carries.
+const SLOW_LINE = 400_000;
+
+/**
+ * Chooses the renditions of one codec, best first. The first is the smallest that looks the same as the source or, if none does, the
+ * best of the full size, which takes more bits than the source only if all do. Each later one is smaller and the best whose lack is at
+ * least twice that of the one before, until a rendition fits a slow line. `source_bits` are those of the source in the samples, null to
+ * ignore them.
+ */
+export function chooseRenditions(
+  measured: readonly MeasuredRendition[],
+  source_bits: number | null,
+): MeasuredRendition[] {
+  const usable = measured.filter(
+    (one) => !measured.some((other) => other !== one && isBetter(other, one, measured)),
+  );
+  const byBits = usable.toSorted((one, other) => one.bits - other.bits);
+  const full = Math.max(...measured.map(({ pixels }) => pixels));
+  const whole = measured.filter(({ pixels }) => pixels === full).toSorted((a, b) => a.bits - b.bits);
+  const within = whole.filter(({ bits }) => source_bits === null || bits <= source_bits);
+  const best = within.toSorted((one, other) => other.score - one.score)[0] ?? whole[0];
+  const top = byBits.find(({ score }) => score >= SAME_LOOK) ?? best;
+  const rungs = top ? [top] : [];
+  for (let last = top; last && last.bits > SLOW_LINE; ) {
+    const { pixels, bits, score } = last;
+    const below = byBits
+      .filter((each) => each.pixels < pixels && each.bits <= bits * MAX_SHARE)
+      .toSorted((one, other) => other.score - one.score);
+    last = below.find((each) => 1 - each.score >= LACK_STEP * (1 - score)) ?? below.at(-1);
+    if (last) rungs.push(last);
+  }
+  return rungs;
+}
+
+/** Returns whether a rendition has at least the score of another for no more bits; of two equals, the first is better. */
+function isBetter(
+  one: MeasuredRendition,
+  other: MeasuredRendition,
+  order: readonly MeasuredRendition[],
+): boolean {
+  if (one.score < other.score || one.bits > other.bits) return false;
+  return one.score > other.score || one.bits < other.bits || order.indexOf(one) < order.indexOf(other);
 }

@@ -136,6 +136,13 @@ export const Source = SourceFacts.extend({
         height: z.int().min(1).optional(),
         bitrate: z.int(),
         codecs: z.string(),
+        score: z.number().max(1).optional().meta({
+          description:
+            'With `ladder: "auto"`: similarity to the source at the size of the best rendition, in the worst quarter of the hardest measured picture.',
+        }),
+        rate: z.number().min(0).optional().meta({
+          description: 'With `ladder: "auto"`: the chosen constant rate factor, on the codec\'s scale.',
+        }),
       }),
     )
     .optional()
@@ -185,12 +192,12 @@ export const Source = SourceFacts.extend({
   }),
   score: z.number().max(1).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. A video has the score of its hardest sample. Absent for pictures with a side of less than 8 pixels.",
+      "On the output of an encode whose quality or ladder is auto: its similarity to the source in the worst quarter of the measured pictures, where 1 is equal, and 0.97 or more looks the same. A video has the score of its hardest sample, a stream that of its best rendition. Absent for pictures with a side of less than 8 pixels.",
     example: 0.974,
   }),
   rate: z.number().min(0).optional().meta({
     description:
-      "On the output of an encode whose quality is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif, and the constant rate factor for video: that of the hardest chunk if chunks differ.",
+      "On the output of an encode whose quality or ladder is auto: the chosen rate on the format's own scale: 1 to 100 for jpeg and webp, 63 to 0 for avif, and the constant rate factor for video: that of the hardest chunk if chunks differ, and of the best rendition of a stream.",
     example: 72,
   }),
   cut: z

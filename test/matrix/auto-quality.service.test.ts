@@ -52,6 +52,29 @@ test.concurrent("a video of quality auto has a score and a rate", LIMIT, async (
   expect(output?.rate).toBeLessThanOrEqual(50);
 });
 
+test.concurrent(
+  "a stream of measured renditions states the score and the rate of each",
+  LIMIT,
+  async ({ expect }) => {
+    const film = await makeClip("mp4", [
+      ...["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=2", "-c:v", "libx264", "-pix_fmt", "yuv420p"],
+    ]);
+    const request = { kind: "adaptive_video", options: { format: "dash", ladder: "auto" } } as const;
+    const { status, steps } = await rig.door.runTask({ input: rig.serve(film), ...request });
+    const output = steps.at(-1)?.output;
+    const [best] = output?.renditions ?? [];
+    expect([status, output?.renditions?.length, best?.width, best?.height]).toEqual([
+      "succeeded",
+      1,
+      320,
+      240,
+    ]);
+    expect([23, 27]).toContain(best?.rate);
+    expect(best?.score).toBeGreaterThan(0.8);
+    expect([output?.score, output?.rate]).toEqual([best?.score, best?.rate]);
+  },
+);
+
 test.concurrent("auto is refused for a format without adjustable quality", LIMIT, async ({ expect }) => {
   const input = rig.serve(await picture(SLIDE));
   const { status, error } = await rig.door.runTask({ input, kind: "image", options: { quality: "auto" } });

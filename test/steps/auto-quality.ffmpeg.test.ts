@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeRequest } from "../../src/media/options.ts";
 import { estimateOutput } from "../../src/runs/steps/estimate.ts";
+import { joinSegment } from "../../src/runs/steps/measure-quality.ts";
 import { readAll } from "../../src/storage/storage.ts";
 import { openNativeSample } from "../encoders/native-sample.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -19,7 +20,7 @@ const SLIDE = "smptehdbars=s=320x240";
 const FILM = "mandelbrot=s=320x240:maxiter=400:start_scale=0.05";
 const NOISE = "color=gray:s=160x120,noise=alls=90:allf=t:all_seed=7";
 
-type Kind = "image" | "animation" | "video";
+type Kind = "image" | "animation" | "video" | "adaptive_video";
 
 function open(path: string, kind: Kind, options: object, chunk_seconds: number | null = null) {
   const request = { kind, options } as EncodeRequest;
@@ -91,4 +92,54 @@ test("a video encoded whole has the rate of its hardest sample, and one in chunk
   const [own, fixed] = [await measureLikeness(cut.path, clip), await measureLikeness(high.path, clip)];
   expect(own.frames).toBe(40);
   expect(own.worst).toBeGreaterThan(fixed.worst - 0.01);
+});
+
+/** Encodes a stream of one segment; returns the chosen renditions with their files. */
+async function encodeStream(path: string, options: object) {
+  const { sample, storage } = await open(path, "adaptive_video", options);
+  const { key, plan } = await sample.encode();
+  const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const target = await mkdtemp(join(home, "stream-"));
+  const files = plan.renditions.map(async ({ name, rate }) => {
+    const file = join(target, `${name}.mp4`);
+    await writeFile(file, await joinSegment(storage, `${folder}${name}/`));
+    return { name, crf: "crf" in rate ? rate.crf : null, file };
+  });
+  return { renditions: await Promise.all(files), rungs: (await sample.search())?.rate.rungs ?? [] };
+}
+
+test("a measured ladder gives simple pictures fewer and smaller renditions, and states the score of each", async () => {
+  const clip = (graph: string) =>
+    makeClip("mp4", [
+      "-f",
+      "lavfi",
+      "-i",
+      graph,
+      "-t",
+      "2",
+      "-c:v",
+      "libx264",
+      "-crf",
+      "12",
+      "-pix_fmt",
+      "yuv420p",
+    ]);
+  const slides = await clip("smptehdbars=s=640x360:r=10");
+  const film = await clip(
+    "mandelbrot=s=640x360:r=10:maxiter=400:start_scale=0.02,noise=alls=6:allf=t:all_seed=7",
+  );
+  const simple = await encodeStream(slides, { ladder: "auto" });
+  const auto = await encodeStream(film, { ladder: "auto" });
+  expect(simple.renditions.map(({ name }) => name)).toEqual(["360p"]);
+  expect(auto.renditions.map(({ name }) => name)).toEqual(["360p", "240p"]);
+  expect(auto.rungs.map(({ name, crf }) => ({ name, crf }))).toEqual(
+    auto.renditions.map(({ name, crf }) => ({ name, crf })),
+  );
+  // The score is that of the worst quarter, so ffmpeg's SSIM of the whole picture is no lower.
+  for (const [index, { score }] of auto.rungs.entries()) {
+    const fullSize = { output_filter: "scale=640:360:flags=bicubic" };
+    const { mean, frames } = await measureLikeness(auto.renditions[index]?.file ?? "", film, fullSize);
+    expect(frames).toBe(20);
+    expect(mean).toBeGreaterThan(score - 0.005);
+  }
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { feature } from "../feature.ts";
-import { isAutoQuality } from "../quality-search.ts";
+import { isMeasured } from "../quality-search.ts";
 
 /** Encodes pictures at a rate that is measured first, which may differ between chunks. */
 export const auto_quality = feature({
@@ -14,7 +14,7 @@ export const auto_quality = feature({
       .exactOptional(),
   },
   part: "video",
-  plan: (options, _, codec) => (isAutoQuality(options) && codec !== null ? { measured: true } : {}),
+  plan: (options, _, codec) => (isMeasured(options) && codec !== null ? { measured: true } : {}),
   doneBy: { native: true, stock: true, fast: true },
   refusal: { code: "auto_quality", clause: () => "it cannot measure the quality of a video" },
 });

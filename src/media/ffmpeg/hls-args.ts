@@ -280,7 +280,7 @@ interface Scaled {
   outputs: string[];
 }
 
-// Renditions of one size in several codecs share its pictures.
+// Renditions of one size in several codecs share its pictures. The largest comes first, because the others are scaled from it.
 function sizesOf({ renditions }: Plan): Scaled[] {
   const sizes: Scaled[] = [];
   for (const [index, { geometry }] of renditions.entries()) {
@@ -290,7 +290,11 @@ function sizesOf({ renditions }: Plan): Scaled[] {
     if (same) same.outputs.push(`[v${index}]`);
     else sizes.push({ geometry, outputs: [`[v${index}]`] });
   }
-  return sizes;
+  return sizes.toSorted((one, other) => areaOf(other) - areaOf(one));
+}
+
+function areaOf({ geometry: { width, height } }: Scaled): number {
+  return width * height;
 }
 
 const LONG_TICK = 1000;

@@ -280,6 +280,7 @@ function entryOf(row: string): Omit<MasterEntry, "uri"> {
   const attribute = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(row)?.[1];
   const [width, height] = [Number(attribute("width")), Number(attribute("height"))];
   return {
+    id: attribute("id") ?? "",
     bitrate: Number(attribute("bandwidth") ?? 0),
     codecs: attribute("codecs") ?? "",
     ...(width && height ? { width, height } : {}),
@@ -409,6 +410,8 @@ export function measureStream(segments: readonly { seconds: number; size: number
 export interface MasterEntry {
   /** URI as written, relative to the playlist. */
   uri: string;
+  /** The id of a Representation of DASH; absent in HLS. */
+  id?: string;
   /** Bits per second, from BANDWIDTH. */
   bitrate: number;
   codecs: string;

@@ -2,7 +2,7 @@ import { runEncode } from "../../encoders/run/run-encode.ts";
 import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import { encodedChunks, PLAN_VERSION, type Plan } from "../../media/plan.ts";
-import { isAutoQuality } from "../../media/quality-search.ts";
+import { isMeasured } from "../../media/quality-search.ts";
 import { bytesBesidePictures } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
@@ -104,15 +104,16 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode in durable pieces and reports the chosen encoder; measures the quality first if it is `auto`. */
+/** Decides, cuts and runs an encode in durable pieces and reports the chosen encoder; measures the quality or the ladder first if it is `auto`. */
 export async function encodeInput(
   tools: StepTools,
   encode: InputEncode,
   context: WorkContext,
 ): Promise<EncodedInput> {
-  if (!isAutoQuality(encode.request.options)) return encodeSized(tools, encode, context);
+  if (!isMeasured(encode.request.options)) return encodeSized(tools, encode, context);
   const measured =
     encode.measured ?? (await measureQuality({ tools, encode, encodeInput, createDecide }, context));
+  if (!measured) return encodeSized(tools, encode, context);
   const decide: Decide = async (...facts) => {
     const job = await encode.decide(...facts);
     return { ...job, plan: withRate(job.plan, measured) };

@@ -379,7 +379,7 @@ const PACKET_BYTES = 2;
 async function encodeGroup(sample: Sample, span: SourceRange): Promise<EncodedExcerpt> {
   const { plan, request } = sample;
   const part = await sample.encode(requestOfPart(request, plan, span));
-  const fixed = STREAM_BYTES * (plan.renditions.length + soundsOf(plan).length);
+  const fixed = STREAM_BYTES * (part.plan.renditions.length + soundsOf(plan).length);
   const seconds = part.plan.duration ?? GROUP_SECONDS;
   return {
     plan: part.plan,

@@ -3,7 +3,7 @@ import { similarityOf } from "../../encoders/images/similarity.ts";
 import { roundTime } from "../../media/clock.ts";
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
-import type { ImageFormat } from "../../media/formats.ts";
+import type { ImageFormat, Quality } from "../../media/formats.ts";
 import type { CropOption } from "../../media/option-shapes.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type ImagePlan,
   PLAN_VERSION,
   type Plan,
+  type Rendition,
   type SourceRange,
   sourceEnd,
   sourceSeconds,
@@ -20,15 +21,21 @@ import {
   AUTO_RANGE,
   bestRate,
   type ChosenRate,
+  chooseRenditions,
+  ladderLevels,
   type MeasuredRate,
+  type MeasuredRendition,
   nextRate,
   type RateRange,
 } from "../../media/quality-search.ts";
 import { CRF, imageQuality } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
+import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { type ListedPicture, listPictures } from "../../mux/weigh.ts";
+import { storageReader } from "../../storage/readers.ts";
 import { inParallel } from "../../util/async.ts";
-import type { WorkContext } from "../ports.ts";
+import { concatBytes } from "../../util/bytes.ts";
+import type { Storage, WorkContext } from "../ports.ts";
 import {
   type Decide,
   decidePart,
@@ -249,25 +256,37 @@ function middleOf({ width = 0, height = 0 }: Source): { crop?: CropOption } {
 }
 
 const SAMPLE_PICTURES = 20;
-const MAX_SAMPLES = { whole: 12, cut: 64 } as const;
+const MAX_SAMPLES = { whole: 12, cut: 64, stream: 6 } as const;
 
 /** Returns the number of samples whose search takes at most a quarter of the encode; at least three in a short video, otherwise one. */
 function countSamples({ plan, decision }: EncodeJob, total: number, length: number): number {
   const seconds = decision.seconds ?? total;
   const { width, height } = (plan.video as VideoEncode).geometry;
-  const pictures = COST.pictures * COST.million_pixels * (width * height) * 1e-6;
-  const each = (COST.encodes * length * seconds) / total + COST.jobs * COST.job + pictures;
+  const { encodes, jobs, pictures } = plan.renditions.length > 0 ? streamCost(plan) : VIDEO_COST;
+  const drawing = pictures * PIXELS_COST * (width * height) * 1e-6;
+  const each = (encodes * length * seconds) / total + jobs * JOB_COST + drawing;
   const affordable = Math.floor((BUDGET_SHARE * seconds) / each);
-  const max = decision.chunk_seconds === null ? MAX_SAMPLES.whole : MAX_SAMPLES.cut;
+  const { whole, cut, stream } = MAX_SAMPLES;
+  const max = plan.renditions.length > 0 ? stream : decision.chunk_seconds === null ? whole : cut;
   const min = total < SHORT_SECONDS ? 3 : 1;
   return Math.max(1, Math.min(max, Math.max(min, affordable), Math.floor(total / length)));
 }
 
 const BUDGET_SHARE = 0.25;
 const SHORT_SECONDS = 60;
-// The search in a sample takes about this many encodes, jobs and pictures; `job` and `million_pixels` are seconds of a job, and of a
-// million pixels of a picture.
-const COST = { encodes: 5, jobs: 8, job: 0.1, pictures: 4, million_pixels: 0.3 } as const;
+// Seconds of a job, and of a million pixels of a picture.
+const JOB_COST = 0.1;
+const PIXELS_COST = 0.3;
+// The search in a sample of a video takes about this many encodes, jobs and pictures.
+const VIDEO_COST = { encodes: 5, jobs: 8, pictures: 4 } as const;
+
+function streamCost({ renditions }: Plan): { encodes: number; jobs: number; pictures: number } {
+  const pictures = LADDER_TRIALS * renditions.length + 1;
+  return { encodes: LADDER_TRIALS + 1, jobs: LADDER_TRIALS + 1 + pictures, pictures };
+}
+
+// At the default quality.
+const LADDER_TRIALS = 2;
 
 /** Chooses the samples of a video: the span with the most bytes in each of several equal shares of its playing time. */
 export function placeSamples(
@@ -277,7 +296,7 @@ export function placeSamples(
 ): SourceRange[] {
   const { plan } = job;
   const fps = constantFps(plan) ?? source.fps ?? DEFAULT_FPS;
-  const length = (SAMPLE_PICTURES / fps) * (plan.speed ?? 1);
+  const length = plan.renditions.length > 0 ? GROUP_SECONDS : (SAMPLE_PICTURES / fps) * (plan.speed ?? 1);
   const total = sourceSeconds(plan);
   if (total === null) return [{ start: plan.start, end: roundTime(plan.start + length) }];
   const count = countSamples(job, total, length);
@@ -309,15 +328,173 @@ export function placeSamples(
   });
 }
 
-/** Chooses the rate of an encode whose quality is `auto`, with the task's encoder. */
-export async function measureQuality(measurement: Measurement, context: WorkContext): Promise<ChosenRate> {
+/** Chooses the rates of an encode whose quality or ladder is `auto`, with the task's encoder; null for one without pictures. */
+export async function measureQuality(
+  measurement: Measurement,
+  context: WorkContext,
+): Promise<ChosenRate | null> {
   const { tools, encode } = measurement;
   const { source, request, extra, decide } = encode;
   const job = await decide(source, request, { extra }, context);
+  const { video, image, renditions } = job.plan;
+  if (!video && !image) return null;
   await tools.turn?.(encoderOf(tools.encoders, job.decision.encoder));
-  return job.plan.video
-    ? measureVideo(measurement, job, context)
-    : measurePictures(measurement, job.plan, context);
+  if (renditions.length > 0) return measureStream(measurement, job, context);
+  return video ? measureVideo(measurement, job, context) : measurePictures(measurement, job.plan, context);
+}
+
+/** A rendition of a sample that was encoded at a rate; the score is null if its pictures are too small. */
+type Trialled = Omit<MeasuredRendition, "score"> & Pick<MeasuredRate, "score">;
+
+/**
+ * Chooses the renditions of adaptive video: encodes samples of a group of pictures in all renditions at several rates, and compares a
+ * picture of each, at the size of the best rendition, with that of an almost lossless encode. A sample is one durable piece.
+ */
+async function measureStream(
+  measurement: Measurement,
+  job: EncodeJob,
+  context: WorkContext,
+): Promise<ChosenRate> {
+  const { tools, encode } = measurement;
+  const { plan, decision } = job;
+  const { spans, bits } = await context.durably(`samples ${PLAN_VERSION}`, async (signal) => {
+    const pictures = await listPictures(await tools.open(encode.key), encode.source, signal);
+    const spans = placeSamples(job, encode.source, pictures);
+    return { spans, bits: bitsIn(pictures, spans) };
+  });
+  const samples: Trialled[][] = [];
+  const atOnce =
+    decision.chunk_seconds === null ? 1 : tools.inFlight(encoderOf(tools.encoders, decision.encoder));
+  await inParallel(spans.entries(), atOnce, async ([index, span]) => {
+    const sample = await context.durably(`sample ${index} ${PLAN_VERSION}`, async (signal) => {
+      const trials = createTrials(measurement, { ...context, name: `measure-${index}` }, signal);
+      try {
+        return await tryRenditions(trials, measurement, job, span);
+      } catch (thrown) {
+        if (thrown instanceof MediaError && SKIPPABLE.has(thrown.kind)) return null;
+        throw thrown;
+      } finally {
+        await trials.clear();
+      }
+    });
+    if (sample) samples.push(sample);
+  });
+  const measured = combine(samples);
+  const codecOf = ({ codec }: Rendition) => codec ?? (plan.video as VideoEncode).codec;
+  const rungs = [...new Set(plan.renditions.map(codecOf))].flatMap((codec) => {
+    const names = plan.renditions.flatMap((each) => (codecOf(each) === codec ? each.name : []));
+    const own = measured.filter(({ name }) => names.includes(name));
+    const isNewer = NEWER[codec]?.includes(encode.source.codecs?.video ?? "");
+    return chooseRenditions(own, isNewer ? null : bits);
+  });
+  const [best] = rungs;
+  if (!best) return { rate: videoRange(plan.video as VideoEncode).highest, score: null };
+  return {
+    rate: best.crf,
+    score: best.score,
+    rungs: rungs.map(({ name, crf, score }) => ({ name, crf, score })),
+  };
+}
+
+// Codecs that take fewer bits for the same pictures, so that the bits of such a source limit nothing.
+const NEWER: Partial<Record<VideoEncode["codec"], readonly string[]>> = {
+  h264: ["h265", "vp9", "av1"],
+  h265: ["av1"],
+};
+
+function bitsIn(pictures: readonly ListedPicture[], spans: readonly SourceRange[]): number | null {
+  const bytes = spans.map(({ start, end }) =>
+    pictures.reduce((sum, { at, bytes }) => sum + (at >= start && at < end ? bytes : 0), 0),
+  );
+  const seconds = spans.reduce((sum, { start, end }) => sum + end - start, 0);
+  const all = bytes.reduce((sum, each) => sum + each, 0);
+  return bytes.every((each) => each > 0) ? (all * 8) / seconds : null;
+}
+
+/** Returns the renditions of all samples, each with its lowest score and its mean bits; those without a score are left out. */
+function combine(samples: readonly Trialled[][]): MeasuredRendition[] {
+  const [first = []] = samples;
+  return first.flatMap(({ name, crf, pixels }) => {
+    const same = samples.flatMap((sample) => sample.filter((each) => each.name === name && each.crf === crf));
+    const scores = same.flatMap(({ score }) => score ?? []);
+    if (scores.length === 0) return [];
+    const bits = same.reduce((sum, each) => sum + each.bits, 0) / same.length;
+    return [{ name, crf, pixels, bits, score: Math.min(...scores) }];
+  });
+}
+
+/** Encodes a sample in all renditions of a stream at each level, and scores them. */
+async function tryRenditions(
+  trials: Trials,
+  { tools, encode }: Measurement,
+  job: EncodeJob,
+  span: SourceRange,
+): Promise<Trialled[]> {
+  const part = requestOfPart(picturesOf(encode.request), job.plan, span);
+  const plain = { format: "hls", encryption: undefined, i_frames: undefined };
+  const request = { ...part, options: { ...part.options, ...plain } } as EncodeRequest;
+  const { renditions, video } = job.plan;
+  const [best] = renditions;
+  const size = best && sizeWithin(best.geometry);
+
+  async function encodeAt(changed: readonly Rendition[]): Promise<string> {
+    const decide: Decide = async (source, own, hints) => {
+      const { plan, decision } = decidePart(job, source, own, hints);
+      return { plan: { ...plan, renditions: [...changed] }, decision };
+    };
+    const key = await trials.encode({ request, decide, measured: { rate: 0, score: null } });
+    return key.slice(0, key.lastIndexOf("/") + 1);
+  }
+
+  async function draw(folder: string, { name }: Rendition) {
+    const bytes = await joinSegment(tools.storage, `${folder}${name}/`);
+    const key = `${folder}${name}.mp4`;
+    await tools.storage.write(key, bytes, "video/mp4");
+    const source = await trials.probe(key);
+    const start = roundTime(PICTURE_SHARE * (source.duration ?? 0));
+    const png = { kind: "image", options: { format: "png", start, ...size } } as EncodeRequest;
+    const picture = await trials.draw({ key, source }, png, null);
+    return { picture, bits: (bytes.length * 8) / (source.duration ?? GROUP_SECONDS) };
+  }
+
+  if (!best) return [];
+  const lossless = { ...best, rate: { crf: REFERENCE_CRF, maxrate: NO_LIMIT } };
+  const { picture: original } = await draw(await encodeAt([lossless]), lossless);
+  const { quality } = encode.request.options as { quality?: Quality };
+  const trialled: Trialled[] = [];
+  for (const level of ladderLevels(quality)) {
+    const changed = renditions.map((each) => ({
+      ...each,
+      rate: { ...each.rate, crf: CRF[each.codec ?? (video as VideoEncode).codec][level] },
+    }));
+    const folder = await encodeAt(changed);
+    for (const rendition of changed) {
+      const { name, rate, geometry } = rendition;
+      const { picture, bits } = await draw(folder, rendition);
+      const score = await comparePictures(original, picture);
+      const rounded = score === null ? null : Number(score.toFixed(5));
+      trialled.push({ name, crf: rate.crf, pixels: geometry.width * geometry.height, bits, score: rounded });
+    }
+  }
+  return trialled;
+}
+
+// ffmpeg (5.1) lists a stream only if it has a highest bitrate.
+const NO_LIMIT = 500_000_000;
+
+function sizeWithin({ width, height }: { width: number; height: number }) {
+  const shrink = Math.min(1, Math.sqrt(MAX_PIXELS / (width * height)));
+  return { width: Math.floor(width * shrink), height: Math.floor(height * shrink) };
+}
+
+/** Joins the initialization segment of a rendition with its first segment, in the folder of an uncut stream. */
+export async function joinSegment(storage: Storage, folder: string): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  for (const name of ["init_0.mp4", "seg_00000.m4s"]) {
+    const reader = await storageReader(storage, folder + name);
+    parts.push(await reader.read({ start: 0, end: reader.size }));
+  }
+  return concatBytes(parts);
 }
 
 /**
@@ -419,10 +596,18 @@ function requestsOf(request: EncodeRequest, plan: Plan): EncodeRequest[] {
   })) as EncodeRequest[];
 }
 
-/** Returns the plan with a rate for its pictures, on the format's own scale. */
-export function withRate(plan: Plan, { rate, rates }: Pick<ChosenRate, "rate" | "rates">): Plan {
-  const { image, video } = plan;
+/** Returns the plan with its measured rate or renditions. */
+export function withRate(plan: Plan, { rate, rates, rungs = [] }: Omit<ChosenRate, "score">): Plan {
+  const { image, video, renditions } = plan;
   if (image) return { ...plan, image: { ...image, quality: rate } };
   if (video?.mode !== "encode") return plan;
-  return { ...plan, video: { ...video, rate: { crf: rate }, ...(rates && { rates }) } };
+  if (renditions.length === 0)
+    return { ...plan, video: { ...video, rate: { crf: rate }, ...(rates && { rates }) } };
+  const chosen = rungs.flatMap(({ name, crf }) => {
+    const own = renditions.find((each) => each.name === name);
+    return own ? [{ ...own, rate: { ...own.rate, crf } }] : [];
+  });
+  const [best] = chosen;
+  if (!best) return plan;
+  return { ...plan, renditions: chosen, video: { ...video, geometry: best.geometry, rate: best.rate } };
 }

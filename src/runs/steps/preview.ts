@@ -14,7 +14,7 @@ import {
   rangeAt,
   sourceEnd,
 } from "../../media/plan.ts";
-import { isAutoQuality } from "../../media/quality-search.ts";
+import { isAutoQuality, isMeasured } from "../../media/quality-search.ts";
 import type { Source } from "../../media/source.ts";
 import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";
@@ -22,6 +22,7 @@ import { blobOf, createBlobReader, storageReader } from "../../storage/readers.t
 import type { ByteReader, Storage } from "../ports.ts";
 import type { FilmstripPicture, Preview, PreviewPart, PreviewView } from "../preview.ts";
 import * as errors from "./errors.ts";
+import { joinSegment } from "./measure-quality.ts";
 import { picturesOf, requestOfPart } from "./part-request.ts";
 import {
   type OpenedInput,
@@ -150,7 +151,7 @@ function shownRange({ plan, source: { duration } }: Sample, moment: number) {
 // Joined files cannot be trimmed, so the first is encoded alone, with the rates of the whole. A search in the whole would take too long.
 function sampleOfPart({ sample, open }: OpenPreview, part: EncodeRequest): Promise<Sample> {
   const { concat: _, transition: __, ...options }: Record<string, unknown> = { ...part.options };
-  return sample.plan.concat || isAutoQuality(part.options)
+  return sample.plan.concat || isMeasured(part.options)
     ? open({ kind: part.kind, options } as EncodeRequest)
     : Promise.resolve(sample);
 }
@@ -367,8 +368,9 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
     plan: firstRendition,
     ...(decoded && { job: (job: ChunkJob) => readDecoded(job, decoded) }),
   });
+  const folder = `${SAMPLE_FOLDER}${plan.renditions[0]?.name}/`;
   const file =
-    plan.kind === "adaptive_video" ? await joinSegment(storage, plan) : await blobOf(part.reader, signal);
+    plan.kind === "adaptive_video" ? await joinSegment(storage, folder) : await blobOf(part.reader, signal);
   const partReader = createBlobReader(new Blob([file], { type: "video/mp4" }));
   const first = await openStill(0);
   // A part that ends with a long picture, as in a slide show, may end before the moment at which that picture is visible.
@@ -474,18 +476,6 @@ const EPSILON = 0.001;
 
 function frameRate({ video }: Plan, source: Source): number {
   return (video?.mode === "encode" ? video.fps : null) ?? source.fps ?? DEFAULT_FPS;
-}
-
-/** Joins the best rendition's initialization segment with its first segment. */
-async function joinSegment(storage: Storage, { renditions }: Plan): Promise<Blob> {
-  const folder = `${SAMPLE_FOLDER}${renditions[0]?.name ?? ""}/`;
-  const names = ["init_0.mp4", "seg_00000.m4s"];
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  for (const name of names) {
-    const reader = await storageReader(storage, folder + name);
-    parts.push((await reader.read({ start: 0, end: reader.size })) as Uint8Array<ArrayBuffer>);
-  }
-  return new Blob(parts);
 }
 
 /** The input of a filmstrip, and the request for a series of JPEG stills. */

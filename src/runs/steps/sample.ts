@@ -4,7 +4,7 @@ import { MediaError } from "../../media/errors.ts";
 import { cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
-import { type ChosenRate, isAutoQuality } from "../../media/quality-search.ts";
+import { type ChosenRate, isMeasured } from "../../media/quality-search.ts";
 import type { Decision } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
@@ -35,7 +35,7 @@ export interface Sample {
   /** Whether the task's own encoder encodes the sample; another encoder's files differ somewhat in size. */
   readonly exact: boolean;
   readonly signal: AbortSignal;
-  /** Searches for the rate, once, if the quality is `auto`; otherwise null. Rejects with the errors of the encodes. */
+  /** Searches for the rates, once, if the quality or the ladder is `auto`; otherwise null. Rejects with the errors of the encodes. */
   search(): Promise<RateSearch | null>;
   /**
    * Encodes the whole, or another request for the same input, as the task would. The output lasts until the next call. Rejects with
@@ -143,18 +143,18 @@ export async function openSample(
     out: SAMPLE_FOLDER,
     name: tools.stem,
   };
-  let rateSearch: Promise<RateSearch> | undefined;
+  let rateSearch: Promise<RateSearch | null> | undefined;
 
-  function search(): Promise<RateSearch> {
+  function search(): Promise<RateSearch | null> {
     rateSearch ??= searchOnce();
     return rateSearch;
   }
 
-  async function searchOnce(): Promise<RateSearch> {
+  async function searchOnce(): Promise<RateSearch | null> {
     const start = performance.now();
     const measurement = { tools: sampleTools, encode: whole, encodeInput, createDecide };
     const rate = await measureQuality(measurement, context);
-    return { rate, seconds: (performance.now() - start) / 1000 };
+    return rate && { rate, seconds: (performance.now() - start) / 1000 };
   }
 
   async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
@@ -175,7 +175,7 @@ export async function openSample(
     const encoders = changeJob
       ? tools.encoders.map((each) => ({ ...each, encode: (work: ChunkJob) => each.encode(changeJob(work)) }))
       : tools.encoders;
-    const rate = isAutoQuality(part.options) ? (await search()).rate : null;
+    const rate = isMeasured(part.options) ? ((await search())?.rate ?? null) : null;
     const start = performance.now();
     const { plan, encoded: file } = await encodeInput(
       { ...sampleTools, encoders },
@@ -206,7 +206,7 @@ export async function openSample(
     at_once: encoder ? tools.inFlight(encoder) : 1,
     exact,
     signal,
-    search: async () => (isAutoQuality(request.options) ? search() : null),
+    search: async () => (isMeasured(request.options) ? search() : null),
     encode,
   };
 }

@@ -10,6 +10,7 @@ import { drawsOver } from "../../media/option-groups.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan, pictureSize } from "../../media/plan.ts";
 import { describeSpliceFault } from "../../media/plan-errors.ts";
+import type { ChosenRate } from "../../media/quality-search.ts";
 import type { Counts, Source, WaveformFacts } from "../../media/source.ts";
 import { listEntries } from "../../probe/entries.ts";
 import { measureWhole } from "../../probe/probe.ts";
@@ -302,7 +303,7 @@ async function describeOutput(
   const url = await tools.url(encoded.key);
   const output =
     plan.kind === "adaptive_video"
-      ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
+      ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url, measured?.rungs)
       : plan.image?.sheet
         ? await describeSprites(encoded.key, encoded.size, plan, storage, tools.url)
         : encoded.waveform
@@ -423,6 +424,7 @@ async function describeStream(
   plan: Plan,
   storage: Storage,
   url: (key: string) => Promise<string>,
+  rungs: ChosenRate["rungs"] = [],
 ): Promise<Source> {
   const { body, mime } = requireEncoded(await storage.read(key));
   const text = await new Response(body).text();
@@ -432,7 +434,11 @@ async function describeStream(
     : parseMasterPlaylist(text);
   const folder = key.slice(0, key.lastIndexOf("/") + 1);
   const renditions = await Promise.all(
-    entries.map(async ({ uri, ...facts }) => ({ ...facts, url: await url(folder + uri) })),
+    entries.map(async ({ uri, id = uri.slice(0, uri.indexOf("/")), ...facts }) => {
+      const rung = rungs.find(({ name }) => name === id);
+      const measured = rung && { score: rung.score, rate: rung.crf };
+      return { ...facts, ...measured, url: await url(folder + uri) };
+    }),
   );
   renditions.sort((a, b) => b.bitrate - a.bitrate);
   const [best] = renditions;
