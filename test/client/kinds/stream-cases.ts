@@ -53,15 +53,17 @@ export const STREAM_CASES: readonly KindCase[] = [
     },
   },
   {
-    makes: "DASH without sound, turned, then mirrored, then cropped",
+    makes: "DASH of measured renditions without sound, turned, then mirrored, then cropped",
     kind: "adaptive_video",
-    options: { format: "dash", ...TO_BLUE, mute: true },
+    options: { format: "dash", ladder: "auto", ...TO_BLUE, mute: true },
     source: {
       ...({ kind: "adaptive_video", format: "dash", width: 44, height: 80, duration: 2 } as const),
       ...{ mime: "application/dash+xml", codecs: { video: "h264", audio: null } },
       counts: { pictures: { source: 50, output: 50 } },
     },
-    async check({ blob }) {
+    async check({ source, blob }) {
+      const scores = source.renditions?.map(({ score = 0 }) => score) ?? [];
+      ok(scores.length === 1 && scores.every((score) => score > 0.8 && score < 1), `scores: ${scores}`);
       const text = await blob.text();
       match(text, /<MPD [^>]*type="static" mediaPresentationDuration="PT2S"/);
       equal(text.split("<AdaptationSet ").length - 1, 1);
