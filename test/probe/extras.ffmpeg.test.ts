@@ -7,8 +7,10 @@ import { dropped } from "../../src/media/forecast.ts";
 import type { Source } from "../../src/media/source.ts";
 import { readId3 } from "../../src/probe/mp3.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
+import { alsClip, alsPcm } from "../fixtures/als.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
+import { runNative } from "../judge/native.ts";
 import { m4aOfGenreNumber } from "../judge/several.ts";
 import { chapteredSound, crowdedVideo, lateVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
 import { bytesReader, nativeFfprobe, probeFile } from "./probe-file.ts";
@@ -256,6 +258,21 @@ test("names layer II after an ID3 tag as ffprobe does", async () => {
   );
   const { source } = await probeFile(path);
   expect(source.codecs).toEqual({ video: null, audio: "mp2" });
+});
+
+test.for([16, 24] as const)("names MPEG-4 ALS of %i bits in an MP4 as ffprobe does", async (depth) => {
+  const path = await alsClip(depth);
+  const { output } = await runNative(["-i", path, "-f", `s${depth}le`, "-"]);
+  expect(output.equals(alsPcm(depth))).toBe(true);
+  const { source } = await probeFile(path);
+  expect(source).toMatchObject({
+    kind: "audio",
+    format: "mp4",
+    duration: 1.024,
+    codecs: { video: null, audio: "mp4als" },
+    audio: { channels: 2, sample_rate: 48_000, ...(depth === 24 && { bit_depth: 24 }) },
+    streams: [{ index: 0, kind: "audio", codec: "mp4als" }],
+  });
 });
 
 test("tags of the only track of a Matroska are those of the file, except measurements", async () => {
