@@ -36,6 +36,7 @@ import {
   named_format,
   programs,
   restarted,
+  seekless_sound,
   truncated,
   untimed,
 } from "./features/source-traits.ts";
@@ -70,6 +71,7 @@ export const FEATURES = {
   partial,
   assumed_colors,
   restarted,
+  seekless_sound,
   untimed,
   hidden_start,
   truncated,

@@ -2,11 +2,13 @@ import { createDecipheriv } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { alsClip, alsPcm } from "../fixtures/als.ts";
 import { clip } from "../fixtures/clips.ts";
 import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { heAacClip } from "../fixtures/he-aac.ts";
 import { JOINED_NUMBERS, joinedRates, numbersOf } from "../integrity/joined-rates.ts";
 import { readFrames } from "../integrity/read-frames.ts";
+import { runNative } from "../judge/native.ts";
 import { flacWith, readComments } from "../judge/several.ts";
 import {
   LOCATION,
@@ -131,6 +133,23 @@ test("sound of HE-AAC has the rate and the channels that its packets hold, not t
   }, at);
   const { streams } = await rig.judge(bytes, "radio.mp3");
   expect(streams).toMatchObject([{ codec_name: "mp3", channels: 2, sample_rate: "44100" }]);
+});
+
+test("sound of MPEG-4 ALS has its name, and every sample of a span", async () => {
+  const at = await rig.serve(await alsClip(16));
+  const { codecs, bytes } = await rig.lab.page.evaluate(async (path) => {
+    const { client, base64, file } = kit;
+    const input = await file(path);
+    const { codecs } = await client.probe(input);
+    const options = { format: "wav", start: 0.3, end: 0.8 } as const;
+    const { blob } = await client.run({ input, kind: "audio", options });
+    return { codecs, bytes: await base64(blob) };
+  }, at);
+  expect(codecs).toEqual({ video: null, audio: "mp4als" });
+  const path = join(rig.folder, "als.wav");
+  await writeFile(path, Buffer.from(bytes, "base64"));
+  const { output } = await runNative(["-i", path, "-f", "s16le", "-"]);
+  expect(output.equals(alsPcm(16).subarray(14_400 * 4, 38_400 * 4))).toBe(true);
 });
 
 test("a join loses no picture of a variable or a higher frame rate", async () => {

@@ -96,6 +96,7 @@ const to_srgb = { curves: [SRGB_CURVE, SRGB_CURVE, SRGB_CURVE], matrix: [1, 0, 0
 
 test.for([
   { feature: "restarted", other: film({ restarted: true }) },
+  { feature: "seekless_sound", other: film({ codecs: { video: "h264", audio: "mp4als" } }) },
   { feature: "untimed", other: film({ edited: true, untimed: true }) },
   { feature: "hidden_start", other: film({ preroll: 0.5 }) },
   { feature: "truncated", other: film({ format: "mpegts", truncated: true }) },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { dropped } from "../../src/media/forecast.ts";
+import { alsClip, alsPcm } from "../fixtures/als.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { measureLoudness } from "../judge/loudness.ts";
 import { runNative } from "../judge/native.ts";
@@ -61,6 +62,18 @@ test.for([
   expect((await streamOf((await encodeSound(path, { format: "wav" })).output))[0]).toBe(wav);
   expect((await streamOf((await encodeSound(path, { format: "flac", volume: 0.9 })).output))[2]).toBe(24);
 });
+
+test.for([
+  { options: {}, samples: [0, 49_152] },
+  { options: { start: 0.3, end: 0.8 }, samples: [14_400, 38_400] },
+] as const)(
+  "MPEG-4 ALS with $options keeps every sample in WAV",
+  async ({ options, samples: [from, to] }) => {
+    const { output } = await encodeSound(await alsClip(24), { format: "wav", ...options });
+    const pcm = await runNative(["-i", output, "-f", "s24le", "-"]);
+    expect(pcm.output.equals(alsPcm(24).subarray(from * 6, to * 6))).toBe(true);
+  },
+);
 
 const second = (file: string, codec: string, more: readonly string[] = []) =>
   makeClip(file, [

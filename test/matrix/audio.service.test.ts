@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { type AudioFormat, FORMATS } from "../../src/media/formats.ts";
+import { alsClip, alsPcm } from "../fixtures/als.ts";
 import { clip } from "../fixtures/clips.ts";
 import { heAacClip } from "../fixtures/he-aac.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -93,6 +94,37 @@ test.concurrent.for(["wav", "flac"] as const)("%s is lossless", LIMIT, async (fo
   const [got, expected] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
   expect(got).toEqual(expected);
 });
+
+// The parts lie between frames, and each frame refers to the one before.
+test.concurrent.for([
+  { depth: 24, trim: {}, samples: [0, 49_152] },
+  { depth: 16, trim: { start: 0.3, end: 0.8 }, samples: [14_400, 38_400] },
+  {
+    depth: 16,
+    trim: {
+      parts: [
+        { start: 0.3, end: 0.5 },
+        { start: 0.5, end: 0.8 },
+      ],
+    },
+    samples: [14_400, 38_400],
+  },
+] as const)(
+  "MPEG-4 ALS of $depth bits to WAV with $trim keeps every sample",
+  LIMIT,
+  async ({ depth, trim, samples: [from, to] }, { expect }) => {
+    const input = rig.serve(await alsClip(depth));
+    const { path, task } = await rig.door.encode({
+      input,
+      kind: "audio",
+      options: { format: "wav", ...trim },
+    });
+    expect(task.steps[0]?.output?.codecs).toEqual({ video: null, audio: "mp4als" });
+    const { output } = await runNative(["-i", path, "-f", `s${depth}le`, "-"]);
+    const size = (depth / 8) * 2;
+    expect(output.equals(alsPcm(depth).subarray(from * size, to * size))).toBe(true);
+  },
+);
 
 test.concurrent.for(FORMAT_NAMES)(
   "surround sound to %s keeps its channels if lossless, else is mixed down to stereo",

@@ -84,6 +84,14 @@ export function hidesDepth(codec: string): boolean {
   return isLosslessSource(codec) && !NAMED_DEPTH.test(codec);
 }
 
+/**
+ * Returns whether ffmpeg (5.1) decodes sound of a source wrongly after a seek: a frame of MPEG-4 ALS may refer to the one before, and the
+ * decoder counts frames from where it begins.
+ */
+export function hasSeeklessSound({ codecs, streams = [] }: SourceFacts): boolean {
+  return [codecs?.audio, ...streams.map(({ codec }) => codec)].includes("mp4als");
+}
+
 const CHANNEL_NAMES = ["As in the source", "Mono", "Stereo"] as const;
 const CODECS = ["aac", "mp3", "opus", "vorbis"] as const satisfies readonly AudioCodec[];
 const { min, max } = BOUNDS.audio_bitrate;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { containerOf } from "../containers.ts";
 import { feature } from "../feature.ts";
 import { assumedMatrix } from "../ffmpeg/color.ts";
+import { hasSeeklessSound } from "./audio-format.ts";
 
 // Every engine of this version reads such sources; an older encoder would misread them, so its lack of the feature keeps them from it.
 const EVERYWHERE = {
@@ -33,6 +34,20 @@ export const restarted = feature({
   planWhole: (_, source) => (source.restarted ? { restarted: true } : {}),
   doneBy: EVERYWHERE,
   refusal: { code: "restarted", clause: () => "it would seek in a file whose clock restarts" },
+});
+
+/** Reads a source from its beginning, without seeks, because ffmpeg would decode its sound wrongly after one. */
+export const seekless_sound = feature({
+  options: {},
+  fields: { seekless_sound: MARK },
+  part: "plan",
+  planWhole: ({ audio }, source) =>
+    audio?.mode === "encode" && hasSeeklessSound(source) ? { seekless_sound: true } : {},
+  doneBy: EVERYWHERE,
+  refusal: {
+    code: "seekless_sound",
+    clause: () => "it would seek in sound that decodes only from its beginning",
+  },
 });
 
 /** Spaces the pictures of a source evenly if all of them have the same time. */

@@ -1,5 +1,6 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf, hidesEnds } from "../containers.ts";
+import { hasSeeklessSound } from "../features/audio-format.ts";
 import { FFMPEG_FPS } from "../features/fps.ts";
 import { mainStream } from "../main-tracks.ts";
 import { type Chunk, constantFps, type Plan } from "../plan.ts";
@@ -117,7 +118,8 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
       video: withFineTimeBase([lastPicture(Math.max(0, seek)), ...trimFilter("trim", seek - at, null)]),
     };
   }
-  const { start, end, decode_from = decodeFrom(start, source), shown_from = start } = chunk;
+  const { start, end, shown_from = start } = chunk;
+  const decode_from = readsAll(plan, chunk, source) ? 0 : (chunk.decode_from ?? start);
   const copied = plan.video === null && plan.audio?.mode === "copy";
   const at = Math.max(0, decode_from - (copied ? 2 * EPSILON_SECONDS : seekMargin(source)));
   const lead = start - at;
@@ -152,8 +154,9 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
 }
 
 // Times cannot be looked up in such sources, so ffmpeg reads from the beginning.
-function decodeFrom(start: number, source: Source): number {
-  return source.restarted || source.edited ? 0 : start;
+function readsAll({ audio, video }: Plan, { track, decode_from }: Chunk, source: Source): boolean {
+  if (decode_from === undefined && (source.restarted || source.edited)) return true;
+  return audio?.mode === "encode" && video?.mode !== "copy" && track !== "video" && hasSeeklessSound(source);
 }
 
 function sinceStart(lead: number): string {
