@@ -23,7 +23,10 @@ test("bad files of every type get a helpful error, and a good one among them con
     Buffer.from(avi.toString("latin1").replaceAll("FMP4", "ZZZ9"), "latin1"),
   );
   await copyFile(join(folder, "in", "film.mp4"), at("good.mp4"));
-  const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "good.mp4"];
+  const indexed = await clipNamed("indexed.mp4", [...MIXED[0][1], "-movflags", "+faststart"], folder);
+  const whole = await readFile(indexed);
+  await writeFile(at("half.mp4"), whole.subarray(0, whole.length * 0.7));
+  const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "good.mp4", "half.mp4"];
   await addFiles(workbench, ...names.map(at));
   const errors = {
     "text.mp4": "This file can't be read as media. It may be damaged, an unsupported type, or not media.",
@@ -42,6 +45,10 @@ test("bad files of every type get a helpful error, and a good one among them con
   await unknown.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(unknown).toContainText("Failed");
   await expect(unknown.locator(".notice")).toContainText("This file has no readable video.");
+  const half = cardOf(workbench, "half.mp4");
+  await expect(half).toContainText("Leaves out: the end, as the file is cut off.");
+  await half.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(half).toContainText("Done");
   const good = cardOf(workbench, "good.mp4");
   await good.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(good).toContainText("Done");

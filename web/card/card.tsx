@@ -243,7 +243,7 @@ function FaultLine({
   const settingsFault = stateOf(item) === "ready" && !isEdited ? item.settings.fault : null;
   const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? settingsFault;
   if (!fault || item.waiting) return null;
-  const { title, todo } = faultWords(fault.kind, typeof item.input !== "string");
+  const { title, todo } = faultWords(fault, typeof item.input !== "string");
   const connection = edge.connection.value;
   const canMove =
     connection !== null &&

@@ -52,6 +52,13 @@ test.for([
   },
 );
 
+test("a file that is cut off is converted up to there, also with a preset", () => {
+  const source = videoSource({ truncated: true });
+  const settings = defaultSettings(source);
+  expect(settings.options).toEqual({ partial: true });
+  expect(fromPreset(PRESETS[0], settings, source).options).toMatchObject({ format: "mp4", partial: true });
+});
+
 test("a preset never enlarges, and keeps the trim", () => {
   const [web] = PRESETS;
   const trimmed = withOptions(defaultSettings(videoSource()), { start: 2, end: 4 });

@@ -86,15 +86,16 @@ export type PresetId = (typeof PRESETS)[number]["id"];
 
 /** Applies a preset to a source, except options that the source cannot have; keeps the trim and the place. */
 export function fromPreset(preset: Preset, current: Settings, source: Source): Settings {
-  const { start, end } = current.options as AnyOptions;
-  const times = {
+  const { start, end, partial } = current.options as AnyOptions;
+  const span = {
     ...(start !== undefined && { start }),
     ...(end !== undefined && preset.kind !== "image" && { end }),
+    ...(partial !== undefined && { partial }),
   };
   const settings: Settings = {
     ...current,
     kind: preset.kind,
-    options: { ...withinSource(preset, source), ...sizeOf(preset, source), ...times } as Settings["options"],
+    options: { ...withinSource(preset, source), ...sizeOf(preset, source), ...span } as Settings["options"],
     target_size: preset.target_size,
     preset: preset.id,
   };

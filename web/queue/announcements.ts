@@ -33,11 +33,11 @@ function newsOf(before: Item | undefined, item: Item): string | null {
     const words = strings.news[state as keyof typeof strings.news];
     const fault = state === "failed" ? item.task?.error : state === "unusable" ? item.fault : null;
     return fault
-      ? `${words}. ${faultWords(fault.kind, typeof item.input !== "string").title.replace(/\.$/, "")}`
+      ? `${words}. ${faultWords(fault, typeof item.input !== "string").title.replace(/\.$/, "")}`
       : words;
   }
   if (item.fault && item.fault !== before.fault)
-    return faultWords(item.fault.kind, typeof item.input !== "string").title.replace(/\.$/, "");
+    return faultWords(item.fault, typeof item.input !== "string").title.replace(/\.$/, "");
   const [was, is] = [quarterOf(before), quarterOf(item)];
   return is > was && is < 4 ? `${is * 25} %` : null;
 }

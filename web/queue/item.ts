@@ -140,12 +140,20 @@ function readable(part: string): string {
   }
 }
 
-/** Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent. */
-export function defaultSettings(source: Pick<Source, "kind"> & Partial<Pick<Source, "format">>): Settings {
+/**
+ * Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent.
+ * A file that is cut off is converted up to there, and its card lists what is missing.
+ */
+export function defaultSettings(
+  source: Pick<Source, "kind"> & Partial<Pick<Source, "format" | "truncated">>,
+): Settings {
   const kind = source.kind === "adaptive_video" || source.kind === "data" ? "video" : source.kind;
   return {
     kind,
-    options: source.format === "svg" ? { format: "png" } : {},
+    options: {
+      ...(source.format === "svg" && { format: "png" }),
+      ...(source.truncated && { partial: true }),
+    },
     target_size: null,
     preset: null,
     place: "device",

@@ -11,7 +11,7 @@ import { faultDetail, faultWords } from "./fault-words.ts";
 
 test("describes every kind of fault in sentences without technical names", () => {
   for (const kind of ERROR_KINDS) {
-    const { title, todo } = faultWords(kind);
+    const { title, todo } = faultWords({ kind });
     expect(title).toMatch(/^[A-Z].*\.$/);
     expect(todo).toMatch(/^[A-Z].*\.$/);
     expect(title + todo).not.toMatch(/_|undefined|null/);
@@ -83,6 +83,17 @@ test.for([
   expect(faultDetail({ message: "The message.", reason })).toBe(words);
 });
 
+test("a file that is cut off is not called unreadable", () => {
+  const reason = { code: "cut_off", seconds: 2.3 } as const;
+  expect(faultWords({ kind: "input_unsupported", reason }, true)).toEqual({
+    title: "This file is cut off.",
+    todo: "Add a complete copy, or convert what is left.",
+  });
+  expect(faultDetail({ message: "The message.", reason })).toBe(
+    "The file is cut off after 2.3 s; “Files that are cut off” converts what is left.",
+  );
+});
+
 test("keeps the message of an error without a reason", () => {
   expect(faultDetail({ message: "The file is empty." })).toBe("The file is empty.");
 });
@@ -101,17 +112,17 @@ test("lists distinct refusals once, without encoders that are for other work", (
 });
 
 test("describes unknown kinds as internal_error", () => {
-  expect(faultWords("of_tomorrow")).toEqual(faultWords("internal_error"));
-  expect(faultWords("toString")).toEqual(faultWords("internal_error"));
+  expect(faultWords({ kind: "of_tomorrow" })).toEqual(faultWords({ kind: "internal_error" }));
+  expect(faultWords({ kind: "toString" })).toEqual(faultWords({ kind: "internal_error" }));
 });
 
 test("descriptions for the visitor's own file mention no address, server or connection", () => {
   for (const kind of ERROR_KINDS.filter((each) => /^(input_|invalid_input|probe_|encode)/.test(each))) {
-    const { title, todo } = faultWords(kind, true);
+    const { title, todo } = faultWords({ kind }, true);
     expect([kind, title + todo]).not.toEqual([
       kind,
       expect.stringMatching(/URL|address|server|your connection/i),
     ]);
   }
-  expect(faultWords("input_unreachable").todo).toContain("Check the address");
+  expect(faultWords({ kind: "input_unreachable" }).todo).toContain("Check the address");
 });

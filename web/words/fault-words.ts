@@ -150,6 +150,13 @@ const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
   },
 };
 
+const REASON_WORDS: Readonly<Partial<Record<ErrorReason["code"], FaultWords>>> = {
+  cut_off: {
+    title: "This file is cut off.",
+    todo: "Add a complete copy, or convert what is left.",
+  },
+};
+
 /** Describes an error in detail: the refusals of the intended encoders, or else the reason, or else the error's own message. */
 export function faultDetail(
   error: Pick<MediaError, "message"> & Partial<Pick<MediaError, "reason" | "refusals">>,
@@ -158,12 +165,15 @@ export function faultDetail(
   return explainRefusals(refusals) || (reason && reasonWords(reason)) || message;
 }
 
-/** Describes an error kind in plain words, for a URL or for a file; an unknown kind as an internal error. */
-export function faultWords(kind: string, isFile = false): FaultWords {
+/** Describes an error in plain words, for a URL or for a file; one of an unknown kind as an internal error. */
+export function faultWords(
+  { kind, reason }: { readonly kind: string; readonly reason?: ErrorReason | undefined },
+  isFile = false,
+): FaultWords {
   const errorKind = (ERROR_KINDS as readonly string[]).includes(kind)
     ? (kind as ErrorKind)
     : "internal_error";
-  return (isFile && FILE_WORDS[errorKind]) || WORDS[errorKind];
+  return (reason && REASON_WORDS[reason.code]) || (isFile && FILE_WORDS[errorKind]) || WORDS[errorKind];
 }
 
 const FIELDS: Readonly<Record<string, string>> = {

@@ -179,6 +179,14 @@ test.for([
   expect(describeDropped(omittedFrom(kind, options), film)).toBe(words);
 });
 
+test("the end of a file that is cut off is no further track", () => {
+  const source: Source = { ...film, format: "mp4", truncated: true, tags: {} };
+  const settings = { ...defaultSettings(source), options: { mute: true, partial: true } };
+  expect(describeDropped(settings, source)).toBe(
+    "Leaves out: the end, as the file is cut off, subtitles (German).",
+  );
+});
+
 test("returns null where nothing is left out", () => {
   const { chapters: _, tags: __, ...plain } = film;
   const silent: Source = { ...plain, codecs: { video: "h264", audio: null }, streams: [] };

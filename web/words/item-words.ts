@@ -148,9 +148,9 @@ export function describeDropped({ kind, options }: Settings, source: Source | nu
     ? omissionsOf(kind, options, source).filter(({ reason }) => reason !== "asked")
     : [];
   if (omissions.length === 0) return null;
-  const parts = PARTS.flatMap(({ fits, name }) => {
-    const some = omissions.filter(fits);
-    return some.length > 0 ? [name(some)] : [];
+  const parts = PARTS.flatMap((part) => {
+    const some = omissions.filter((each) => PARTS.find(({ fits }) => fits(each)) === part);
+    return some.length > 0 ? [part.name(some)] : [];
   });
   return strings.leavesOut({ parts });
 }
@@ -164,11 +164,13 @@ function omissionsOf(kind: Settings["kind"], options: Settings["options"], sourc
 }
 
 interface Part {
+  /** Whether the part names an omission, unless an earlier one does. */
   fits(one: Dropped): boolean;
   name(some: readonly Dropped[]): string;
 }
 
 const PARTS: readonly Part[] = [
+  { fits: ({ reason }) => reason === "cut_off", name: () => strings.cutOff },
   { fits: ({ kind }) => kind === "video", name: (some) => strings.furtherVideo(lostOf(some)) },
   { fits: ({ kind }) => kind === "audio", name: (some) => strings.furtherAudio(lostOf(some)) },
   { fits: ({ kind }) => kind === "channels", name: () => strings.surround },
@@ -183,13 +185,10 @@ const PARTS: readonly Part[] = [
   { fits: ({ kind }) => kind === "data", name: () => strings.data },
   { fits: ({ kind }) => kind === "cover", name: coverWords },
   {
-    fits: ({ kind, reason }) => kind === "tags" && reason !== "private",
-    name: () => strings.tags,
-  },
-  {
     fits: ({ kind, reason }) => kind === "tags" && reason === "private",
     name: () => strings.privateTags,
   },
+  { fits: ({ kind }) => kind === "tags", name: () => strings.tags },
 ];
 
 function lostOf(some: readonly Dropped[]): { count: number; languages: string[] } {

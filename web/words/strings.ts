@@ -57,6 +57,7 @@ export const leavesOut = ({ parts }: { parts: readonly string[] }) => `Leaves ou
 export const smallest =
   "This file is about as small as it gets. If the result is larger, the original is kept.";
 export const originalKept = "The result was larger, so the original is kept.";
+export const cutOff = "the end, as the file is cut off";
 export const furtherVideo = further("video track");
 export const furtherAudio = further("sound track");
 export const surround = "surround sound (it becomes stereo)";
