@@ -145,7 +145,7 @@ export function chooseRenditions(
   const best = within.toSorted((one, other) => other.score - one.score)[0] ?? whole[0];
   const top = byBits.find(({ score }) => score >= SAME_LOOK) ?? best;
   const rungs = top ? [top] : [];
-  for (let last = top; last && last.bits > SLOW_LINE; ) {
+  for (let last: MeasuredRendition | undefined = top; last && last.bits > SLOW_LINE; ) {
     const { pixels, bits, score } = last;
     const below = byBits
       .filter((each) => each.pixels < pixels && each.bits <= bits * MAX_SHARE)

@@ -194,21 +194,21 @@ test("shows tasks created elsewhere; cancels, filters, retries and deletes them"
   await expect(row).toContainText("Cancelled");
   expect((await ask<Task>(served, "GET", `/tasks/${task.id}`)).value.status).toBe("cancelled");
 
-  await page.getByLabel("Status").selectOption("Failed");
+  await page.getByLabel("Status", { exact: true }).selectOption("Failed");
   await expect(row).toHaveCount(0);
   await expect(failed).toBeVisible();
-  await page.getByLabel("Status").selectOption("Cancelled");
+  await page.getByLabel("Status", { exact: true }).selectOption("Cancelled");
   await expect(failed).toHaveCount(0);
   await expect(row).toBeVisible();
-  await page.getByLabel("Kind").selectOption("Image");
+  await page.getByLabel("Kind", { exact: true }).selectOption("Image");
   await expect(page.getByText("No tasks match these filters.")).toBeVisible();
-  await page.getByLabel("Status").selectOption("All");
-  await page.getByLabel("Kind").selectOption("Audio");
+  await page.getByLabel("Status", { exact: true }).selectOption("All");
+  await page.getByLabel("Kind", { exact: true }).selectOption("Audio");
   await expect(failed).toHaveCount(1);
   await failed.getByRole("button", { name: "Try again missing-film.mp4" }).click();
   await expect(failed).toHaveCount(2);
 
-  await page.getByLabel("Kind").selectOption("Video");
+  await page.getByLabel("Kind", { exact: true }).selectOption("Video");
   await row.getByRole("button", { name: "Delete slow-film.mp4" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete this task?" });
   await dialog.getByRole("button", { name: "Delete" }).click();

@@ -78,7 +78,7 @@ test("a DASH manifest has exact times, and a period for each init segment and ga
     'timescale="1000000" presentationTimeOffset="18000000" initialization="360p/init_1.mp4" media="360p/seg_$Number%05d$.m4s" startNumber="4"',
   );
   expect(parseDash(DASH)).toEqual([
-    { bitrate: 928_001, codecs: "avc1.64001e,mp4a.40.2", width: 640, height: 360 },
+    { id: "360p", bitrate: 928_001, codecs: "avc1.64001e,mp4a.40.2", width: 640, height: 360 },
   ]);
 });
 
