@@ -18,10 +18,10 @@ export function isFfmpegInput({ role }: ExtraFile): boolean {
   return role !== "text" && role !== "font" && readerOf(role) === "ffmpeg";
 }
 
-/** Returns the name under which ffmpeg finds a file: a filter may read the format from it. */
+/** Returns the name under which ffmpeg finds a file; its extension tells filters the format. */
 export function nameForFfmpeg({ role, format }: ExtraFile): string {
-  const isOfFilter = role !== "text" && role !== "font" && readerOf(role) === "filter";
-  return isOfFilter ? `input.${format}` : "input";
+  const isForFilter = role !== "text" && role !== "font" && readerOf(role) === "filter";
+  return isForFilter ? `input.${format}` : "input";
 }
 
 interface Plan {

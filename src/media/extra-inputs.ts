@@ -1,7 +1,6 @@
-/**
- * The options that name extra inputs, in the order in which a run numbers them, and who reads them: ffmpeg as one of its inputs, one
- * of its filters, or only the host, which writes other files from them. Those of the host come last.
- */
+// The options that name extra inputs, in the order in which a run numbers them, and who reads these inputs: ffmpeg (as inputs of its
+// own), a filter of ffmpeg, or only the host, which writes other files from them. Plans number the files of encoders in the same way, so
+// those of the host come last.
 const READERS = {
   overlay: "ffmpeg",
   concat: "ffmpeg",
@@ -60,13 +59,13 @@ export function mapExtraInputs<T extends { options?: unknown; outputs?: unknown 
   }
 }
 
-/** Returns who reads the extra inputs of a role. */
+/** Returns who reads the extra inputs of a role: ffmpeg as inputs of its own, one of its filters, or only the host. */
 export function readerOf(role: InputRole): "ffmpeg" | "filter" | "host" {
   return READERS[role];
 }
 
 /** Returns the index of the first extra input of a role in a request; -1 when it has none. */
-export function firstInput(options: object, role: InputRole): number {
+export function firstInputIndex(options: object, role: InputRole): number {
   return extraInputs({ options }).findIndex((input) => input.role === role);
 }
 

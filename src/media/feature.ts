@@ -55,14 +55,14 @@ export interface OverContext {
 /** Why an option cannot use a file that it names. */
 export type FileFault = "not_picture" | "not_video" | "duration_unknown";
 
-/** A file that an option names and that is not media. */
+/** The rules for a file that an option names and that is not media. */
 export interface DataFile {
-  /** The English of what it must be, such as `a lookup table in the format CUBE`. */
+  /** Completes the message “The file must be …”, such as `a CUBE lookup table`. */
   what: string;
   maxBytes: number;
-  /** The number of its first bytes that tell the format; absent for all. */
+  /** Number of leading bytes that `formatOf` needs; absent if it needs the whole file. */
   head?: number;
-  /** Returns the format of a file by its bytes; null if it is anything else. */
+  /** Returns the format of a file with these bytes; null if the option cannot use it. */
   formatOf(bytes: Uint8Array): string | null;
 }
 
@@ -72,7 +72,7 @@ export interface PictureSize {
   height: number;
 }
 
-/** The size of smaller pictures, and the factor of both sides. */
+/** The size of a picture that was made smaller, and the factor that scaled both sides. */
 export interface ShrunkSize extends PictureSize {
   scale: number;
 }
@@ -92,11 +92,11 @@ export interface Option<
   schemas?: V;
   /** The value that changes nothing; absent where only omission does. */
   default?: NonNullable<z.infer<S>>;
-  /** The kinds in which its value, or each object of its list, is drawn from `start` to `end`, in seconds of the output. */
-  shown?: readonly K[];
+  /** The kinds in which its value, or each object of its list, is a {@link Drawing} with times; absent if the option draws nothing. */
+  timedKinds?: readonly K[];
   /** Whether joined videos exclude it, because each would need its own value, or it must read all audio before the join. */
   alone?: true;
-  /** Returns whether a value requires an encode of the pictures; by default, any value but the default and an empty list does. */
+  /** Returns whether a value requires an encode of the pictures; by default, every value but the default and an empty list does. */
   encodes?(value: z.infer<S>): boolean;
   /** The file that it names, if that is not media. */
   file?: DataFile;
@@ -172,7 +172,7 @@ export interface Feature<
   part?: P;
   /**
    * Returns whether options change the output while a picture of the source lasts, as a fade does, so that long pictures are repeated;
-   * absent where only the times of what is shown do.
+   * absent if only the times of its drawings do.
    */
   moves?(options: OptionValues<O>): boolean;
   /** Returns options that suit the source, before anything is planned; absent where options stay as they are. */
@@ -200,7 +200,7 @@ export interface Feature<
   losses?(fields: Partial<FieldValues<F>>): readonly ColorLoss[];
   /** Filters that run after all others, on finished pictures: scaled and padded, YUV in a video and RGB in an image. */
   over?(fields: Partial<FieldValues<F>>, context: OverContext): readonly Filter[];
-  /** Returns its fields for pictures that become smaller to stay within `max_bytes`; absent where they stay as they are. */
+  /** Returns its fields for pictures that are made smaller to stay within `max_bytes`; absent if they do not depend on the size. */
   shrink?(fields: Partial<FieldValues<F>>, size: ShrunkSize): Partial<FieldValues<F>>;
   cost?(fields: Partial<FieldValues<F>>): Partial<Record<Engine, FeatureCost>>;
 }
@@ -218,14 +218,14 @@ export interface Planned extends Readonly<Record<string, unknown>> {
   share: number;
 }
 
-/** The times between which something is drawn, in seconds of the output. */
-export interface Shown {
+/** Something that an option draws over pictures: its times, in seconds of the output, if it has any. */
+export interface Drawing {
   start?: number | undefined;
   end?: number | undefined;
 }
 
-/** Returns what an option draws: its value, or the objects of its list. */
-export function drawings(value: unknown): readonly Shown[] {
+/** Returns the drawings of an option: its value, or the objects of its list. */
+export function drawings(value: unknown): readonly Drawing[] {
   return Array.isArray(value) ? value : typeof value === "object" && value !== null ? [value] : [];
 }
 

@@ -151,9 +151,10 @@ export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
 export function movesPictures(options: object): boolean {
   const values = new Map(Object.entries(options));
   return ALL.some(([, each]) => {
-    const shown = Object.entries(each.options).filter(([, option]) => option.shown);
-    const drawn = shown.flatMap(([name]) => drawings(values.get(name)));
-    return each.moves?.({ ...options }) || drawn.some(({ start = 0, end }) => start > 0 || end !== undefined);
+    const timed = Object.entries(each.options).flatMap(([name, { timedKinds }]) =>
+      timedKinds ? drawings(values.get(name)) : [],
+    );
+    return each.moves?.({ ...options }) || timed.some(({ start = 0, end }) => start > 0 || end !== undefined);
   });
 }
 
@@ -243,7 +244,7 @@ export function overFilters(fields: object, context: OverContext): Filter[] {
   return ALL.flatMap(([, each]) => each.over?.(fields, context) ?? []);
 }
 
-/** Returns the fields of pictures that become smaller. */
+/** Returns the fields that change when pictures are made smaller. */
 export function shrinkPictures(fields: object, size: ShrunkSize): object {
   return Object.assign({}, ...ALL.map(([, each]) => each.shrink?.(fields, size)));
 }

@@ -78,8 +78,8 @@ export const timestamp = z
 /** Schema of a time or a length in seconds. */
 export const seconds = within(BOUNDS.seconds, "a number of seconds");
 
-/** Creates the schema of something drawn over moving pictures between two times; `what` names it in descriptions, `of` in messages. */
-export function shown<const S extends z.core.$ZodLooseShape>(what: string, shape: S, of: string) {
+/** Creates the schema of something drawn over moving pictures between two times; descriptions call it `what`, messages `of`. */
+export function timedDrawing<const S extends z.core.$ZodLooseShape>(what: string, shape: S, of: string) {
   const times = {
     start: seconds
       .optional()

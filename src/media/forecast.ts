@@ -281,14 +281,14 @@ function lostDepth(plan: Plan, source: Source): Dropped[] {
   return [{ kind: "bit_depth", ...(stream && { index: stream.index }), reason: "no_place_in_format" }];
 }
 
-/** A source with more pictures a second than an output with a constant rate may have. */
+// An output with a constant rate may have fewer pictures a second than its source.
 function lostPictures({ video }: Plan, source: Source): Dropped[] {
   const fps = video?.mode === "encode" ? video.fps : null;
   const isLimited = fps !== null && fps > BOUNDS.fps.max - 1 && (source.fps ?? 0) > fps * RATE_TOLERANCE;
   return isLimited ? [{ kind: "pictures", ...pictureIndex(source), reason: "not_supported" }] : [];
 }
 
-// Average rates are measured.
+// Allows for errors in measured average rates.
 const RATE_TOLERANCE = 1.01;
 const USUAL_PICTURE_DEPTH = 8;
 

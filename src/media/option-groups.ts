@@ -7,7 +7,7 @@ import {
   drawings,
   type Option,
   type OptionGroup,
-  type Shown,
+  type Drawing,
 } from "./feature.ts";
 import { animation } from "./features/animation.ts";
 import { audioFilters } from "./features/audio-filters.ts";
@@ -112,7 +112,7 @@ export function isCopyable(name: string): boolean {
   return find(name)?.copyable === true;
 }
 
-/** Returns the rules of the files of a role that are not media; null for media. */
+/** Returns the rules for the files of a role; null if they are media. */
 export function dataFileOf(role: InputRole): DataFile | null {
   return find(role)?.file ?? null;
 }
@@ -123,42 +123,42 @@ export function refuseFile(role: InputRole, source: SourceFacts): MediaError | n
   return fault && errors.fileUnsuitable({ fault, source });
 }
 
-/** Returns whether options draw something of their own over the pictures. */
+/** Returns whether options draw anything over the pictures, apart from subtitles. */
 export function drawsOver(options: object): boolean {
   const values = new Map<string, unknown>(Object.entries(options));
-  return OPTIONS.some(([name, { shown }]) => shown && drawings(values.get(name)).length > 0);
+  return OPTIONS.some(([name, { timedKinds }]) => timedKinds && drawings(values.get(name)).length > 0);
 }
 
 /**
- * Returns the options of a kind that are drawn between two times, with each of their objects changed; null removes one, and an option of
- * which nothing is left is absent.
+ * Changes each timed drawing of a kind, and returns the options that draw them. If `change` returns null, the drawing is removed; an
+ * option with no drawing left is absent.
  */
-export function mapShown(
+export function mapTimedDrawings(
   kind: EncodeKind,
   options: object,
-  change: (drawing: Shown) => object | null,
+  change: (drawing: Drawing) => object | null,
 ): Readonly<Record<string, unknown>> {
   return mapDrawings(options, (kinds) => kinds.includes(kind), change);
 }
 
-/** Removes the times of what options draw, unless a kind has them. */
+/** Returns options without the times of their drawings, except those that a kind has. */
 export function withoutTimes<T extends object>(kind: EncodeKind, options: T): T {
   return { ...options, ...mapDrawings(options, (kinds) => !kinds.includes(kind), untimed) };
 }
 
 /** Returns a drawing without its times. */
-export function untimed({ start: _start, end: _end, ...drawing }: Shown): object {
+export function untimed({ start: _start, end: _end, ...drawing }: Drawing): object {
   return drawing;
 }
 
 function mapDrawings(
   options: object,
   includes: (kinds: readonly EncodeKind[]) => boolean,
-  change: (drawing: Shown) => object | null,
+  change: (drawing: Drawing) => object | null,
 ): Readonly<Record<string, unknown>> {
   const values = new Map<string, unknown>(Object.entries(options));
-  const entries = OPTIONS.flatMap(([name, { shown }]) => {
-    if (!shown || !includes(shown)) return [];
+  const entries = OPTIONS.flatMap(([name, { timedKinds }]) => {
+    if (!timedKinds || !includes(timedKinds)) return [];
     const value = values.get(name);
     const changed = drawings(value).flatMap((each) => change(each) ?? []);
     return changed.length > 0 ? [[name, Array.isArray(value) ? changed : changed[0]] as const] : [];
@@ -199,7 +199,7 @@ export interface FieldControl {
   type: "number" | "url" | "length" | "text";
   /** An example of a value. */
   example: string | undefined;
-  /** The values to choose from; null for any. */
+  /** The values to choose from; null if any is allowed. */
   choices: readonly unknown[] | null;
 }
 
@@ -212,7 +212,7 @@ export interface OptionControl {
   default: unknown;
   /** The values to choose from (undefined omits the option); null for a number or an object. */
   choices: { value: unknown; label: string }[] | null;
-  /** The fields of an object, or of each object of a list with at most `max`; null for any other value. */
+  /** The fields of an object (`max` is null), or of each object in a list of at most `max`; null for any other value. */
   objects: { fields: FieldControl[]; max: number | null } | null;
 }
 

@@ -29,11 +29,12 @@ const SPLICE_FAULTS = {
   codec: "groups of pictures in its codec cannot be told apart",
   hidden: "the edit list of the source hides a part of it",
   damaged: "the packets of the source could not be read",
-  other_codec: "its pictures are in none of H.264, H.265, VP9 and AV1",
+  other_codec: "its pictures are not H.264, H.265, VP9 or AV1",
   new_codec: "the option codec names a codec other than that of the source",
-  pixels: "its pictures are interlaced, or are not stored as 4:2:0 in 8 bits, or 10 for H.265 and AV1",
+  pixels:
+    "its pictures are interlaced, or are not stored as 4:2:0 in 8 bits (in H.265 and AV1, in 8 or 10 bits)",
   colors:
-    "an encode would convert its colors, which are in full range or HDR, or lose what PQ says about the master",
+    "an encode would convert its colors, which are in full range or HDR, or would lose the mastering metadata of PQ",
   shape: "its pictures are mirrored, or have odd sides or pixels that are not square",
   sets: "its parameter sets cannot be combined with those of another encoder",
   no_encoder: "no encoder here can continue its pictures",
@@ -309,12 +310,12 @@ export const sizeTooSmall = ({
 export const fileUnsuitable = ({ fault, source }: { fault: FileFault; source: SourceFacts }) =>
   new MediaError("input_unsupported", FILE_FAULTS[fault](source));
 
-/** The error of a file that is not what an option needs. */
-export const fileNot = ({ what }: { what: string }) =>
+/** The error for a file that an option cannot use. */
+export const wrongFile = ({ what }: { what: string }) =>
   new MediaError("input_unsupported", `The file must be ${what}.`);
-/** The error of a file that is too large for an option. */
+/** The error for a file that is too large for an option. */
 export const fileTooLarge = ({ what, maxBytes }: { what: string; maxBytes: number }) =>
-  new MediaError("input_too_large", `The file must be ${what}, of at most ${maxBytes / MIB} MiB.`);
+  new MediaError("input_too_large", `The file must be ${what} of at most ${maxBytes / MIB} MiB.`);
 
 export const tooFewAnchors = () => new RangeError("The rate has too few anchors.");
 export const noRungs = () => new RangeError("The ladder has no rungs.");

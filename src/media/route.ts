@@ -45,7 +45,7 @@ const NATIVE_CUTS = {
   short: 20,
   /** The chunks must take at most this share of the uncut plan's time. */
   worth: 0.85,
-  /** The chunks of a video with a measured quality may take up to this multiple of the uncut plan's time. */
+  /** The chunks of a video of measured quality may take up to this multiple of the uncut plan's time. */
   scenes: 1.1,
   /** Above this many seconds a plan is always cut: losing an encoder would cost too much. */
   loss: 900,
@@ -55,7 +55,7 @@ const NATIVE_CUTS = {
 export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): Offer {
   const work = nativeWork(plan, source);
   const uncut = uncutTime(work, host);
-  // The shortest chunks that cost little let a measured quality follow the scenes.
+  // Each chunk gets its own rate, so the shortest affordable ones let a measured quality follow the scenes.
   const isMeasured = plan.video?.mode === "encode" && plan.video.measured === true;
   const affordable = isMeasured ? (uncut ?? 0) * NATIVE_CUTS.scenes : 0;
   const cut = isCopy(plan) ? null : bestCut(plan, work, host, affordable);
@@ -117,8 +117,8 @@ function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost): numb
 }
 
 /**
- * Finds the chunk length that finishes a plan soonest, the longest of equals, or else the shortest that takes at most `affordable`
- * seconds; null when it should not be cut.
+ * Finds the shortest chunk length with which a plan takes at most `affordable` seconds, or else the one that finishes it soonest, the
+ * longest of equals; null when the plan should not be cut.
  */
 function bestCut(plan: Plan, work: NativeWork, host: NativeHost, affordable: number): NativeTime | null {
   const { pictures, sound, seek } = work;

@@ -73,7 +73,7 @@ const stream = z
       .optional()
       .meta({
         description:
-          "Names of the tags of a video or sound track that are its own, such as title; absent if it has none.",
+          "Names of the tags that a video or sound track has of its own, such as title; absent if it has none.",
         example: ["title"],
       }),
     default: z.literal(true).optional().meta({
@@ -257,7 +257,7 @@ export const SourceFacts = z.object({
   }),
   comments: z.literal(true).optional().meta({
     description:
-      "True for a JPEG or GIF with a comment and a PNG with texts, such as a title, unless they only name the software; otherwise absent.",
+      "True for a JPEG or GIF with a comment, and for a PNG with text such as a title, unless it only names the software; otherwise absent.",
   }),
   streams: z.array(stream).optional().meta({ description: "The streams of the file, in its order." }),
   video_track: z.int().min(0).optional().meta({

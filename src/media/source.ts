@@ -230,7 +230,8 @@ export const Source = SourceFacts.extend({
 
 /** Probed media: the output of a step and the input of the next. */
 export type Source = z.infer<typeof Source>;
-/** Returns a stored or sent source under the names of today: `flipped` was called `mirrored`. */
+
+/** Returns a source, as stored or received, with today's names for its facts: `flipped` was once `mirrored`. */
 export function renameFacts<T>(source: T): T {
   if (typeof source !== "object" || source === null || !("mirrored" in source)) return source;
   const { mirrored, ...rest } = source;

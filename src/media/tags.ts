@@ -169,13 +169,13 @@ export function readTags(
   };
 }
 
-// Facts of the file or of its pictures, which outputs state in their own way.
+// Facts about the file or its pictures, which outputs state in their own way.
 const OF_FILE: ReadonlySet<string> = new Set(["language", "alpha_mode", "timecode", CREATION_TIME]);
 const MAX_TRACK_NAMES = 32;
 
-/** Returns the names of a track's own tags, without its language, measurements and what describes the whole file. */
+/** Returns the names of a track's own tags, except its language, measurements, and facts about the whole file. */
 export function trackTagNames(entries: Iterable<readonly [name: string, value: string]>): string[] {
-  // mkvmerge appends a language to a name.
+  // mkvmerge appends a language to the name of a tag.
   const plain = [...entries].map(([name, value]) => [name.replace(/-[a-z]{3}$/, ""), value] as const);
   const { tags = {}, long_tags = [] } = readTags(plain);
   const names = [...Object.keys(tags), ...long_tags].filter((name) => !OF_FILE.has(name));

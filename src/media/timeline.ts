@@ -135,7 +135,7 @@ export interface ChunkNeeds {
   has_audio: boolean;
   /** The number of audio tracks when there are several, each in its own chunk; absent for at most one. */
   sounds?: number | undefined;
-  /** Whether the only audio track is in its own chunk too. */
+  /** Whether a single audio track has a chunk of its own, too. */
   has_own_sound?: boolean | undefined;
   /** Output frames per second of source when constant; null otherwise. */
   fps: number | null;
@@ -215,7 +215,7 @@ export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
     segmented: kind === "adaptive_video",
     encodes_video: video?.mode === "encode",
     sounds: sounds?.length,
-    // ffmpeg reads the start of those pictures only together with the hidden sound, which a copy would play.
+    // To read the hidden beginning of a picture, ffmpeg must also read the hidden sound, which a copy would play.
     ...(plan.hidden_start && audio?.mode === "copy" && video?.mode === "encode" && { has_own_sound: true }),
     fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
   };

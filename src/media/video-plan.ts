@@ -227,7 +227,7 @@ export function continuePictures(
   };
 }
 
-/** Returns options that encode all of a video, if a smart cut cannot copy anything or has nothing to cut. */
+/** Returns options that encode all of a video, for a smart cut that cannot copy anything or has nothing to cut. */
 export function withoutSmart(
   source: Source,
   options: VideoOptions,

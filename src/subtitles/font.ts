@@ -1,5 +1,5 @@
 import { FONT_FILE } from "../media/features/text.ts";
-import { fileNot } from "../media/plan-errors.ts";
+import { wrongFile } from "../media/plan-errors.ts";
 import { viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 
@@ -66,7 +66,7 @@ function readLineHeight(view: DataView): number {
   const [metrics, head] = [findTable(view, "OS/2"), findTable(view, "head")];
   const height = view.getUint16(metrics + 74) + view.getUint16(metrics + 76);
   const unitsPerEm = view.getUint16(head + 18);
-  if (height === 0 || unitsPerEm === 0) throw fileNot(FONT_FILE);
+  if (height === 0 || unitsPerEm === 0) throw wrongFile(FONT_FILE);
   return height / unitsPerEm;
 }
 
@@ -93,7 +93,7 @@ function readFamily(view: DataView): string {
     const name = String.fromCharCode(...codes);
     if (PLAIN_NAME.test(name)) return name;
   }
-  throw fileNot(FONT_FILE);
+  throw wrongFile(FONT_FILE);
 }
 
 /** A font to draw text with. */
@@ -111,7 +111,7 @@ export interface Font {
 export function readFont(bytes: Uint8Array): Font {
   const view = viewOf(bytes);
   try {
-    if (directoryEnd(view) > bytes.length) throw fileNot(FONT_FILE);
+    if (directoryEnd(view) > bytes.length) throw wrongFile(FONT_FILE);
     const family = readFamily(view);
     return {
       bytes,
@@ -121,14 +121,14 @@ export function readFont(bytes: Uint8Array): Font {
       hasLetter: readFontLetters(bytes),
     };
   } catch (thrown) {
-    if (thrown instanceof RangeError) throw fileNot(FONT_FILE);
+    if (thrown instanceof RangeError) throw wrongFile(FONT_FILE);
     throw thrown;
   }
 }
 
 const COLLECTION = "ttcf";
 
-/** Throws `input_too_large` for fonts that together have too many bytes. */
+/** Throws `input_too_large` if all fonts together have too many bytes. */
 export function checkFontSize(bytes: number): void {
   if (bytes > FONT_FILE.maxBytes) throw errors.largeFont(FONT_FILE);
 }

@@ -48,7 +48,7 @@ export interface RunWorkTools extends Hosts {
   pieces: PieceStore;
   /** Returns the input that a run shares with others; null where it has its own. */
   shared(record: Run): SharedInput | null;
-  /** Returns whether a service gets the run if no encoder here accepts it; absent when there is none. */
+  /** Returns whether a service gets the run if no encoder here accepts it; absent without a service. */
   delegates?(record: Run): boolean;
 }
 

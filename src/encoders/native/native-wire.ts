@@ -34,8 +34,8 @@ export interface NativeJob extends RemoteFiles {
 }
 
 /**
- * Returns the plan and the source of a job as older encoders know them, which reject other names: without the facts that no encoder
- * reads, and with `flipped` under its former name.
+ * Returns the plan and the source of a job without the facts that no encoder reads, and with `flipped` under its former name
+ * `mirrored`, because older encoders reject names that they do not know.
  */
 export function jobOnWire(plan: Plan, source: Source): { plan: Plan; source: Source } {
   const concat = plan.concat?.map((part) => ({ ...part, source: sourceOnWire(part.source) }));

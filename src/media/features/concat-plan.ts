@@ -1,6 +1,6 @@
 import { containerOf, hidesEnds } from "../containers.ts";
 import { movingPicture } from "../decoded-pictures.ts";
-import { firstInput } from "../extra-inputs.ts";
+import { firstInputIndex } from "../extra-inputs.ts";
 import { FORMATS } from "../formats.ts";
 import { mainStream } from "../main-tracks.ts";
 import type { VideoOptions } from "../options.ts";
@@ -91,7 +91,7 @@ export function concatSources(
   extra: readonly Source[] = [],
 ): OtherSource[] {
   const list = ("concat" in options && options.concat) || [];
-  const first = firstInput(options, "concat");
+  const first = firstInputIndex(options, "concat");
   return list.flatMap((range, index) => {
     const source = extra[first + index];
     return source ? [{ input: first + index + 1, source, range }] : [];

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
-import { firstInput } from "../extra-inputs.ts";
+import { firstInputIndex } from "../extra-inputs.ts";
 import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { closed, fileUrl, place, shown, size, toPixels, within } from "../fields.ts";
+import { closed, fileUrl, place, size, timedDrawing, toPixels, within } from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 
@@ -29,7 +29,7 @@ const picture = {
 
 const FORMATS = "PNG, JPEG, WebP that is not animated, BMP, TIFF, or GIF, of which the first frame counts";
 
-const videoOverlay = shown("picture", picture, " of an overlay")
+const videoOverlay = timedDrawing("picture", picture, " of an overlay")
   .optional()
   .meta({ description: `A picture to lay over the video, such as a logo: ${FORMATS}.` });
 
@@ -80,7 +80,7 @@ export const overlay = feature({
       kinds: ["video", "image"],
       schema: videoOverlay,
       schemas: { image: imageOverlay },
-      shown: ["video"],
+      timedKinds: ["video"],
       alone: true,
       placed: true,
       refuseFile,
@@ -95,7 +95,7 @@ export const overlay = feature({
   part: "pictures",
   plan(options, _, __, size) {
     const { overlay: picture } = options;
-    return picture ? { overlay: planOverlay(picture, firstInput(options, "overlay"), size) } : {};
+    return picture ? { overlay: planOverlay(picture, firstInputIndex(options, "overlay"), size) } : {};
   },
   doneBy: { native: true, stock: true },
   refusal: { code: "overlay", clause: () => "it cannot lay a picture over others" },

@@ -60,7 +60,7 @@ export const untimed = feature({
   refusal: { code: "untimed", clause: () => "it shows pictures that have the same time all at once" },
 });
 
-/** Begins with the picture that is visible where the edit list of a source starts, although the list hides the start of that picture. */
+/** Begins with the picture that is visible where the edit list of a source starts, even if the list hides the beginning of that picture. */
 export const hidden_start = feature({
   options: {},
   fields: { hidden_start: MARK },
@@ -68,7 +68,7 @@ export const hidden_start = feature({
   planWhole: ({ pictures }, { preroll, edited }) =>
     pictures && preroll !== undefined && !edited ? { hidden_start: true } : {},
   doneBy: EVERYWHERE,
-  refusal: { code: "hidden_start", clause: () => "it would begin with the next picture" },
+  refusal: { code: "hidden_start", clause: () => "it would leave out the first visible picture" },
 });
 
 /** Leaves out the incomplete frame at the end of a truncated source. */

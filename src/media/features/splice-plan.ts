@@ -75,7 +75,7 @@ const DEEP_CODECS: ReadonlySet<string> = new Set([
   "h265",
   "av1",
 ] satisfies (typeof CONTINUED_CODECS)[number][]);
-// Its pictures are described by facts of their mastering, which encoded pieces would lack.
+// PQ comes with metadata about the mastering display, which encoded pieces would lack.
 const PQ = "smpte2084";
 
 // Encoded pieces must match the pictures and colors as the source stores them; an encode always has limited range.

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import type { ExtraFile } from "../extra-files.ts";
-import { extraInputs, firstInput } from "../extra-inputs.ts";
+import { extraInputs, firstInputIndex } from "../extra-inputs.ts";
 import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
 import {
   closed,
@@ -130,10 +130,10 @@ export const burn = feature({
     /** Index of the text among the plan's extra files; its font is the next. */
     burn: z.strictObject({ file: z.int().min(0).max(100) }).exactOptional(),
   },
-  // The files of text follow the inputs that encoders read.
+  // The script and the font of burnt-in subtitles follow the inputs that encoders read.
   plan: (options) =>
     burntFile(options) && isPlain(captionColors(options))
-      ? { burn: { file: firstInput(options, "subtitles") } }
+      ? { burn: { file: firstInputIndex(options, "subtitles") } }
       : {},
   doneBy: { native: true, stock: true },
   part: "video",
@@ -166,7 +166,7 @@ export const caption_color = feature({
   plan(options: SubtitleOptions) {
     const colors = captionColors(options);
     const isNeeded = burntFile(options) && !isPlain(colors);
-    return isNeeded ? { caption_color: { file: firstInput(options, "subtitles"), ...colors } } : {};
+    return isNeeded ? { caption_color: { file: firstInputIndex(options, "subtitles"), ...colors } } : {};
   },
   doneBy: { native: true, stock: true },
   part: "video",
@@ -252,7 +252,7 @@ export function checkSubtitles(
 /** Returns the index of the burnt-in subtitles among a request's extra inputs; null without any. */
 export function burntInput(options: SubtitleOptions): number | null {
   const at = (options.subtitles ?? []).findIndex((each) => each.burn);
-  return at < 0 ? null : firstInput(options, "subtitles") + at;
+  return at < 0 ? null : firstInputIndex(options, "subtitles") + at;
 }
 
 /** The place of a text in a picture; lengths are in pixels. */
@@ -400,7 +400,7 @@ export function planSubtitles(source: SourceFacts, options: SubtitleOptions): { 
 
 function planFiles(options: SubtitleOptions): SubtitlePlan[] {
   const { subtitles = [] } = options;
-  const first = firstInput(options, "subtitles");
+  const first = firstInputIndex(options, "subtitles");
   return subtitles.flatMap(({ language, label, default: isDefault, burn: isBurnt }, at) => {
     const facts = {
       ...(language && { language }),

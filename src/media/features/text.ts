@@ -3,7 +3,7 @@ import { MIB } from "../../util/bytes.ts";
 import type { ExtraFile } from "../extra-files.ts";
 import { extraInputs, readerOf } from "../extra-inputs.ts";
 import { type DataFile, feature, type OverContext, option, type PictureSize } from "../feature.ts";
-import { closed, fileUrl, hexColor, parseColor, place, shown, size, textUpTo } from "../fields.ts";
+import { closed, fileUrl, hexColor, parseColor, place, size, textUpTo, timedDrawing } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { layerColors, layFilter } from "./overlay.ts";
@@ -54,7 +54,7 @@ const letters = {
   }),
 };
 
-const movingText = shown("text", letters, " of a text");
+const movingText = timedDrawing("text", letters, " of a text");
 
 const stillText = closed(letters, "field", " of a text of an image, which has no span of time");
 
@@ -90,7 +90,7 @@ const FONT_FORMATS: Readonly<Record<string, string>> = {
   ttcf: "ttc",
 };
 
-/** The file of a font; all fonts of a request together have as many bytes. */
+/** The rules for a font; `maxBytes` also limits all fonts of a request together. */
 export const FONT_FILE: DataFile = {
   what: "an uncompressed TrueType or OpenType font",
   maxBytes: 24 * MIB,
@@ -155,7 +155,7 @@ export const text = feature({
       kinds: ["video", "image", "animation"],
       schema: movingTexts,
       schemas: { image: stillTexts },
-      shown: ["video", "animation"],
+      timedKinds: ["video", "animation"],
       placed: true,
       words: { label: TEXT_LABELS.text, fields: TEXT_LABELS },
     }),

@@ -104,7 +104,7 @@ export function chunkArgs(
       ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video"
-      ? ["-metadata:s:a:0", `language=${languageInFormat(plan.language, plan.format)}`]
+      ? ["-metadata:s:a:0", `language=${languageIn(plan.format, plan.language)}`]
       : []),
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...(isCopy(plan) || copiesEdit(plan, source) ? partArgs(plan, chunk, trim) : []),
@@ -262,13 +262,13 @@ export function batchArgs(outputs: readonly BatchOutput[], input: string, toolse
   });
 }
 
-// Names of QuickTime's languages in ffmpeg (5.1), which omits others from a MOV.
+// ffmpeg (5.1) knows QuickTime's languages by these older codes, and writes no language into a MOV for any other code.
 const QUICKTIME_LANGUAGES: Readonly<Record<string, string>> = {
   ...{ bod: "tib", cym: "wel", deu: "ger", ell: "gre", eus: "baq", fas: "per", hye: "arm", isl: "ice" },
   ...{ kat: "geo", mkd: "mac", msa: "may", mya: "bur", nld: "dut", nno: "nor", nob: "nor", sqi: "alb" },
   ...{ swe: "sve", zho: "chi" },
 };
 
-function languageInFormat(language: string, format: string): string {
+function languageIn(format: string, language: string): string {
   return (isQuickTime(format) ? QUICKTIME_LANGUAGES[language] : undefined) ?? language;
 }

@@ -275,7 +275,7 @@ function isChapterTrack(stream: Report, chapters: boolean): boolean {
   return chapters && stream.codec_type === "data" && stream.codec_tag_string === "text";
 }
 
-// Raw MPEG video states no length: ffprobe divides its size by the bitrate in its header, which is only a maximum.
+// Raw MPEG video states no length. ffprobe divides the size by the bitrate in the header, which is only a maximum.
 function withoutGuesses(report: Report): Report {
   const { format_name, ...format } = asRecord(report.format);
   if (format_name !== "mpegvideo") return report;
@@ -304,7 +304,7 @@ function streamFacts(stream: Report, described: Report | undefined, demuxer: str
   });
 }
 
-// The tags of an Ogg's stream are those of the file.
+// In an Ogg, the tags of a stream are those of the file.
 function ownTags({ tags }: Report, demuxer: string): Pick<SourceStream, "tag_names"> {
   if (demuxer === "ogg") return {};
   const names = trackTagNames(

@@ -103,8 +103,8 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   const isExact = entersEdit(plan, chunk, source);
   if (plan.image && !plan.image.animated) {
     const { shown_from, decode_from } = chunk;
-    const shown = shown_from === undefined ? frameSeek(plan.start, source) : shown_from - EPSILON_SECONDS;
-    const seek = isExact ? shown : Math.max(0, shown);
+    const moment = shown_from === undefined ? frameSeek(plan.start, source) : shown_from - EPSILON_SECONDS;
+    const seek = isExact ? moment : Math.max(0, moment);
     if (seek === 0) return none;
     if (source.untimed) {
       const filters = [...spreadTimes(source), ...trimFilter("trim", seek, null)];
@@ -115,7 +115,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     return {
       ...none,
       seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
-      video: withFineTimeBase([lastPicture(Math.max(0, seek)), ...trimFilter("trim", seek - at, null)]),
+      video: withFineTimeBase([freezeLastPicture(Math.max(0, seek)), ...trimFilter("trim", seek - at, null)]),
     };
   }
   const { start, end, shown_from = start } = chunk;
@@ -211,9 +211,9 @@ function originArgs({ image, audio }: Plan, { track, start }: Chunk, source: Sou
   return isPart && containerOf(source).transport ? ["-itsoffset", "0.000001"] : [];
 }
 
-// Headers may state a later end than the packets have, and sound may last longer than the pictures: the last one then stays.
-function lastPicture(until: number): string {
-  return `tpad=stop_mode=clone:stop_duration=${formatSeconds(until)}`;
+// Headers may state an end after the last packet, and sound may outlast the pictures; the last picture is then the one visible.
+function freezeLastPicture(seconds: number): string {
+  return `tpad=stop_mode=clone:stop_duration=${formatSeconds(seconds)}`;
 }
 
 /** Returns the input arguments that keep gaps in time, and the filter graph when the picture size changes midway. */
@@ -228,7 +228,7 @@ export function inputArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
 // When an edit starts between two pictures, ffmpeg (5.1) moves the next picture to its start, but not the sound.
 const EXACT_EDITS = ["-advanced_editlist", "0", "-seek_timestamp", "1"];
 
-// Chunks are placed by the times of the exact edit.
+// The times of the exact edit place the chunks.
 function entersEdit({ video, image }: Plan, { track, shown_from }: Chunk, source: Source): boolean {
   if (source.preroll === undefined || source.edited || track === "audio") return false;
   if (image && !image.animated && !image.sheet) return shown_from !== undefined;

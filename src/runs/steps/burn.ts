@@ -1,4 +1,4 @@
-import { extraInputs, firstInput } from "../../media/extra-inputs.ts";
+import { extraInputs, firstInputIndex } from "../../media/extra-inputs.ts";
 import type { PictureSize } from "../../media/feature.ts";
 import {
   BURN_FONT,
@@ -67,7 +67,7 @@ export async function extraFileKeys(
   if (index !== null) {
     await context.durably("burn", async (signal) => {
       const reader = await tools.open(extraInputKey(run_id, index));
-      const at = index - firstInput(options, "subtitles");
+      const at = index - firstInputIndex(options, "subtitles");
       return writeFiles(keys.subtitles, (fonts) =>
         burnText({ reader, plan, source, options, fonts, signal }).catch((thrown: unknown) => {
           signal.throwIfAborted();

@@ -128,9 +128,9 @@ export async function placeCuts(
   const plan = await withKeyframes(cut([]), source, open, signal);
   if (isCopy(plan) && !isSpliced(plan)) return placeCopy(plan, source, open, signal);
   const hasPictures = plan.image !== null || plan.video?.mode === "encode";
-  // The picture that is visible at 0 may begin in what an edit list hides.
-  const begins = source.preroll === undefined && plan.chunks.every(({ start }) => start === 0);
-  if (plan.still || !hasPictures || begins) return plan.chunks;
+  // An edit list may hide the beginning of the picture that is visible at 0.
+  const startsAtFirst = source.preroll === undefined && plan.chunks.every(({ start }) => start === 0);
+  if (plan.still || !hasPictures || startsAtFirst) return plan.chunks;
   const reader = await open();
   const isChunked = plan.kind === "video" && plan.chunks.length > 1 && !isSpliced(plan);
   const keyframeChunks = isChunked ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;

@@ -24,7 +24,7 @@ export async function encodeAnyInput(
   const track = findTrack(source, "track" in request.options ? request.options.track : undefined);
   const encodeDecoded = async (decoded: InputEncode) => {
     const result = await encodeInput(tools, decoded, secondHalf(context));
-    // What the output lacks is told by the tracks of the input.
+    // `dropped` lists tracks of the input, of which the WAV has only one.
     return { ...result, plan: { ...result.plan, ...(track > 0 && { sound_track: track }) } };
   };
   const changes = isTimedByFirst(source);
@@ -53,7 +53,7 @@ function isCopied({ options }: EncodeRequest): boolean {
   return "mode" in options && options.mode === "copy";
 }
 
-// Adaptive video keeps all sound tracks unless one is selected; a WAV holds one.
+// Adaptive video keeps all sound tracks unless the request selects one, but a WAV holds only one.
 function keepsSeveral({ streams = [] }: Source, { kind, options }: EncodeRequest): boolean {
   const isSelected = "track" in options && options.track !== undefined;
   return (

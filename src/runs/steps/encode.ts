@@ -176,8 +176,8 @@ async function encodeOnce(
   const { storage, remote } = tools;
   const open = (stored: string) => tools.open(stored);
   const copyJoin = await matchParts(open, encode, context);
-  const found = await findSplice(open, encode, context);
-  const hints = { extra, copyJoin, splice: found, ...(encodes && { encodes }) };
+  const candidate = await findSplice(open, encode, context);
+  const hints = { extra, copyJoin, splice: candidate, ...(encodes && { encodes }) };
   const { splice, ...decided } = await decideSplice(hints, tools.delegates === true, (each) =>
     decide(source, request, each, runContext, missed),
   );
@@ -233,7 +233,7 @@ async function encodeOnce(
   return { plan, choice, encoded, ...(splice && "fault" in splice && { fallback: splice }) };
 }
 
-/** Decides an encode; if no encoder accepts the pieces of a smart cut and no other host gets them, decides to encode all of it. */
+/** Decides an encode. If no encoder accepts the pieces of a smart cut, encodes the whole video, unless another host gets the run. */
 async function decideSplice(
   hints: PlanHints,
   delegates: boolean,

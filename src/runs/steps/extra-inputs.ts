@@ -2,7 +2,7 @@ import { MediaError } from "../../media/errors.ts";
 import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
 import { dataFileOf, refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { fileNot, fileTooLarge } from "../../media/plan-errors.ts";
+import { wrongFile, fileTooLarge } from "../../media/plan-errors.ts";
 import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
@@ -92,7 +92,7 @@ export function createExtraIngest(tools: IngestTools): IngestExtra {
   };
 }
 
-/** Reads files that are not media. */
+/** Checks a file that is not media. */
 interface DataReader {
   checkSize(bytes: number): void;
   readFormat(reader: ByteReader, signal: AbortSignal): Promise<string>;
@@ -117,7 +117,7 @@ function dataReaderOf(role: InputRole): DataReader | null {
         signal,
       );
       const format = file.formatOf(head);
-      if (format === null) throw fileNot(file);
+      if (format === null) throw wrongFile(file);
       return format;
     },
   };

@@ -1,5 +1,5 @@
-import type { Shown } from "../../media/feature.ts";
-import { mapShown } from "../../media/option-groups.ts";
+import type { Drawing } from "../../media/feature.ts";
+import { mapTimedDrawings } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import { type Plan, rangeAt, type SourceRange } from "../../media/plan.ts";
 
@@ -45,14 +45,14 @@ export function requestOfPart(
     if (!fades) delete part[name];
     else if (typeof seconds === "number") part[name] = Math.min(seconds, length);
   }
-  const drawings = mapShown(kind, options, (drawing) => shiftDrawing(drawing, offset));
+  const drawings = mapTimedDrawings(kind, options, (drawing) => shiftDrawing(drawing, offset));
   return { kind, options: { ...part, ...drawings } } as EncodeRequest;
 }
 
 // Starts a drawing too late to appear, because removing an overlay would renumber the extra inputs.
 const NEVER = 1e6;
 
-function shiftDrawing(drawing: Shown, offset: number): Shown {
+function shiftDrawing(drawing: Drawing, offset: number): Drawing {
   const { start = 0, end } = drawing;
   if (end !== undefined && end <= offset) return { ...drawing, start: NEVER, end: undefined };
   const own = { ...drawing, start: Math.max(0, start - offset) };

@@ -4,7 +4,7 @@ import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { FORMATS } from "../../media/formats.ts";
-import { drawsOver, mapShown, untimed } from "../../media/option-groups.ts";
+import { drawsOver, mapTimedDrawings, untimed } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import {
   type Geometry,
@@ -287,7 +287,7 @@ async function encodeBlob(
   return { ...output, blob: new Blob([bytes], { type: output.mime }) };
 }
 
-/** Returns the request for a still in the format and size of a storyboard or animation, with the drawings that it has at that moment. */
+/** Returns the request for a still in the format and size of a storyboard or animation, with what is drawn over it at that moment. */
 function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
   const { width, height } = plan.image?.geometry ?? {};
   const values: Record<string, unknown> = { ...request.options };
@@ -301,7 +301,7 @@ function stillRequest({ plan, request }: Sample, start: number): EncodeRequest {
 function drawingsAt(plan: Plan, { kind, options }: EncodeRequest, moment: number): object {
   const range = rangeAt(plan, moment);
   const time = range.at + moment - range.start;
-  const drawings = mapShown(kind, options, (drawing) => {
+  const drawings = mapTimedDrawings(kind, options, (drawing) => {
     const { start = 0, end = Number.POSITIVE_INFINITY } = drawing;
     return start <= time && time < end ? untimed(drawing) : null;
   });
@@ -344,7 +344,8 @@ async function previewSound(opened: OpenPreview, moment: number): Promise<Previe
   };
 }
 
-// With two pictures on each side, a picture has the SSIM that its neighbors have in the whole, within 0.001 in the mean of three films.
+// With two pictures on each side, the SSIM of a picture differs by less than 0.001 from that of its neighbors in the whole video, on
+// average over three films; with three before it and two after it, by 0.003 to 0.007.
 const AROUND = { before: 2, after: 2 } as const;
 
 async function previewFrame(opened: OpenPreview, moment: number, storage: Storage): Promise<Preview> {

@@ -34,7 +34,7 @@ export interface StepTools extends Hosts {
   ensureRoom?(bytes: number): Promise<void>;
   /** Waits, across restarts, for the run's turn on a scarce encoder; rejects when the run is over. Absent when no encoder is scarce. */
   turn?(encoder: Encoder): Promise<void>;
-  /** Whether another host gets what no encoder here accepts. Default false. */
+  /** Whether another host gets the run if no encoder here accepts it. Default false. */
   delegates?: boolean;
   /** The input that the run shares with the other runs of its job; null or absent when it has its own. */
   shared?: SharedInput | null;
