@@ -2,7 +2,7 @@ import { type ParameterSets, PROFILES } from "../media/features/smart.ts";
 import { createBits, nalUnits, withoutEmulation } from "../probe/codec-headers.ts";
 import { concatBytes, equalBytes, viewOf } from "../util/bytes.ts";
 
-/** The codecs with parameter sets, by mediabunny's names: H.264 and H.265. */
+/** The codecs with parameter sets, H.264 and H.265, by mediabunny's names. */
 export type SetsCodec = keyof typeof UNITS;
 
 /** The parameter sets of a stream, each a whole NAL unit. */
@@ -10,26 +10,26 @@ export interface StreamSets {
   codec: SetsCodec;
   /** The sets of each type, in the order of `UNITS`. */
   units: Uint8Array[][];
-  /** What the configuration record has besides its sets: its end for H.264, its start for H.265. */
+  /** The configuration record without its sets: its end for H.264, its start for H.265. */
   rest: Uint8Array;
 }
 
-// NAL unit types, and the bytes of a unit's header (ITU-T H.264 and H.265, table 7-1).
+// NAL unit types (ITU-T H.264 and H.265, table 7-1).
 const UNITS = {
-  avc: { typeOf: (first: number) => first & 0x1f, header: 1, sets: [7, 8], delimiter: 9 },
-  hevc: { typeOf: (first: number) => (first >> 1) & 0x3f, header: 2, sets: [32, 33, 34], delimiter: 35 },
+  avc: { typeOf: (first: number) => first & 0x1f, sets: [7, 8], delimiter: 9 },
+  hevc: { typeOf: (first: number) => (first >> 1) & 0x3f, sets: [32, 33, 34], delimiter: 35 },
 } as const;
 
 const LENGTH_BYTES = 4;
 
-/** Returns the codec of packets with parameter sets; null for any other codec. */
+/** Returns a codec if it has parameter sets; otherwise null. */
 export function setsCodec(codec: string | null): SetsCodec | null {
   return codec === "avc" || codec === "hevc" ? codec : null;
 }
 
 /**
- * Reads the parameter sets of a decoder configuration record (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1); null if it is damaged or has
- * none, or does not state the size of a NAL unit in four bytes.
+ * Reads the parameter sets of a decoder configuration record (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1); null if the record is damaged,
+ * lacks a set, or describes NAL units whose size is not stated in four bytes.
  */
 export function readRecordSets(record: Uint8Array, codec: SetsCodec): StreamSets | null {
   const lengthAt = codec === "avc" ? 4 : HEVC_START - 2;
@@ -41,7 +41,7 @@ export function readRecordSets(record: Uint8Array, codec: SetsCodec): StreamSets
 
 interface RecordUnits {
   units: Uint8Array[][];
-  /** Where the sets end in the record. */
+  /** Position in the record after the sets. */
   end: number;
 }
 
@@ -55,7 +55,7 @@ function readAvcUnits(record: Uint8Array): RecordUnits {
   return { units, end };
 }
 
-// Bytes before the first list of units; the last of them is the number of lists.
+// Bytes before the first list of units; the last one is the number of lists.
 const HEVC_START = 23;
 
 function readHevcUnits(record: Uint8Array): RecordUnits {
@@ -82,7 +82,7 @@ function takeUnits(record: Uint8Array, start: number, count: number): { units: U
   return { units, end };
 }
 
-/** Reads the parameter sets of an access unit, which has start codes if there is no configuration record; null when it has none. */
+/** Reads the parameter sets of an access unit, which has start codes if `description` is null; null if it lacks a set. */
 export function readInBandSets(
   unit: Uint8Array,
   codec: SetsCodec,
@@ -98,7 +98,7 @@ export function readInBandSets(
   return { codec, units, rest: codec === "avc" ? avcEnd(sps) : hevcStart(sps) };
 }
 
-// Profiles whose record has an end (5.3.3.1.2), which states 4:2:0 in 8 bits without extensions.
+// Profiles whose record ends with the chroma format and depths (5.3.3.1.2): here 4:2:0 in 8 bits, without extensions.
 const HIGH: ReadonlySet<number> = new Set([100, 110, 122, 144]);
 const PLAIN_END = [0xfd, 0xf8, 0xf8, 0];
 
@@ -106,10 +106,10 @@ function avcEnd(sps: Uint8Array): Uint8Array {
   return Uint8Array.from(HIGH.has(sps[1] ?? 0) ? PLAIN_END : []);
 }
 
-// Bytes of the profile, tier and level, which the record repeats.
+// Bytes of the profile, tier and level in a sequence parameter set; the record repeats them.
 const PROFILE = { start: 3, bytes: 12 } as const;
 
-// 8.3.3.1.2: parallelism and frame rate are unknown, the sizes of NAL units have four bytes.
+// 8.3.3.1.2: parallelism and frame rate are unknown, and the size of a NAL unit is stated in four bytes.
 function hevcStart(sps: Uint8Array): Uint8Array {
   const bytes = withoutEmulation(sps);
   const layers = ((bytes[2] ?? 0) >> 1) & 7;
@@ -129,7 +129,7 @@ function hevcStart(sps: Uint8Array): Uint8Array {
   );
 }
 
-// ITU-T H.265, 7.3.3: each layer below the highest has two flags, which say whether a profile and a level are stated for it.
+// ITU-T H.265, 7.3.3: two flags for each layer below the highest say whether a profile and a level are stated for it.
 function afterProfile(sps: Uint8Array): number {
   const layers = ((sps[2] ?? 0) >> 1) & 7;
   const start = PROFILE.start + PROFILE.bytes;
@@ -149,16 +149,16 @@ export function writeRecord(all: readonly StreamSets[]): Uint8Array {
   return first?.codec === "hevc" ? writeHevcRecord(units, rest) : writeAvcRecord(units, rest);
 }
 
-const sized = (unit: Uint8Array) => [Uint8Array.of(unit.length >> 8, unit.length & 0xff), unit];
+const withSize = (unit: Uint8Array) => [Uint8Array.of(unit.length >> 8, unit.length & 0xff), unit];
 
 function writeAvcRecord([sps = [], pps = []]: Uint8Array[][], end: Uint8Array): Uint8Array {
   const [lead = new Uint8Array(4)] = sps;
   const level = Math.max(...sps.map((unit) => unit[3] ?? 0));
   return concatBytes([
     Uint8Array.of(1, lead[1] ?? 0, lead[2] ?? 0, level, 0xff, 0xe0 | sps.length),
-    ...sps.flatMap(sized),
+    ...sps.flatMap(withSize),
     Uint8Array.of(pps.length),
-    ...pps.flatMap(sized),
+    ...pps.flatMap(withSize),
     end,
   ]);
 }
@@ -173,7 +173,7 @@ function writeHevcRecord(units: Uint8Array[][], start: Uint8Array): Uint8Array {
     Uint8Array.of(units.length),
     ...UNITS.hevc.sets.flatMap((type, kind) => {
       const list = units[kind] ?? [];
-      return [Uint8Array.of(0x80 | type, list.length >> 8, list.length & 0xff), ...list.flatMap(sized)];
+      return [Uint8Array.of(0x80 | type, list.length >> 8, list.length & 0xff), ...list.flatMap(withSize)];
     }),
   ]);
 }
@@ -199,7 +199,7 @@ function joinUnits(units: readonly Uint8Array[]): Uint8Array {
   );
 }
 
-/** Returns whether streams with these parameter sets can be decoded with either. */
+/** Returns whether parameter sets are the same, so that either decodes both streams. */
 export function isSameSets(one: StreamSets, other: StreamSets): boolean {
   const [own, others] = [one.units.flat(), other.units.flat()];
   return own.length === others.length && own.every((unit, at) => equalBytes(unit, others[at] ?? unit));
@@ -212,38 +212,38 @@ function distinct(units: readonly Uint8Array[]): Uint8Array[] {
 const MAX_SET = 31;
 
 /**
- * Plans parameter sets for encoded pieces of H.264 that do not collide with those of the source; null if no encoder can write
- * them.
+ * Plans parameter sets for encoded pieces of H.264 whose id the source does not use; null if no id is free, or if no encoder can
+ * write the profile and level of the source.
  */
-export function planSets({ units: [all = [], pictures = []] }: StreamSets): ParameterSets | null {
+export function planSets({ units: [sps = [], pps = []] }: StreamSets): ParameterSets | null {
   const idAfter = (bytes: number) => (unit: Uint8Array) =>
     createBits(withoutEmulation(unit.subarray(bytes, bytes + 16))).unsigned();
-  const used = [...all.map(idAfter(4)), ...pictures.map(idAfter(1))];
+  const used = [...sps.map(idAfter(4)), ...pps.map(idAfter(1))];
   const id = Array.from({ length: MAX_SET }, (_, index) => index + 1).find((each) => !used.includes(each));
-  const [, idc = 0] = all[0] ?? [];
-  const level = Math.max(...all.map((unit) => unit[3] ?? 0));
+  const [, idc = 0] = sps[0] ?? [];
+  const level = Math.max(...sps.map((unit) => unit[3] ?? 0));
   const profile = Object.entries(PROFILES).find(([each]) => Number(each) === idc)?.[1];
-  const isAlike = all.every((unit) => unit[1] === idc) && level >= MIN_LEVEL && level <= MAX_LEVEL;
+  const isAlike = sps.every((unit) => unit[1] === idc) && level >= MIN_LEVEL && level <= MAX_LEVEL;
   return id && profile && isAlike ? { id, profile, level: (level / 10).toFixed(1) } : null;
 }
 
 // Ten times the level: 1 to 6.2 (ITU-T H.264, A.3.4).
 const [MIN_LEVEL, MAX_LEVEL] = [10, 62];
 
-/** The ids of the parameter sets of encoded pieces of H.265. Encoders cannot choose them, so they are written afterwards. */
+/** Ids for the parameter sets of encoded pieces of H.265. Encoders write 0 and offer no choice, so the stitcher replaces them. */
 export interface HevcIds {
-  /** The id of the video and the sequence parameter set. */
+  /** The id of the video and of the sequence parameter set. */
   sequence: number;
   picture: number;
 }
 
-// An id whose code is 8 bits longer than that of 0 leaves all bytes after it as they are; only 15 of the ids up to 15 has such a code.
+// An id whose code is 8 bits longer than that of 0 leaves all later bytes as they are. Only 15, the highest id, has such a code.
 const SEQUENCE_ID = 15;
 const LONGER_CODE = 9;
-// With 1 among the last two bits of the code, no byte becomes 0, which might need an escape.
+// Codes with a 1 among their last two bits, so that no byte becomes 0, which might need an escape.
 const PICTURE_IDS = [16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30];
 
-/** Chooses ids for the parameter sets of encoded pieces of H.265 that the source does not use; null if it uses all. */
+/** Chooses ids that the source does not use for the parameter sets of encoded pieces of H.265; null if none is free. */
 export function chooseIds({ units: [vps = [], sps = [], pps = []] }: StreamSets): HevcIds | null {
   const isTaken =
     vps.some((unit) => (unit[2] ?? 0) >> 4 === SEQUENCE_ID) ||
@@ -279,7 +279,7 @@ export function renumberUnit(unit: Uint8Array, record: Uint8Array, { picture }: 
   const units = [...nalUnits(unit, record, HEVC_START - 2)].flatMap((nal) => {
     const type = UNITS.hevc.typeOf(nal[0] ?? 0);
     if (UNITS.hevc.sets.some((each) => each === type)) return [];
-    // 7.3.6.1: a flag precedes the id of the picture parameter set, and another one in pictures at which decoding can start.
+    // 7.3.6.1: one flag precedes the id of the picture parameter set; in pictures at which decoding can start, two do.
     const skip = isEntry(type) ? 2 : 1;
     return [type > LAST_SLICE ? nal : replaceZeros(nal, { at: 2, skip, ids: [picture] })];
   });
@@ -289,10 +289,11 @@ export function renumberUnit(unit: Uint8Array, record: Uint8Array, { picture }: 
 const LAST_SLICE = 31;
 const isEntry = (type: number) => type >= 16 && type <= 23;
 
-// Types of pictures at which decoding can start although some before them in time refer to earlier ones, and of those without such ones.
+// Pictures at which decoding can start: after a CRA, later packets may hold pictures that precede it in time and refer to earlier
+// ones; a BLA_N_LP has no such pictures.
 const [CRA, BLA_N_LP] = [21, 18];
 
-/** Returns whether an access unit of H.265 is a CRA picture, which {@link breakLinks} turns into one that resets the decoder. */
+/** Returns whether an access unit of H.265 is a CRA picture; {@link breakLinks} makes it reset the decoder. */
 export function isCra(unit: Uint8Array, description: Uint8Array | null): boolean {
   return [...nalUnits(unit, description, HEVC_START - 2)].some(
     (nal) => UNITS.hevc.typeOf(nal[0] ?? 0) === CRA,
@@ -300,8 +301,8 @@ export function isCra(unit: Uint8Array, description: Uint8Array | null): boolean
 }
 
 /**
- * Returns an access unit of H.265 at which a decoder discards all earlier pictures, as it must if packets before it in the source are
- * left out. Changes only the type of CRA pictures.
+ * Returns an access unit of H.265 whose CRA picture has the type BLA, so that a decoder discards all earlier pictures, as it must where
+ * the packets before it in the source are left out. Returns any other unit unchanged.
  */
 export function breakLinks(unit: Uint8Array, description: Uint8Array | null): Uint8Array {
   const bytes = unit.slice();
@@ -313,7 +314,7 @@ export function breakLinks(unit: Uint8Array, description: Uint8Array | null): Ui
 }
 
 interface ZeroIds {
-  /** Place of the byte with the ids. */
+  /** Position of the byte with the ids. */
   at: number;
   /** Bits in it before the first id. */
   skip?: number;
@@ -321,7 +322,7 @@ interface ZeroIds {
   ids: readonly number[];
 }
 
-/** Replaces ids of 0, whose code is a single 1, by ids whose code has 9 bits; returns no bytes if the old ids are not 0. */
+/** Replaces ids of 0, whose code is a single 1, with ids whose code has 9 bits; returns no bytes if the old ids are not 0. */
 function replaceZeros(bytes: Uint8Array, { at, skip = 0, ids }: ZeroIds): Uint8Array {
   const byte = bytes[at] ?? 0;
   const rest = 8 - skip - ids.length;
@@ -336,7 +337,7 @@ function replaceZeros(bytes: Uint8Array, { at, skip = 0, ids }: ZeroIds): Uint8A
   return concatBytes([bytes.subarray(0, at), Uint8Array.from(written), bytes.subarray(at + 1)]);
 }
 
-/** Returns the bytes of a NAL unit with escapes (7.4.1). */
+/** Inserts the emulation prevention bytes of a NAL unit (7.4.1). */
 function withEmulation(bytes: Uint8Array): Uint8Array {
   const written: number[] = [];
   let zeros = 0;

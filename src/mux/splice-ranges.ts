@@ -86,7 +86,7 @@ async function readGroups(
     const key = await firstReset(track, range);
     parts.push(key && (await copyWithin(track, key, range)));
     if (key) sets ??= streamSets(track, key);
-    // A decoder that comes from a piece needs the sequence header again, and encoders write no layers.
+    // After an encoded piece, a decoder needs the source's sequence header again; and encoders write streams without layers.
     if (key && track.isAv1 && operatingPoints(key.data) !== 1) return { fault: "sets" };
   }
   if (parts.every((part) => part === null)) return { fault: "short" };
@@ -99,7 +99,7 @@ async function readGroups(
   return facts ? { parts, sets: facts } : { fault: "sets" };
 }
 
-/** Returns the parameter sets of a stream, from its configuration record or else a keyframe; null if neither has any. */
+/** Reads the parameter sets of a stream from its configuration record, or else from a keyframe; null if neither has any. */
 export function streamSets({ codec, description }: SourceTrack, { data }: EncodedPacket): StreamSets | null {
   if (codec === null) return null;
   const record = description && readRecordSets(description, codec);
@@ -109,7 +109,7 @@ export function streamSets({ codec, description }: SourceTrack, { data }: Encode
 /** The pictures of a source, and the time of its start on their clock. */
 export interface SourceTrack {
   track: InputVideoTrack;
-  /** The codec, if it has parameter sets; otherwise null. */
+  /** The codec if it has parameter sets; otherwise null. */
   codec: SetsCodec | null;
   isAv1: boolean;
   /** The decoder configuration record; null for packets that contain it. */
@@ -118,7 +118,7 @@ export interface SourceTrack {
   origin: number;
   /** Seconds of a picture whose duration the container does not state. */
   frame: number;
-  /** Returns whether a copy can start at a packet that is marked as a keyframe: a decoder then discards all earlier pictures. */
+  /** Returns whether a copy can start at a packet that is marked as a keyframe, because a decoder then needs no earlier picture. */
   isReset(packet: EncodedPacket): Promise<boolean>;
   /** Compares the parameter sets in a packet with those of earlier packets. */
   compareSets(packet: EncodedPacket): void;

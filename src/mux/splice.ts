@@ -138,13 +138,13 @@ async function* copyEncoded(
 ): AsyncGenerator<EncodedPacket, void> {
   const file = opener.open(reader);
   const track = await file.getPrimaryVideoTrack();
-  // The ids make the packets longer.
-  if (track && ids) yield* renumberPackets(track, at, ids);
+  // New ids change the packets' sizes, so a rehearsal needs their bytes, too.
+  if (track && ids) yield* copyRenumbered(track, at, ids);
   else if (track) yield* copyPackets(track, at, rehearsing);
   opener.release(file);
 }
 
-async function* renumberPackets(
+async function* copyRenumbered(
   track: InputVideoTrack,
   at: number,
   ids: HevcIds,

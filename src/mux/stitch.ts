@@ -196,7 +196,7 @@ function writeCreationTime(bytes: Uint8Array, seconds: number): void {
     ...traks.flatMap((trak) => [findBox(view, trak, "tkhd"), findBox(view, trak, "mdia", "mdhd")]),
   ];
   for (const header of headers) {
-    // The first write may end within the index.
+    // The first write may end inside the index.
     if (header && header.start + 20 <= bytes.length) writeTimes(view, header.start, seconds);
   }
 }

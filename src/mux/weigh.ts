@@ -15,20 +15,20 @@ import { createOpener, packetsOf } from "./packets.ts";
 export interface FileWeight {
   /** Bytes of each picture, in decoding order. */
   pictures: number[];
-  /** The bytes of the first picture that state the encoder's settings, which follow no other. */
+  /** The bytes of the first picture that state the encoder's settings; no other picture repeats them. */
   settings: number;
   /** Bytes of the sound's packets. */
   sound: number;
   sound_packets: number;
   /** Seconds of the sound's packets. */
   sound_seconds: number;
-  /** All other bytes of the file, with the index. */
+  /** All other bytes of the file, its index included. */
   rest: number;
   /** The bytes of `rest` that list pictures, and those that list packets of sound. */
   index: { pictures: number; sound: number };
 }
 
-/** Weighs the pictures and the sound of an encoded file in a container; rejects for a format without packets. */
+/** Weighs the pictures and the sound of an encoded file; `format` is its container. Rejects for a format without packets. */
 export async function weighFile(
   reader: ByteReader,
   format: string,
@@ -63,7 +63,7 @@ export async function weighFile(
   }
 }
 
-// User data in the supplemental information (SEI) of a picture (ITU-T H.264, 7.3.2.3 and D.1; H.265, 7.3.5).
+// x264 and x265 write their settings as unregistered user data in an SEI message (ITU-T H.264, 7.3.2.3 and D.1; H.265, 7.3.5).
 const USER_DATA = 5;
 const SETTINGS = {
   avc: ([header = 0, kind]: Uint8Array) => (header & 0x1f) === 6 && kind === USER_DATA,
@@ -79,7 +79,7 @@ async function weighSettings(video: InputVideoTrack): Promise<number> {
   return units.filter(SETTINGS[codec]).reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0);
 }
 
-// A block of Matroska has a header of this size.
+// The header of a block in Matroska.
 const BLOCK_BYTES = 8;
 
 function containerBytes(format: string): number {
@@ -87,7 +87,7 @@ function containerBytes(format: string): number {
 }
 
 const TABLES: ReadonlySet<string> = new Set(["stts", "ctts", "stsz", "stsc", "stco", "co64"]);
-// A table without entries: its header, version, flags and number of entries.
+// The header, version, flags and number of entries.
 const EMPTY_TABLE = 16;
 
 /** Sums the sample tables of an MP4 or MOV (ISO/IEC 14496-12, 8.6 and 8.7). */

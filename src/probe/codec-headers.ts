@@ -290,8 +290,8 @@ export function isShown(packet: Uint8Array): boolean {
 const OBU = { sequence: 1, delimiter: 2 } as const;
 
 /**
- * Returns the number of operating points in the sequence header with which an AV1 packet begins, 1 unless its pictures have layers; null
- * if it begins with no sequence header.
+ * Returns the number of operating points in the sequence header with which an AV1 packet begins: 1 if its pictures have no layers. Null
+ * if the packet does not begin with a sequence header.
  */
 export function operatingPoints(packet: Uint8Array): number | null {
   for (let at = 0; at + 1 < packet.length; ) {

@@ -71,7 +71,7 @@ const EXIF_DIRECTORY = 34_665;
 // EXIF 2.32, 4.6.5: version, components, color space and size.
 const LAYOUT: ReadonlySet<number> = new Set([36_864, 37_121, 40_960, 40_961, 40_962, 40_963]);
 
-/** Returns whether EXIF data hold more than the layout of a picture. Throws a RangeError when the view ends too early. */
+/** Returns whether EXIF data hold more than the layout of a picture; throws a RangeError if the view ends too early. */
 export function listsPhotoFacts(exif: DataView): boolean {
   const little = isLittle(exif);
   const start = exif.getUint32(4, little);

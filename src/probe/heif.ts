@@ -409,7 +409,7 @@ function holdsItem(items: HeifItems, type: string): boolean {
   return entriesOf(items).some((entry) => entry.type === type);
 }
 
-// ISO/IEC 14496-12, 8.11.6: after the type come a name and, for a type of MIME, the content's type, each ended by a zero.
+// ISO/IEC 14496-12, 8.11.6: a name follows the type, and for the type `mime` a media type follows the name; a zero ends each.
 function entriesOf({ view, meta }: HeifItems): { id: number; type: string; mime: string }[] {
   const iinf = findBox(view, meta, "iinf");
   if (!iinf) return [];
@@ -424,7 +424,7 @@ function entriesOf({ view, meta }: HeifItems): { id: number; type: string; mime:
   });
 }
 
-/** Returns the items of an AVIF or HEIC, with the place of each in the file, whose bytes `read` returns; empty for any other file. */
+/** Returns the items of an AVIF or HEIC and their positions in the file; empty for any other file. `read` returns bytes of the file. */
 export async function readHeifItems(
   read: (start: number, end: number) => Promise<Uint8Array>,
 ): Promise<{ type: string; mime: string; start: number; end: number }[]> {
@@ -438,7 +438,7 @@ export async function readHeifItems(
   const idat = findBox(view, items.meta, "idat");
   const extents = extentsOf(view, iloc) ?? [];
   return entriesOf(items).flatMap(({ id, type, mime }) => {
-    // The first extent suffices: metadata are not split.
+    // Writers do not split metadata, so the first extent suffices.
     const own = extents.find(({ item }) => item === id);
     const origin = own?.method === 0 ? 0 : own?.method === 1 ? idat?.start : undefined;
     return own && origin !== undefined
@@ -478,7 +478,7 @@ function lastExtent(view: DataView, iloc: Box): number | null {
 
 interface Extent {
   item: number;
-  /** 0 counts from the start of the file, 1 from that of `idat`; null for another file. */
+  /** 0 counts from the start of the file, 1 from the start of `idat`; null if the extent lies in another file. */
   method: number | null;
   start: number;
   end: number;

@@ -93,7 +93,7 @@ function readDpx(view: DataView): StillReport | null {
   return stillOf("dpx_pipe", "dpx", width, height, names[`${descriptor} ${bits}`]);
 }
 
-// openexr.com, "The OpenEXR File Layout": attributes, each a name, a type, a length and a value.
+// openexr.com, "The OpenEXR File Layout": an attribute is a name, a type, a length and a value.
 function readExr(view: DataView): StillReport | null {
   if (view.getUint32(0, true) !== 0x01312f76) return null;
   const textAt = (at: number) => {
@@ -115,7 +115,7 @@ function readExr(view: DataView): StillReport | null {
     } else if (name === "channels") {
       for (let entry = start; view.getUint8(entry) !== 0; ) {
         const channel = textAt(entry);
-        // Halves and floats are decoded alike, whole numbers otherwise.
+        // Half and float channels decode alike; integer ones do not.
         if (view.getUint32(entry + channel.length + 1, true) === 0) return null;
         channels = [...channels, channel];
         entry += channel.length + 17;
@@ -128,7 +128,7 @@ function readExr(view: DataView): StillReport | null {
   return size && name ? stillOf("exr_pipe", "exr", size.width, size.height, `${name}f32le`) : null;
 }
 
-// FITS Standard 4.0: cards of 80 characters. Colors are a third axis.
+// FITS Standard 4.0: a header consists of cards of 80 characters, and colors are a third axis.
 function readFits(view: DataView): StillReport | null {
   const text = latinText(view, 0, view.byteLength);
   if (!text.startsWith("SIMPLE  =")) return null;
@@ -225,7 +225,7 @@ function readXwd(view: DataView): StillReport | null {
   const big = view.getUint32(28) === 1;
   const [bits, kind, red] = [view.getUint32(44), view.getUint32(52), view.getUint32(56)];
   const gray: Readonly<Record<number, string>> = { 1: "monow", 8: "gray" };
-  // By the size of a pixel and the mask of its red part.
+  // The keys are the bits per pixel and the mask of its red part.
   const colors: Readonly<Record<string, readonly [big: string, little: string]>> = {
     "24 ff0000": ["rgb24", "bgr24"],
     "24 ff": ["bgr24", "rgb24"],

@@ -20,7 +20,7 @@ export interface MatroskaExtras {
   /** Index of each track, by track number. */
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
-  /** Names of the tags of each video and sound track that are its own, by index. */
+  /** Names of the tags that a video or sound track has of its own, by index. */
   trackTags: ReadonlyMap<number, readonly string[]>;
   tags: (readonly [name: string, value: string | readonly string[]])[];
   chapters: FileChapter[];
@@ -234,7 +234,7 @@ function readBitrates(bytes: Uint8Array): Map<string, number> {
   return new Map(tracks);
 }
 
-// The tags of a file's only track count as those of the file.
+// Tags of a file's only track count as tags of the file, except its name.
 function readTrackTags(
   bytes: Uint8Array,
   uids: readonly string[],

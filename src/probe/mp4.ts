@@ -267,7 +267,7 @@ export interface MovieExtras {
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string | readonly string[]])[];
-  /** Names of the tags of a track that are its own, by index. */
+  /** Names of the tags that a track has of its own, by index. */
   trackTags: ReadonlyMap<number, readonly string[]>;
   /** The text tracks with chapter titles. */
   titles: SourceStream[];

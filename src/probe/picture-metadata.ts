@@ -4,13 +4,13 @@ import { hasPhotoFacts, isTiff, listsPhotoFacts } from "./exif.ts";
 import { blockBytes, GIF, headerBytes } from "./gif.ts";
 import { readHeifItems } from "./heif.ts";
 
-/** The metadata of a picture that describe more than its layout; each is absent for none. */
+/** Which metadata of a picture describe more than its layout. */
 export interface PictureMetadata {
   exif?: true;
   xmp?: true;
-  /** IPTC-IIM, such as a caption or a credit. */
+  /** IPTC-IIM data, such as a caption or a credit. */
   iptc?: true;
-  /** Text in the file's own form, such as a comment or a title. */
+  /** Text in a form of the file format itself, such as a comment or a title. */
   comments?: true;
 }
 
@@ -77,8 +77,8 @@ async function readJpeg(file: PictureFile, collect: Collect): Promise<void> {
     const body = window.subarray(own + 4, end);
     if (marker === MARKERS.COM) collect("comments", isComment(textOf(body)));
     if (marker === MARKERS.APP1 && XMP.test(textOf(body.subarray(0, 64))))
-      collect("xmp", describesWork(textOf(body)));
-    if (marker === MARKERS.APP13) collect("iptc", holdsResource(body));
+      collect("xmp", exceedsLayout(textOf(body)));
+    if (marker === MARKERS.APP13) collect("iptc", holdsIptcResource(body));
     at = origin + end;
   }
 }
@@ -87,7 +87,7 @@ function textOf(bytes: Uint8Array): string {
   return latinText(viewOf(bytes), 0, bytes.length);
 }
 
-// Encoders sign their files.
+// Encoders sign their files with comments.
 const SIGNATURE =
   /^(Lavc[\d.]*|CREATOR: .*|Created with (The )?GIMP.*|File written by Adobe Photoshop.*|LEAD Technologies.*|Intel\(R\) JPEG.*)$/s;
 
@@ -96,12 +96,12 @@ function isComment(text: string): boolean {
   return comment !== "" && !SIGNATURE.test(comment);
 }
 
-// Properties of XMP that state the layout, a gain map, or the structure itself.
+// Properties of XMP that state the layout, a gain map, or the structure of the XMP itself.
 const STRUCTURE =
   /^(x|xml|xmlns|rdf|hdrgm|HDRGainMap|HDRToneMap|Container|Item|GContainer):|^tiff:(Orientation|Image(Width|Length)|BitsPerSample|SamplesPerPixel|PhotometricInterpretation|Compression|[XY]Resolution|ResolutionUnit)$|^exif:(Pixel[XY]Dimension|ColorSpace|ExifVersion)$/;
 
 /** Returns whether XMP has properties beyond the layout of the picture. */
-function describesWork(xmp: string): boolean {
+function exceedsLayout(xmp: string): boolean {
   const names = xmp.replaceAll("\0", "").matchAll(/[<\s]([A-Za-z][\w.-]*:[A-Za-z]\w*)[\s=>/]/g);
   for (const [, name = ""] of names) if (!STRUCTURE.test(name)) return true;
   return false;
@@ -109,14 +109,14 @@ function describesWork(xmp: string): boolean {
 
 const IPTC_RESOURCE = 0x0404;
 
-/** Returns whether Photoshop's image resources, in the segment of a JPEG or a tag of a TIFF, contain IPTC data. */
-function holdsResource(bytes: Uint8Array): boolean {
+/** Returns whether Photoshop's image resources, from a segment of a JPEG or a tag of a TIFF, contain IPTC data. */
+function holdsIptcResource(bytes: Uint8Array): boolean {
   const view = viewOf(bytes);
   return readOr(false, () => {
     let at = textOf(bytes.subarray(0, 14)) === "Photoshop 3.0\0" ? 14 : 0;
     while (latinText(view, at, 4) === "8BIM") {
       const id = view.getUint16(at + 4);
-      // A name and the data are padded to an even length.
+      // Names and data are padded to an even length.
       const size = at + 6 + (2 + view.getUint8(at + 6) - (view.getUint8(at + 6) % 2));
       const [start, length] = [size + 4, view.getUint32(size)];
       if (id === IPTC_RESOURCE) return holdsDataSets(bytes.subarray(start, start + length));
@@ -126,7 +126,7 @@ function holdsResource(bytes: Uint8Array): boolean {
   });
 }
 
-// IPTC-IIM 4.2: record 1 and the version in record 2 describe the form.
+// IPTC-IIM 4.2: record 1 and the version in record 2 describe only the encoding of the data.
 function holdsDataSets(bytes: Uint8Array): boolean {
   const view = viewOf(bytes);
   return readOr(false, () => {
@@ -149,7 +149,7 @@ async function readPng(file: PictureFile, head: Uint8Array, collect: Collect): P
     }
     at += 12 + length;
   }
-  // Texts may follow the picture too.
+  // Texts may also follow the pixels.
   const origin = Math.max(0, file.size - REACH);
   const tail = origin === 0 ? head : await file.read(origin, file.size);
   const bytes = viewOf(tail);
@@ -185,14 +185,14 @@ async function readPngText(file: PictureFile, start: number, collect: Collect): 
   else if (PNG_XMP.test(keyword)) {
     const isPlain = kind === "iTXt" && text[keyword.length + 1] === 0;
     const packed = isPlain ? null : await inflate(text.subarray(compressedStart(text, kind)), MAX_TEXT);
-    collect("xmp", isPlain ? describesWork(textOf(text)) : packed === null || describesWork(textOf(packed)));
+    collect("xmp", isPlain ? exceedsLayout(textOf(text)) : packed === null || exceedsLayout(textOf(packed)));
   } else if (!TECHNICAL.test(keyword)) {
     const value = kind === "tEXt" ? textOf(text.subarray(keyword.length + 1)) : keyword;
     collect("comments", isComment(value));
   }
 }
 
-// W3C PNG (third edition), 11.3.3: iTXt has a flag, a method, a language and a translated keyword first.
+// W3C PNG (third edition), 11.3.3: in iTXt, a flag, a method, a language and a translated keyword precede the text.
 function compressedStart(text: Uint8Array, kind: string): number {
   const keyword = text.indexOf(0);
   if (kind === "zTXt") return keyword + 2;
@@ -204,11 +204,11 @@ const WEBP_XMP = 0x04;
 async function readWebp(file: PictureFile, head: Uint8Array, collect: Collect): Promise<void> {
   const view = viewOf(head);
   if (latinText(view, 12, 4) !== "VP8X" || !(view.getUint8(20) & WEBP_XMP)) return;
-  // The chunk follows the pictures.
+  // The chunk of XMP follows the pictures.
   const tail = await file.read(Math.max(0, file.size - REACH), file.size);
   const text = textOf(tail);
   const at = text.lastIndexOf("XMP ");
-  collect("xmp", at < 0 || describesWork(text.slice(at + 8)));
+  collect("xmp", at < 0 || exceedsLayout(text.slice(at + 8)));
 }
 
 const COMMENT = 0xfe;
@@ -223,7 +223,7 @@ async function readGif(file: PictureFile, head: Uint8Array, collect: Collect): P
     return true;
   });
   if (isWhole || head.length === file.size) return;
-  // Blocks cannot be entered midway, so extensions near the end are recognized by their text.
+  // A reader cannot enter a GIF between two blocks, so it finds extensions near the end by their text.
   const tail = viewOf(await file.read(file.size - REACH, file.size));
   for (let at = 0, texts = 0; at + 8 < tail.byteLength && texts < MAX_TEXTS; at++) {
     if (tail.getUint8(at) !== GIF.extension || !startsText(tail, at)) continue;
@@ -236,7 +236,7 @@ function readExtension(view: DataView, at: number, collect: Collect): void {
   const text = () => latinText(view, at + 3, blockBytes(view, at) - 4);
   const label = view.getUint8(at + 1);
   if (label === COMMENT) collect("comments", isComment(text()));
-  if (label === GIF.application && text().startsWith("XMP DataXMP")) collect("xmp", describesWork(text()));
+  if (label === GIF.application && text().startsWith("XMP DataXMP")) collect("xmp", exceedsLayout(text()));
 }
 
 function startsText(view: DataView, at: number): boolean {
@@ -247,7 +247,7 @@ function startsText(view: DataView, at: number): boolean {
 
 const TIFF_TAGS = { xmp: 700, iptc: 33_723, photoshop: 34_377 } as const;
 const TIFF_DIRECTORY = 65_536;
-// TIFF 6.0, section 2: bytes, text, short, long and undefined.
+// TIFF 6.0, section 2: BYTE, ASCII, SHORT, LONG and UNDEFINED.
 const TYPE_BYTES: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 2, 4: 4, 7: 1 };
 
 async function readTiff(file: PictureFile, collect: Collect): Promise<void> {
@@ -270,9 +270,9 @@ async function readTiff(file: PictureFile, collect: Collect): Promise<void> {
     await valueAt(TIFF_TAGS.iptc),
     await valueAt(TIFF_TAGS.photoshop),
   ];
-  if (xmp) collect("xmp", describesWork(textOf(xmp)));
+  if (xmp) collect("xmp", exceedsLayout(textOf(xmp)));
   if (iptc) collect("iptc", holdsDataSets(iptc) || holdsDataSets(swapWords(iptc)));
-  if (photoshop) collect("iptc", holdsResource(photoshop));
+  if (photoshop) collect("iptc", holdsIptcResource(photoshop));
 }
 
 // Some writers declare IPTC data as longs and swap their bytes.
@@ -286,13 +286,13 @@ async function readHeif(file: PictureFile, collect: Collect): Promise<void> {
     const isExif = type === "Exif";
     if (!isExif && !/rdf\+xml/.test(mime)) continue;
     const bytes = await file.read(start, Math.min(end, start + MAX_TEXT));
-    if (isExif) collect("exif", isPhoto(bytes));
-    else collect("xmp", describesWork(textOf(bytes)));
+    if (isExif) collect("exif", hasExifFacts(bytes));
+    else collect("xmp", exceedsLayout(textOf(bytes)));
   }
 }
 
-// ISO/IEC 23008-12, A.2.1: the offset of the TIFF header comes first.
-function isPhoto(bytes: Uint8Array): boolean {
+// ISO/IEC 23008-12, A.2.1: the offset of the TIFF header precedes the EXIF data.
+function hasExifFacts(bytes: Uint8Array): boolean {
   return readOr(false, () => {
     const start = 4 + viewOf(bytes).getUint32(0);
     return listsPhotoFacts(viewOf(bytes.subarray(start)));
