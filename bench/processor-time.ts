@@ -20,7 +20,7 @@ export function processorSeconds(pids: readonly number[]): number {
   return ticks / ticksPerSecond();
 }
 
-/** Returns the seconds of processor time of this process and of its children that have ended (proc(5)). */
+/** Returns the processor time, in seconds, of this process and of its children that have ended (proc(5)). */
 export function ownSeconds(): number {
   const { ticks = 0, ended = 0 } = readStat(process.pid) ?? {};
   return (ticks + ended) / ticksPerSecond();

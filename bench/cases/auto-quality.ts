@@ -12,7 +12,7 @@ import { ownSeconds } from "../processor-time.ts";
 import { makeScratch } from "../scratch.ts";
 import { mean, similarities } from "../similarity.ts";
 
-/** Bytes of videos of quality `auto` against those of a fixed rate, and what the search for it takes. */
+/** Bytes of videos of quality `auto` against those of a fixed rate, and the time of the search. */
 export const autoQualityBenchmarks: readonly Benchmark[] = [
   { name: "auto-vs-fixed", unit: "MB", open: openAuto },
   { name: "auto-search-cost", unit: "s of processor time", open: openSearch },
@@ -60,7 +60,7 @@ interface Scene {
   fixed: Map<number, Encoded>;
 }
 
-/** A film whose scenes are chunks: their bytes, and the score of the worst. */
+/** A film whose scenes are chunks: its bytes, and the score of its worst scene. */
 interface Film {
   bytes: number;
   worst: number;
@@ -70,7 +70,7 @@ interface FilmLine {
   name: string;
   auto: Film;
   high: Film;
-  /** The bytes at a fixed rate with the worst score of `auto`. */
+  /** The bytes at the fixed rate whose worst score is that of `auto`. */
   equal: number;
 }
 
@@ -106,7 +106,7 @@ async function openAuto(ends: AsyncDisposableStack): Promise<Contest> {
     return joinScenes(parts.flatMap(({ fixed }) => fixed.get(crf) ?? []));
   }
 
-  /** Returns the bytes of a film at the fixed rate, between two neighbors, at which its worst scene has a score. */
+  /** Returns the bytes of a film at the fixed rate that gives its worst scene a score, interpolated between two rates. */
   async function bytesAt(parts: readonly Scene[], start: number, score: number): Promise<number> {
     let last = await fixedFilm(parts, start);
     const step = last.worst >= score ? 1 : -1;
@@ -151,7 +151,7 @@ async function openAuto(ends: AsyncDisposableStack): Promise<Contest> {
       const kinds = scenes.map(({ name, auto }, at) => `${name} ${auto?.rate}, ${ratios[at]?.toFixed(2)}`);
       return [
         `Ten scenes of ${SCENE_SECONDS} s at ${WIDTH}x180 take a median of ${median(ratios).toFixed(2)} of the bytes of high (rate and ratio: ${kinds.join("; ")}).`,
-        `Ten films of three of them, each a chunk, take a median of ${middle(({ high }) => high.bytes)} of the bytes of high, and ${middle(({ equal }) => equal)} of those of the fixed rate with the same score in the worst scene`,
+        `Ten films of three of them, each a chunk, take a median of ${middle(({ high }) => high.bytes)} of the bytes of high, and ${middle(({ equal }) => equal)} of those of the fixed rate that gives the worst scene the same score`,
         `(both ratios, and SSIM of the worst scene of auto and high: ${each.join("; ")}).`,
       ].join(" ");
     },
@@ -173,7 +173,7 @@ function atRate(plan: Plan, crf: number): Plan {
 
 const FILM_SCENES = 20;
 
-/** The processor time of the search in a film of two minutes, against that of its encode at a fixed rate. */
+/** Compares the processor time of the search in a film of two minutes with that of an encode at a fixed rate. */
 async function openSearch(ends: AsyncDisposableStack): Promise<Contest> {
   const folder = await makeScratch(ends);
   const scene = await makeScene(SCENES.film);
@@ -192,6 +192,6 @@ async function openSearch(ends: AsyncDisposableStack): Promise<Contest> {
     ours: () => measure("auto", (sample) => sample.search()),
     peer: () => measure("high", (sample) => sample.encode()),
     notes: (ours) =>
-      `The search in a film of ${FILM_SCENES * SCENE_SECONDS} s at ${WIDTH}x180, in ${medianOf(ours, "jobs")} jobs, against its encode with the quality high; this process and its ffmpegs.`,
+      `The search in a film of ${FILM_SCENES * SCENE_SECONDS} s at ${WIDTH}x180, in ${medianOf(ours, "jobs")} jobs, against its encode with the quality high; the time of this process and of its ffmpegs.`,
   };
 }

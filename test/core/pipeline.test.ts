@@ -50,7 +50,7 @@ async function run(overrides: Partial<StepWork>, accepts: (event: RunEvent) => b
   return { task, events };
 }
 
-test("a stored probe that calls `flipped` by its former name `mirrored` is encoded as flipped", async () => {
+test("a stored Source with `mirrored`, the former name of `flipped`, is encoded as flipped", async () => {
   const encoded: Source[] = [];
   const stored = { ...source("work"), mirrored: true };
   await run({

@@ -125,7 +125,7 @@ test.for([
   },
 );
 
-test("a flipped source reaches an encoder under the name that older ones know, and is read back", async () => {
+test("an encoder gets `flipped` under its former name `mirrored`, and reads it as `flipped`", async () => {
   const flipped = videoSource({ flipped: true, exif: true });
   const plan = createPlan(
     flipped,

@@ -12,18 +12,18 @@ import { createNativeEncoder } from "./native-encoder.ts";
 
 const HOST = { refusal: null, instances: 1, cores: 2, max_in_flight: 8 } as const;
 
-/** How {@link openNativeSample} encodes. */
+/** Options of {@link openNativeSample}. */
 interface NativeSampleOptions {
   /** A folder for copies of encoded files. */
   folder: string;
-  /** Seconds per chunk; null keeps a video whole. By default as one container with two processors would. */
+  /** Seconds per chunk; null keeps a video whole. Default: what one container with two processors chooses. */
   chunk_seconds?: number | null;
   /** The toolset of ffmpeg. Default: that of a container. */
   toolset?: Toolset;
   signal?: AbortSignal;
 }
 
-/** Opens a file on disk as a sample that local native ffmpeg encodes, as one container would; all else is in memory. */
+/** Opens a file on disk as a sample that native ffmpeg encodes here, as one container would; everything else is in memory. */
 export async function openNativeSample(
   path: string,
   request: EncodeRequest,

@@ -33,9 +33,9 @@ test("sends a job with its input and output, reports progress, and returns the s
   expect(one.log).toEqual(["POST /jobs", ...Array(3).fill("GET /jobs/run_1-0?wait=0.2")]);
 });
 
-test("a job that starts slowly is asked as often as one that has not started", async () => {
+test("a job that starts slowly is polled as often as one that has not started", async () => {
   const idle = await encoder("idle", { ask: [...Array(12).fill(RUNNING), DONE] });
-  // A share of 0.2 % predicts minutes of work, and would set a long pause.
+  // A share of 0.2 % predicts minutes of work, which would make the pause between polls long.
   const slow = await encoder("slow", { ask: [RUNNING, RUNNING, RUNNING, running(0.002)] });
   const stop = new AbortController();
   const encoding = client([slow]).encode(job({ signal: stop.signal }));

@@ -21,8 +21,8 @@ const STORED = "http://stored/";
 const files: string[] = [];
 
 /**
- * Runs a task on a local file in this process, with native ffmpeg as its only encoder, by default with the wasm core's toolset. Returns
- * the path of the output and its facts; throws with the task's error.
+ * Runs a task on a local file in this process. Native ffmpeg is its only encoder, by default with the toolset of the wasm core. Returns
+ * the path of the output and its facts; throws the task's error.
  */
 export async function runHere(
   path: string,

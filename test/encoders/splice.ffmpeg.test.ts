@@ -176,11 +176,11 @@ test.for([
     expect(copied).toBeGreaterThan(expected.length / 4);
     if (container === "ts") return;
     const all = await packetsOf(source, "v");
-    // Several packets of AV1 that show an earlier picture may be alike.
+    // Packets of AV1 that show an earlier picture may be identical.
     const own = new Set(all.filter((packet) => all.indexOf(packet) === all.lastIndexOf(packet)));
     const packets = await packetsOf(path, "v");
     const same = packets.filter((packet) => own.has(packet)).length;
-    // The first packet of an open group changes its type.
+    // The first packet of a copied open group gets another type.
     const changed = codec === "h265_open" ? 1 : 0;
     if (codec !== "av1") expect(same).toBe(copied - changed);
     else expect(same).toBeGreaterThan(copied / 2);
@@ -207,7 +207,7 @@ test.for([
   expect(log).toBe("");
 });
 
-test("a smart cut is encoded as a whole where no encoder can continue its pictures", LIMIT, async () => {
+test("a smart cut encodes the whole video if no encoder can continue its pictures", LIMIT, async () => {
   const source = await clip("mp4", H265);
   const options = { mode: "smart", start: 0.7, end: 4.1 };
   const { path, output } = await runHere(source, { kind: "video", options });

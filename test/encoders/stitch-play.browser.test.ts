@@ -178,7 +178,7 @@ test.for(["mp4", "ts"] as const)(
   },
 );
 
-/** Plays a stream to its end by a player's script. */
+/** Plays a stream to its end with a player. */
 function playThrough(page: Page, player: Player, url: string) {
   return page.evaluate(
     async ([player, url]) => {
@@ -221,7 +221,7 @@ function playThrough(page: Page, player: Player, url: string) {
   );
 }
 
-test("hls.js, dash.js and Shaka Player play a smart cut that ffmpeg packages through ten joints", async () => {
+test("hls.js, dash.js and Shaka Player play through the ten joints of a smart cut that ffmpeg packaged", async () => {
   const codec = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 12 -keyint_min 12 -sc_threshold 0 -bf 3";
   const source = await numberedClip({ container: "mp4", frames: 120, codec });
   const options = { mode: "smart", parts: CUTS };

@@ -108,7 +108,7 @@ async function judgeTrims(encode: Encode, input: string, hidden: number, options
   }
 }
 
-/** Clips whose sound, or whose stated length, ends after the last picture begins; by the seconds of a still near that end. */
+/** Clips whose sound or stated length ends after the last picture begins; `from` is the start of a still near that end. */
 const ENDINGS = [
   { extension: "ts", args: ["-vf", "fps=5", "-preset", "ultrafast"], from: 3.206 },
   { extension: "mpg", args: ["-c:v", "mpeg2video", "-c:a", "mp2"], from: 3.21 },
@@ -126,7 +126,7 @@ async function judgeLastPictures(encode: Encode) {
   }
 }
 
-/** Judges a whole clip whose edit list begins 10 ms after picture 13 does: pictures and sound stay in step. */
+/** Checks that pictures and sound stay in step in a whole clip whose edit list begins 10 ms after picture 13. */
 async function judgeWhole(encode: Encode, input: string) {
   const { path } = await encode("video", input, { format: "mp4", width: 160 });
   const shown = (await readFrames(path)).map(({ number, time }) => [number, Math.round(time * 1000)]);

@@ -127,7 +127,7 @@ test.for([
   },
 );
 
-test("pictures of joined videos beyond 60 a second are listed", () => {
+test("pictures of joined videos beyond 60 a second are listed as dropped", () => {
   const concat = [{ url: "https://example.com/b.mp4" }];
   const fast = videoSource({ fps: 119.88, constant_fps: true });
   const slow = videoSource({ fps: 59.94, constant_fps: true });

@@ -103,7 +103,7 @@ test("every option that names files is an extra input", () => {
   expect([...new Set(names)].sort()).toEqual([...INPUT_ROLES].sort());
 });
 
-test("a form offers the fields of a list, and names their types", () => {
+test("a form offers the fields of an object or a list, with their types", () => {
   expect(optionControl("video", "parts", undefined).objects).toEqual({
     fields: [
       { name: "start", label: "Part from", type: "number", example: undefined, choices: null },

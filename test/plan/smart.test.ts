@@ -56,7 +56,7 @@ test.for([
   },
 );
 
-test("a source that no encoder here can continue is encoded into the default codec of the format", () => {
+test("a source that no encoder here can continue is encoded in the format's default codec", () => {
   const source = videoSource({ pixel_format: "yuv420p", codecs: { video: "h265", audio: "aac" } });
   const plan = createPlan(source, "video", options, { splice: { fault: "no_encoder" } });
   expect(plan).toMatchObject({ format: "mp4", video: { mode: "encode", codec: "h264" } });

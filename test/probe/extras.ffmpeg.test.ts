@@ -302,7 +302,7 @@ test.for([
   { extension: "mkv", metadata: "strip", reasons: ["asked"] },
   { extension: "nut", metadata: "clean", reasons: ["not_supported", "private"] },
 ] as const)(
-  "tags of a track of several are dropped from $extension as $reasons with metadata $metadata",
+  "with metadata $metadata, the tags of one of several tracks of a $extension are dropped as $reasons",
   async ({ extension, metadata, reasons }) => {
     const tags = "title=Film artist=Ada location=Paris NUMBER_OF_FRAMES-eng=9 language=deu".split(" ");
     const path = await makeClip(extension, [

@@ -25,7 +25,7 @@ const xmp = (attributes: string) =>
 const CREDIT = xmp('xmlns:dc="http://purl.org/dc/elements/1.1/" dc:creator="Ada"');
 const LAYOUT = xmp('xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"');
 
-test.for(FORMATS)("XMP of a %s is listed, and one that states only the layout is not", async (format) => {
+test.for(FORMATS)("XMP of a %s is listed, unless it states only the layout", async (format) => {
   const written = (text: string) => drawing().withXmp(text).toFormat(format).toBuffer();
   const credited = await metadataOf(written(CREDIT));
   expect(credited).toEqual({ xmp: true });
@@ -34,7 +34,7 @@ test.for(FORMATS)("XMP of a %s is listed, and one that states only the layout is
   expect(await metadataOf(drawing().toFormat(format).toBuffer())).toEqual({});
 });
 
-/** A JPEG with a segment after its first. */
+/** Returns a JPEG that begins with a segment. */
 async function jpegWith(marker: number, body: Buffer): Promise<Buffer> {
   const jpeg = await drawing().jpeg().toBuffer();
   const head = Buffer.from([0xff, marker, (body.length + 2) >> 8, (body.length + 2) & 255]);
@@ -43,7 +43,7 @@ async function jpegWith(marker: number, body: Buffer): Promise<Buffer> {
 
 const RESOLUTION = Buffer.from("8BIM\x03\xed\0\0\0\0\0\x02ab", "latin1");
 
-/** Photoshop's image resources, the second of which is IPTC data of one data set. */
+/** Returns Photoshop's image resources, the second of which is IPTC data with one data set. */
 function resources(record: number, set: number, text: string): Buffer {
   const data = Buffer.from([0x1c, record, set, 0, text.length, ...Buffer.from(text)]);
   const head = Buffer.from(`8BIM\x04\x04\0\0\0\0\0${String.fromCharCode(data.length)}`, "latin1");
@@ -70,10 +70,10 @@ const gifWith = async (text: string, end: boolean) => {
 };
 
 test.for([
-  { place: "JPEG", write: (text: string) => jpegWith(0xfe, Buffer.from(text)) },
-  { place: "GIF, at its start", write: (text: string) => gifWith(text, false) },
-  { place: "GIF, at its end", write: (text: string) => gifWith(text, true) },
-])("the comment of a $place is listed, and an encoder's signature is not", async ({ write }) => {
+  { place: "in a JPEG", write: (text: string) => jpegWith(0xfe, Buffer.from(text)) },
+  { place: "at the start of a GIF", write: (text: string) => gifWith(text, false) },
+  { place: "at the end of a GIF", write: (text: string) => gifWith(text, true) },
+])("a comment is listed, and an encoder's signature is not: $place", async ({ write }) => {
   const commented = await metadataOf(write("Seen from the north"));
   expect(commented).toEqual({ comments: true });
   expect(reasonsOf(commented)).toEqual(["tags not_supported"]);

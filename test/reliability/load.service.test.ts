@@ -51,7 +51,7 @@ test("200 concurrent tasks all end as expected", async () => {
   );
   const errors = ids.map((id) => results.get(id)?.error?.kind ?? results.get(id)?.status);
   expect(errors).toEqual(ids.map((_, index) => requests[index % 4]?.error ?? "succeeded"));
-  // Each has its own output, and nothing else is left.
+  // Each task has its own output, and storage holds nothing else.
   const outputs = ids.flatMap((id) => results.get(id)?.output ?? []);
   expect(new Set(outputs).size).toBe(150);
   const sizes = await Promise.all(outputs.map(async (url) => (await (await fetch(url)).bytes()).length));

@@ -66,7 +66,7 @@ test("respects the limit on chunks in flight", () => {
   expect(offer(film, { instances: 64, cores: 2, max_in_flight: 64 }).seconds).toBeLessThan((four ?? 0) / 10);
 });
 
-test("one encoder cuts a film of measured quality into short chunks, so that each has a rate of its own", () => {
+test("a single encoder cuts a film of measured quality into short chunks, each with a rate of its own", () => {
   const one = { instances: 1, cores: 2, max_in_flight: 8 };
   const [measured, fixed] = (["auto", "high"] as const).map((quality) =>
     offer(["two minutes", video(1280, 720, 120), "video", { quality, height: 480 }], one),

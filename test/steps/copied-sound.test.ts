@@ -13,7 +13,7 @@ const context = {
   durably: <T>(_: string, work: (signal: AbortSignal) => Promise<T>) => work(AbortSignal.timeout(5000)),
 };
 
-/** Starts an encode of sound that changes midway; returns the plan by which it is decoded first, or else the request that is decided. */
+/** Starts an encode of sound that changes midway; returns the plan that decodes it first, or else the request to decide. */
 async function firstWork(source: Source, request: EncodeRequest): Promise<Plan | EncodeRequest | undefined> {
   const work: (Plan | EncodeRequest)[] = [];
   const encode: InputEncode = {
@@ -44,12 +44,12 @@ const SEVERAL = audioSource({
   streams: [0, 1].map((index) => ({ index, kind: "audio", codec: "vorbis" })),
 });
 
-test("sound that changes is decoded from the track that the request selects", async () => {
+test("sound that changes midway is decoded from the track that the request selects", async () => {
   const request = { kind: "audio", options: { format: "flac", track: 1 } } as const;
   expect(await firstWork(SEVERAL, request)).toMatchObject({ format: "wav", sound_track: 1 });
 });
 
-test("adaptive video of several sound tracks that change keeps them all", async () => {
+test("adaptive video keeps all of several sound tracks that change midway", async () => {
   const stream = { kind: "adaptive_video", options: { format: "hls" } } as const;
   expect(await firstWork(SEVERAL, stream)).toBe(stream);
 });

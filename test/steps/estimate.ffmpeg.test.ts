@@ -10,7 +10,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 const home = await mkdtemp(join(tmpdir(), "framewright-estimate-"));
 afterAll(() => rm(home, { recursive: true }));
 
-test("the encoder's settings and the index of a still video are estimated as they are written", async () => {
+test("an estimate of a still video counts the encoder's settings and the index at their real size", async () => {
   const clip = await makeClip("mp4", [
     ...["-f", "lavfi", "-i", "smptehdbars=s=640x360:r=25", "-t", "24"],
     ...["-c:v", "libx264", "-pix_fmt", "yuv420p"],

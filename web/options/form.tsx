@@ -101,7 +101,7 @@ export function OptionField({
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The fields of an option that is an object or a list of objects; a list has those of one more row. */
+/** The fields of an option that is an object or a list of objects. A list has one more, empty row until it is full. */
 export function ObjectFields({
   form: { settings, options, change, faultAt },
   name,
@@ -182,12 +182,12 @@ function ObjectField({
   );
 }
 
-/** Returns rows of fields, with an empty one after them as long as there is room. */
+/** Appends an empty row of fields, as long as there is room. */
 export function withBlank<T>(rows: readonly T[], max: number): (T | null)[] {
   return rows.length < max ? [...rows, null] : [...rows];
 }
 
-/** Returns the label of a field in a row, numbered from the second row on. */
+/** Returns the label of a field in a row; from the second row on, it has a number. */
 export function numberedLabel(label: string, index: number): string {
   return index === 0 ? label : `${label} ${index + 1}`;
 }

@@ -8,7 +8,7 @@ export interface FieldControl {
   "aria-invalid": boolean | undefined;
 }
 
-/** A labelled control with a hint and, for an invalid value, an error message. */
+/** A labeled control with a hint and, for an invalid value, an error message. */
 export function Field({
   label,
   hint,
@@ -37,7 +37,7 @@ export function Field({
 const URL_TYPE = { type: "url" } as const;
 const TEXT_TYPE = { type: "text" } as const;
 
-/** A labelled text or address; an empty one is undefined. */
+/** A labeled text or URL; an empty one is undefined. */
 export function TextField({
   label,
   hint,

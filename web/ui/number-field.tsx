@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Field } from "./field.tsx";
 
 /**
- * A labelled number, edited as text: passes NaN on for invalid input and undefined for none, so that the caller can say what
+ * A labeled number, edited as text: passes NaN on for invalid input and undefined for none, so that the caller can say what
  * is wrong.
  */
 export function NumberField({
