@@ -1,145 +1,154 @@
 import { expect, test } from "vitest";
-import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
-import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
-import { FAST_TOOLS, NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
-import { forecast } from "../../src/media/forecast.ts";
-import { optionControl } from "../../src/media/option-groups.ts";
-import { chooseRenditions, ladderLevels, type MeasuredRendition } from "../../src/media/quality-search.ts";
-import { placeSamples, withRate } from "../../src/runs/steps/measure-quality.ts";
-import { describeSettings } from "../../web/words/item-words.ts";
-import { videoSource } from "./source.ts";
-import { createPlan } from "./strict-plan.ts";
+import { createLadder, maxrateFor, RUNGS } from "../../src/media/rates.ts";
+import { faultOf } from "./source.ts";
 
-const FILM = videoSource({ duration: 600, fps: 25 });
-const AUTO = { ladder: "auto" } as const;
-const plan = createPlan(FILM, "adaptive_video", AUTO);
-
-/** Measured renditions from rows of a short side, a CRF, a score and kilobits per second. */
-const measuredFrom = (rows: readonly (readonly [number, number, number, number])[]): MeasuredRendition[] =>
-  rows.map(([side, crf, score, kilobits]) => ({
-    ...{ name: `${side}p`, pixels: (side * side * 16) / 9, crf, score },
-    bits: kilobits * 1000,
-  }));
+const plain = (width: number, height: number) => ({ width, height, pixel_aspect: 1, rotate: 0 }) as const;
+const sizes = (...args: Parameters<typeof createLadder>) =>
+  createLadder(...args).map(({ name, geometry }) => `${name} ${geometry.width}x${geometry.height}`);
 
 test.for([
   {
-    name: "a film keeps the sizes between which its loss doubles",
-    rows: [
-      ...[[1080, 23, 0.972, 4000] as const, [1080, 27, 0.955, 2500] as const],
-      ...[[720, 23, 0.94, 2200] as const, [720, 27, 0.92, 1400] as const],
-      ...[[480, 23, 0.87, 1000] as const, [480, 27, 0.85, 700] as const],
-      ...[[360, 23, 0.8, 600] as const, [360, 27, 0.78, 380] as const],
-      ...[[240, 23, 0.7, 300] as const, [240, 27, 0.68, 200] as const],
+    name: "1080p has five rungs",
+    stored: plain(1920, 1080),
+    options: {},
+    expected: ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
+  },
+  {
+    name: "portrait video is named by its short side",
+    stored: plain(1080, 1920),
+    options: {},
+    expected: ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+  },
+  {
+    name: "a rotated source has upright rungs",
+    stored: { ...plain(1280, 720), rotate: 90 },
+    options: {},
+    expected: ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+  },
+  {
+    name: "a source between two rungs adds its own",
+    stored: plain(1000, 500),
+    options: {},
+    expected: ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
+  },
+  {
+    name: "a source below the lowest rung has only its own",
+    stored: plain(160, 90),
+    options: {},
+    expected: ["90p 160x90"],
+  },
+  { name: "an odd source rounds to even", stored: plain(161, 91), options: {}, expected: ["90p 160x90"] },
+  {
+    name: "8K is scaled down to the highest rung",
+    stored: plain(7680, 4320),
+    options: {},
+    expected: [
+      "2160p 3840x2160",
+      "1440p 2560x1440",
+      "1080p 1920x1080",
+      "720p 1280x720",
+      "480p 854x480",
+      "360p 640x360",
+      "240p 426x240",
     ],
-    source_bits: 8000,
-    chosen: ["1080p 23", "720p 23", "480p 23", "240p 23"],
   },
   {
-    name: "a slide deck fits every line at its full size",
-    rows: [[720, 23, 0.995, 300] as const, [720, 27, 0.985, 200] as const, [360, 27, 0.8, 150] as const],
-    source_bits: 900,
-    chosen: ["720p 27"],
+    name: "a width caps the top",
+    stored: plain(1920, 1080),
+    options: { width: 640 },
+    expected: ["360p 640x360", "240p 426x240"],
   },
   {
-    name: "an enlarged picture gets no rendition above what it holds",
-    rows: [
-      ...[[1080, 23, 0.99, 3000] as const, [1080, 27, 0.985, 2000] as const],
-      ...[[720, 23, 0.988, 1600] as const, [720, 27, 0.975, 1000] as const, [360, 27, 0.8, 390] as const],
-    ],
-    source_bits: 5000,
-    chosen: ["720p 27", "360p 27"],
+    name: "a height caps the top",
+    stored: plain(1920, 1080),
+    options: { height: 600 },
+    expected: ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
   },
   {
-    name: "a source with few bits is encoded with no more where a rate allows that",
-    rows: [[720, 23, 0.96, 900] as const, [720, 27, 0.94, 500] as const, [360, 27, 0.8, 200] as const],
-    source_bits: 600,
-    chosen: ["720p 27", "360p 27"],
+    name: "a width never enlarges",
+    stored: plain(640, 360),
+    options: { width: 1920 },
+    expected: ["360p 640x360", "240p 426x240"],
   },
   {
-    name: "a source with fewer bits than any rendition keeps its size",
-    rows: [[720, 23, 0.96, 900] as const, [720, 27, 0.94, 500] as const, [360, 27, 0.8, 200] as const],
-    source_bits: 100,
-    chosen: ["720p 27", "360p 27"],
+    name: "a cover box never enlarges",
+    stored: plain(640, 360),
+    options: { width: 1000, height: 1000, fit: "cover" },
+    expected: ["360p 360x360", "240p 240x240"],
   },
   {
-    name: "a rendition that a larger one beats is left out",
-    rows: [
-      ...[[1080, 27, 0.97, 2000] as const, [720, 27, 0.9, 1100] as const],
-      ...[[720, 23, 0.93, 2100] as const, [480, 27, 0.9, 1300] as const, [240, 27, 0.7, 300] as const],
-    ],
-    source_bits: null,
-    chosen: ["1080p 27", "720p 27", "240p 27"],
+    name: "a contain box may be higher than its picture",
+    stored: plain(640, 360),
+    options: { width: 1000, height: 1000, fit: "contain" },
+    expected: ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
   },
-])("$name", ({ rows, source_bits, chosen }) => {
-  const bits = source_bits === null ? null : source_bits * 1000;
-  const rungs = chooseRenditions(measuredFrom(rows), bits);
-  expect(rungs.map(({ name, crf }) => `${name} ${crf}`)).toEqual(chosen);
+  {
+    name: "wide pixels become square",
+    stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
+    options: {},
+    expected: ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
+  },
+] as const)("rungs: $name", ({ stored, options, expected }) => {
+  expect(sizes(stored, options)).toEqual(expected);
 });
 
-test("renditions are tried at the requested quality and below it down to low", () => {
-  expect(ladderLevels()).toEqual(["low", "medium"]);
-  expect(ladderLevels("very_high")).toEqual(["low", "medium", "high", "very_high"]);
-  expect([ladderLevels("low"), ladderLevels("very_low")]).toEqual([["low"], ["very_low"]]);
+test("rungs share one rate factor, and each has its own bitrate limit", () => {
+  expect(createLadder(plain(3840, 2160), { quality: "high" }).map(({ rate }) => rate)).toEqual(
+    [16_000_000, 9_000_000, 5_500_000, 3_000_000, 1_600_000, 900_000, 400_000].map((maxrate) => ({
+      crf: 20,
+      maxrate,
+    })),
+  );
+  expect(createLadder(plain(426, 240), {})[0]?.rate).toEqual({ crf: 23, maxrate: 400_000 });
 });
 
-test("a measured ladder is planned as a fixed one, which it never exceeds", () => {
-  const fixed = createPlan(FILM, "adaptive_video", {});
-  expect(plan).toEqual({ ...fixed, video: { ...fixed.video, measured: true } });
-  expect(createPlan(FILM, "adaptive_video", { ladder: "fixed" })).toEqual(fixed);
-  expect(forecast("adaptive_video", AUTO, FILM)).toEqual(forecast("adaptive_video", {}, FILM));
+test.for([
+  [90, 400_000],
+  [240, 400_000],
+  [300, 650_000],
+  [480, 1_600_000],
+  [600, 2_300_000],
+  [2160, 16_000_000],
+  [4320, 16_000_000],
+])("a short side of %s is limited to %s", ([side = 0, maxrate]) => {
+  expect(maxrateFor(side)).toBe(maxrate);
 });
 
-test("the measured renditions replace those of the plan, and a size that is left out is not drawn", () => {
-  const rungs = [
-    { name: "480p", crf: 25, score: 0.98 },
-    { name: "240p", crf: 27, score: 0.9 },
-  ];
-  const measured = withRate(plan, { rate: 25, rungs });
-  expect(measured.renditions.map(({ name, rate }) => [name, rate])).toEqual([
-    ["480p", { crf: 25, maxrate: 1_600_000 }],
-    ["240p", { crf: 27, maxrate: 400_000 }],
+test("rungs ascend in side and bitrate", () => {
+  for (const [index, rung] of RUNGS.entries()) {
+    const before = RUNGS[index - 1];
+    if (before) expect(rung.side > before.side && rung.maxrate > before.maxrate).toBe(true);
+  }
+});
+
+test("every rung has the same crop and proportional bars", () => {
+  const options = { width: 720, height: 720, fit: "cover", position: "left" } as const;
+  const crops = createLadder(plain(1920, 1080), options).map(({ geometry }) => geometry.crop);
+  expect(crops).toEqual(Array(4).fill({ x: 0, y: 0, width: 1080, height: 1080 }));
+  const bars = createLadder(plain(1280, 720), { width: 720, height: 720, background: "#fff" });
+  expect(bars.map(({ geometry }) => geometry.pad)).toEqual([
+    { width: 720, height: 720, x: 0, y: 158, color: "0xffffff" },
+    { width: 480, height: 480, x: 0, y: 104, color: "0xffffff" },
+    { width: 360, height: 360, x: 0, y: 78, color: "0xffffff" },
+    { width: 240, height: 240, x: 0, y: 52, color: "0xffffff" },
   ]);
-  expect(measured.video).toMatchObject({ geometry: { height: 480 }, rate: { crf: 25 } });
-  expect(withRate(plan, { rate: 23 })).toEqual(plan);
 });
 
-test("codecs with different sizes are scaled from the largest", () => {
-  const names = ["360p", "720p_h265", "360p_h265"];
-  const rungs = names.map((name) => ({ name, crf: 27, score: 0.98 }));
-  const both = createPlan(FILM, "adaptive_video", { ...AUTO, codecs: ["h264", "h265"] });
-  const measured = withRate(both, { rate: 27, rungs });
-  const [chunk] = measured.chunks;
-  const args = chunk && chunkArgs(measured, chunk, FILM, { input: "IN", output: "OUT" }, NATIVE_TOOLS);
-  expect(args?.join(" ")).toMatch(/\[v1\]\[s1\];\[s1\]scale=640:360:flags=\w+,setsar=1,split=2\[v0\]\[v2\] /);
+test("rejects a size above the limit", () => {
+  expect(faultOf(() => createLadder(plain(1920, 1080), { width: "1000%" }))).toMatchObject({
+    kind: "invalid_options",
+    param: "options.width",
+  });
 });
 
-test("engines without a constant quality, and older containers, refuse", () => {
-  expect([refuseTools(plan, FILM, NATIVE_TOOLS), refuseTools(plan, FILM, FAST_TOOLS)]).toEqual([null, null]);
-  const refusal = { code: "auto_quality" };
-  expect(refuseTools(plan, FILM, { ...NATIVE_TOOLS, lacks: ["auto_quality"] })).toEqual(refusal);
-  expect(createWebCodecsEncoder({ sound: null }).refuse(plan, FILM)).toEqual(refusal);
-});
-
-test("samples are groups of pictures, of which a longer encode has more, up to six", () => {
-  const samples = (seconds: number, own = plan) => {
-    const decision = {
-      encoder: "native",
-      chunk_seconds: null,
-      seconds,
-      reason: { code: "refused" },
-    } as const;
-    return placeSamples({ plan: own, decision: { ...decision, refusals: [] } }, FILM, [
-      { at: 590, bytes: 20_000, key: false },
-    ]);
-  };
-  expect(samples(5)).toEqual([{ start: 590, end: 592 }]);
-  expect(samples(600)).toHaveLength(6);
-  expect(samples(5, createPlan(FILM, "adaptive_video", { ...AUTO, end: 1 }))).toEqual([{ start: 0, end: 1 }]);
-});
-
-test("the form offers both ladders, and the summary names the measured one", () => {
-  const { label, choices } = optionControl("adaptive_video", "ladder", "auto");
-  expect([label, choices?.map((choice) => choice.label)]).toEqual(["Renditions", ["Fixed", "Automatic"]]);
-  const settings = { kind: "adaptive_video", options: AUTO, target_size: null, preset: null } as never;
-  expect(describeSettings(settings, FILM)).toContain("measured renditions");
+test("each further codec has the rungs of H.264, with fewer bits", () => {
+  const ladder = createLadder(plain(640, 360), { codecs: ["av1", "h264", "hevc"], quality: "low" });
+  expect(ladder.map(({ name, codec, rate }) => [name, codec, rate])).toEqual([
+    ["360p", undefined, { crf: 27, maxrate: 900_000 }],
+    ["240p", undefined, { crf: 27, maxrate: 400_000 }],
+    ["360p_h265", "h265", { crf: 32, maxrate: 675_000 }],
+    ["240p_h265", "h265", { crf: 32, maxrate: 300_000 }],
+    ["360p_av1", "av1", { crf: 43, maxrate: 675_000 }],
+    ["240p_av1", "av1", { crf: 43, maxrate: 300_000 }],
+  ]);
 });
