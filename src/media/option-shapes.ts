@@ -166,7 +166,7 @@ export interface SubtitleOption {
 
 /** The style of burnt-in subtitles. */
 export interface CaptionStyleOption {
-  /** Height of the letters in pixels, or as a percentage of the output's height; by default, a line has a fifteenth of the shorter side. */
+  /** Height of the letters in pixels, or as a percentage of the output's height; by default, a line is a fifteenth of the shorter side tall. */
   size?: SizeOption | undefined;
   /**
    * Hex color of the letters, with or without opacity.
@@ -175,16 +175,16 @@ export interface CaptionStyleOption {
    */
   color?: string | undefined;
   /**
-   * Hex color of the outline of the letters, with or without opacity. Where there is a box, there is no outline by default.
+   * Hex color of the outline of the letters, with or without opacity. With a box, there is no outline by default.
    *
    * @default "#000000"
    */
   outline?: string | undefined;
-  /** Hex color of a box behind the text, with or without opacity; none when absent. */
+  /** Hex color of a box behind the text, with or without opacity; by default, there is no box. */
   box?: string | undefined;
   /**
    * Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or
-   * percentages of the output. By default it is where the file says, or at the bottom.
+   * percentages of the output. By default, the text is where the file says, or at the bottom.
    */
   position?: Position | { x?: SizeOption | undefined; y?: SizeOption | undefined } | undefined;
 }

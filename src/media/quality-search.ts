@@ -14,7 +14,7 @@ export function isAutoQuality(options: object): boolean {
   return "quality" in options && options.quality === "auto";
 }
 
-/** Returns whether options ask for rates that are measured before the encode: those of a quality, or of a stream's renditions. */
+/** Returns whether options ask for measured rates: for a quality, or for the renditions of a stream. */
 export function isMeasured(options: object): boolean {
   return isAutoQuality(options) || ("ladder" in options && options.ladder === "auto");
 }
@@ -39,7 +39,7 @@ export interface MeasuredRate {
 export interface ChosenRate extends MeasuredRate {
   /** The rate of each sample, by its time in the source in seconds, ascending; absent unless a video has several chunks. */
   rates?: { at: number; crf: number }[];
-  /** The renditions of a measured stream, best first and by codec; absent for other outputs. */
+  /** The renditions of a measured stream, by codec, and the best of each codec first; absent for other outputs. */
   rungs?: { name: string; crf: number; score: number }[];
 }
 
@@ -99,7 +99,7 @@ export function bestRate(
   return ascending.find(({ score }) => (score ?? 0) >= SAME_LOOK) ?? ascending.at(-1);
 }
 
-/** Returns the levels at which each rendition of a measured ladder is tried: that of `quality` and those below it down to `low`. */
+/** Returns the levels at which each rendition of a measured ladder is tried: `quality`, and those below it down to `low`. */
 export function ladderLevels(quality: Quality = "medium"): Quality[] {
   const best = QUALITIES.indexOf(quality);
   return QUALITIES.slice(Math.min(best, QUALITIES.indexOf(LOWEST_LEVEL)), best + 1);
@@ -122,14 +122,14 @@ export interface MeasuredRendition {
 const MAX_SHARE = 2 / 3;
 // Each step down at least doubles the lack, as from 0.97 to 0.94 and 0.88.
 const LACK_STEP = 2;
-// Bits per second that every line carries.
+// Bits per second that every connection carries.
 const SLOW_LINE = 400_000;
 
 /**
- * Chooses the renditions of one codec, best first. The first is the smallest that looks the same as the source or, if none does, the
- * best of the full size, which takes more bits than the source only if all do. Each later one is smaller and the best whose lack is at
- * least twice that of the one before, until a rendition fits a slow line. `source_bits` are those of the source in the samples, null to
- * ignore them.
+ * Chooses the renditions of one codec, best first. The first is the one with the fewest bits that looks the same as the source or, if
+ * none does, the best of the full size, which takes more bits than the source only if all do. Each later one is smaller, and the best
+ * whose lack is at least twice that of the one before, until a rendition fits a slow connection. `source_bits` is the bitrate of the
+ * source in the samples; null sets no limit.
  */
 export function chooseRenditions(
   measured: readonly MeasuredRendition[],

@@ -102,15 +102,15 @@ export interface AssStyle {
   font: string;
   /** Size of the font in the script. */
   size: number;
-  /** Red, green, blue and opacity, each from 0 to 255; null for none. */
+  /** Red, green, blue and opacity, each from 0 to 255; null for a part that is not drawn. */
   colors: Readonly<Record<"letters" | "outline" | "box", readonly number[] | null>>;
-  /** Place of all texts; absent where each has its own, or the bottom. */
+  /** Place of all texts; absent if each text has the place of its cue, or the bottom. */
   place?: TextPlace | undefined;
   /** Splits a text of a size into runs of one font each; by default, all of it has the font of the style. */
   split?(text: string, size: number): readonly ScriptRun[];
 }
 
-// Share of the size of the font.
+// Share of the font size.
 const OUTLINE = 1 / 14;
 const MARGIN = 0.05;
 
@@ -119,8 +119,8 @@ const STYLE =
 const EVENT = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text";
 
 /**
- * Writes cues as ASS: in a style, at the bottom of the picture, or at the top if a cue's settings say so. Only bold, italic, underline
- * and line breaks become overrides.
+ * Writes cues as ASS, in the place of the style or else at the bottom of the picture, or at its top if a cue's settings say so. Only
+ * bold, italic, underline and line breaks become overrides.
  */
 export function writeAss(cues: readonly Cue[], look: AssStyle): string {
   const { width, height, font, size, colors, place, split } = look;
@@ -141,13 +141,13 @@ export function writeAss(cues: readonly Cue[], look: AssStyle): string {
     BY_FIRST_LETTER,
   ];
   const events = cues.map(({ start, end, text, settings }) => {
-    const shown = `{\\an${place ? keypad(place.anchor) : alignment(settings)}}`;
+    const position = `{\\an${place ? keypad(place.anchor) : alignment(settings)}}`;
     const words = writeText(
       text,
       (letters) => split?.(letters, size) ?? [{ text: letters, font, size }],
       font,
     );
-    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${shown}${words}`;
+    return `Dialogue: 0,${clock(start)},${clock(end)},Default,,0,0,0,,${position}${words}`;
   });
   return writeScript({ width, height }, [style.join(",")], events);
 }
@@ -261,7 +261,7 @@ const BOXED = 4;
 // The direction of a line is that of its first letter that has one (libass).
 const BY_FIRST_LETTER = -1;
 
-// Places are numbered like the keys of a keypad: 1 is bottom left, 7 top left.
+// ASS numbers places like the keys of a keypad: 1 is bottom left, 7 top left.
 function keypad([x, y]: TextPlace["anchor"]): number {
   return 7 - 6 * y + 2 * x;
 }

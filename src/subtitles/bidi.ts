@@ -2,7 +2,7 @@ const PAIRS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" }
 const CLOSING: ReadonlySet<string> = new Set(Object.values(PAIRS));
 const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
-// Marks of a direction.
+// LEFT-TO-RIGHT MARK and RIGHT-TO-LEFT MARK.
 const MARKS = { L: "\u200e", R: "\u200f" } as const;
 type Direction = keyof typeof MARKS;
 
@@ -10,8 +10,8 @@ type Direction = keyof typeof MARKS;
 const MAX_OPEN = 63;
 
 /**
- * Puts marks of direction around the brackets of lines with letters of both directions (UAX 9, N0), because libass pairs no brackets
- * unless told to, which ffmpeg does not. The text is that of all pieces together.
+ * Puts direction marks around the paired brackets of lines that mix both directions (UAX 9, N0), because libass pairs brackets only on
+ * request, and ffmpeg does not request it. The pieces together are one text.
  */
 export function markBrackets(pieces: readonly string[]): string[] {
   const text = pieces.join("");
@@ -33,12 +33,12 @@ export function markBrackets(pieces: readonly string[]): string[] {
   });
 }
 
-/** Returns the directions of the paired brackets of a line that have one, by their positions. */
+/** Returns the position and the direction of each paired bracket of a line; without those that rule N0 gives no direction. */
 function bracketDirections(line: string): [index: number, direction: Direction][] {
   const strong = strongDirections(line);
   const base = strong.find((each) => each !== null) ?? "L";
   const directions: [number, Direction][] = [];
-  // An inner pair is resolved after the one around it, and counts as a letter for those after it.
+  // Pairs are resolved in the order of their opening brackets, and count as letters for later pairs.
   for (const [open, close] of pairsOf(line)) {
     const inside = new Set(strong.slice(open + 1, close));
     const other = base === "L" ? "R" : "L";
@@ -52,7 +52,7 @@ function bracketDirections(line: string): [index: number, direction: Direction][
   return directions;
 }
 
-/** Returns the direction of each letter of a line; digits have that of the letter before them, others have none. */
+/** Returns the direction of each character of a line: a digit has that of the letter before it, and signs have none. */
 function strongDirections(line: string): (Direction | null)[] {
   let last: Direction | null = null;
   return Array.from({ length: line.length }, (_, at) => {
@@ -75,7 +75,7 @@ function pairsOf(line: string): [open: number, close: number][] {
       if (open.length === MAX_OPEN) return pairs;
       open.push({ at, close });
     } else if (CLOSING.has(letter)) {
-      // Brackets that were opened inside have no partner.
+      // Brackets that were opened inside this pair have no partner.
       const index = open.findLastIndex((each) => each.close === letter);
       const [pair] = open.splice(index < 0 ? open.length : index);
       if (pair) pairs.push([pair.at, at]);

@@ -128,7 +128,7 @@ test("in HDR white is as bright as that of graphics", async () => {
   expect(Math.abs(Math.max(...values) - level)).toBeLessThan(30);
 });
 
-/** Returns the edges of the pixels of a color in a picture. */
+/** Returns the bounding box of the pixels of a color in a picture. */
 function edgesOf({ width, height, at }: Picture, color: Parameters<typeof colorDistance>[0]) {
   const edges = { left: width, top: height, right: -1, bottom: -1 };
   for (let y = 0; y < height; y++) {

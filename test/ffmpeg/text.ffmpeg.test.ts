@@ -130,8 +130,8 @@ test("a font is drawn whatever signs its family name has", async () => {
   expect(one === two).toBe(true);
 });
 
-test("brackets among letters of both directions belong to their words", async () => {
-  // An override of the direction shows letters in the order in which they are written.
+test("brackets in lines that mix both directions stay with their words", async () => {
+  // A direction override shows letters in the order in which they are written.
   const pairs = [
     ["אבג (דה) abc (de)", "\u202dabc (de) (הד) גבא\u202c"],
     ["a אבג (דה)", "\u202da (הד) גבא\u202c"],

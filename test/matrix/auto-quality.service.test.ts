@@ -53,7 +53,7 @@ test.concurrent("a video of quality auto has a score and a rate", LIMIT, async (
 });
 
 test.concurrent(
-  "a stream of measured renditions states the score and the rate of each",
+  "a stream with a measured ladder states the score and the rate of each rendition",
   LIMIT,
   async ({ expect }) => {
     const film = await makeClip("mp4", [

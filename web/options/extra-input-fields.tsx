@@ -104,11 +104,11 @@ function CaptionFields({
     const all = withoutUndefined({ ...style, ...changes });
     change(Object.keys(all).length > 0 ? all : undefined);
   };
-  const colorOf = (field: "color" | "outline", usual: string) => (
+  const colorOf = (field: "color" | "outline", fallback: string) => (
     <ColorField
       label={SUBTITLE_LABELS[field]}
       value={style[field]}
-      usual={usual}
+      fallback={fallback}
       onChange={(color) => set({ [field]: color })}
       fault={faultOf(field)}
     />
@@ -236,7 +236,7 @@ export function TextFields({ form: { settings, options, change, faultAt } }: { f
             <ColorField
               label={numberedLabel(TEXT_LABELS.color, index)}
               value={item.color}
-              usual={DEFAULT_TEXT_COLOR}
+              fallback={DEFAULT_TEXT_COLOR}
               onChange={(color) => set(index, { color })}
               fault={at("color")}
             />
@@ -351,17 +351,17 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
 
 type Place = TextItem["position"];
 
-/** A field for a color without opacity; `usual` is the color of an absent value. */
+/** A field for a color without opacity; `fallback` is the color of an absent value. */
 function ColorField({
   label,
   value = "",
-  usual,
+  fallback,
   onChange,
   fault,
 }: {
   label: string;
   value: string | undefined;
-  usual: string;
+  fallback: string;
   onChange(color: string): void;
   fault: string | null;
 }) {
@@ -371,7 +371,7 @@ function ColorField({
         <input
           {...control}
           type="color"
-          value={RGB.test(value) ? value : usual}
+          value={RGB.test(value) ? value : fallback}
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
         />
       )}
@@ -380,8 +380,8 @@ function ColorField({
 }
 
 /**
- * A field for a named place in the pictures, or for coordinates that a preset or a task brought; `none` names the choice of no place, whose
- * value is null.
+ * A field for a named place in the pictures, or for coordinates from a preset or a task; `none` labels the choice of no place, whose value
+ * is null.
  */
 function PlaceField({
   label,

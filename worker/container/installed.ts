@@ -13,7 +13,7 @@ export interface Installed {
   prlimit: boolean;
   /** Name of libheif's decoder of HEIC and AVIF; null without one. */
   heif: string | null;
-  /** The features that this build of ffmpeg lacks: those that draw text without libass. */
+  /** The features that this build of ffmpeg lacks: without libass, those that draw text. */
   lacks: Toolset["lacks"];
   /** The formats of animations that it only writes as endless: AVIF before ffmpeg 6.0. */
   endless: Toolset["endless"];

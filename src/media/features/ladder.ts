@@ -10,7 +10,7 @@ export const ladder = optionGroup({
       kinds: ["adaptive_video"],
       schema: oneOf(["fixed", "auto"]).optional().meta({
         description:
-          "How the renditions are chosen. fixed: one for each usual size, all of the same quality. auto: measures samples of the video at each size and at qualities from quality down to low, and keeps the renditions that are worth their bytes, so that simple pictures get fewer and smaller ones. Each has a score.",
+          "How the renditions are chosen. fixed makes one for each usual size, all of the same quality. auto encodes samples of the video in each size, at quality and at each level below it down to low, and keeps the renditions that are worth their bytes, so that simple pictures get fewer and smaller ones. Each then has a score.",
         default: "fixed",
       }),
       default: "fixed",

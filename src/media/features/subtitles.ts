@@ -27,7 +27,7 @@ const style = closed(
   {
     size: size.optional().meta({
       description:
-        'Height of the letters: pixels, or a percentage of the output\'s height such as "8%"; by default, a line has a fifteenth of the shorter side.',
+        'Height of the letters: pixels, or a percentage of the output\'s height such as "8%"; by default, a line is a fifteenth of the shorter side tall.',
       example: "8%",
     }),
     color: hexColor.optional().meta({
@@ -41,12 +41,12 @@ const style = closed(
       example: "#102040",
     }),
     box: hexColor.optional().meta({
-      description: "Hex color of a box behind the text, with or without opacity; none when absent.",
+      description: "Hex color of a box behind the text, with or without opacity; by default, there is no box.",
       example: "#000000a0",
     }),
     position: place.meta({
       description:
-        "Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or percentages of the output. By default it is where the file says, or at the bottom.",
+        "Position of the text: a side, a corner or the center, each with a margin of 5%, or the coordinates of its upper left corner in pixels or percentages of the output. By default, the text is where the file says, or at the bottom.",
       example: "top",
     }),
   },
@@ -147,8 +147,8 @@ export const burn = feature({
 const color = z.string().regex(/^0x[0-9a-f]{6}([0-9a-f]{2})?$/);
 
 /**
- * Draws a file of subtitles in colors. Its script has the weights of the colors, because ffmpeg before 6.1 draws colors by the matrix of
- * BT.601, whatever that of the pictures is.
+ * Draws a file of subtitles in colors. Its script holds weights instead of colors, because ffmpeg before 6.1 converts the colors of a
+ * script by the matrix of BT.601, whatever the matrix of the pictures.
  */
 export const caption_color = feature({
   options: {},
@@ -175,7 +175,7 @@ export const caption_color = feature({
   cost: () => ({ stock: { seconds: 0.009, memory: 0, fixed_memory: 4 } }),
 });
 
-/** The parts of drawn subtitles that have a color, and the channel of the script with the weight of each. */
+/** The parts of drawn subtitles that have a color, and the channel of the script that holds the weight of each. */
 const WEIGHTS = { letters: "r", outline: "g", box: "b" } as const;
 type CaptionPart = keyof typeof WEIGHTS;
 const CAPTION_PARTS = Object.keys(WEIGHTS) as readonly CaptionPart[];
@@ -192,7 +192,7 @@ function captionColors(options: SubtitleOptions): Record<CaptionPart, string> {
 
 const NONE = "#00000000";
 
-// The filter draws gray alike in every matrix. Transparent letters would show their own outline.
+// The filter draws gray alike in every matrix. Translucent letters would show their own outline.
 function isPlain(colors: Record<CaptionPart, string>): boolean {
   return bytesOf(colors.letters).length === 3 && CAPTION_PARTS.every((part) => isGray(colors[part]));
 }
@@ -207,8 +207,8 @@ function bytesOf(color: string): number[] {
 }
 
 /**
- * Returns the colors of burnt-in subtitles in their script: red, green, blue and opacity, each from 0 to 255; null for none. `white` is
- * the level of white, from 0 to 1.
+ * Returns the colors of burnt-in subtitles as their script states them: red, green, blue and opacity, each from 0 to 255; null for a part
+ * that is not drawn. `white` is the level of white, from 0 to 1.
  */
 export function captionScriptColors(
   options: SubtitleOptions,
@@ -328,8 +328,8 @@ function burnFilters(text: number, { at, fps, files }: OverContext): string[] {
 }
 
 /**
- * Returns the filters that draw a script of weights on black pictures with the times of the others, mix the colors by them, and lay the
- * result over the others. The letters are red in the script, the outline green and the box blue.
+ * Returns the filters that draw a script of weights on black pictures with the times of the video's, mix the colors by these weights, and
+ * lay the result over the video. In the script, the letters are red, the outline is green, and the box is blue.
  */
 function colorFilters(
   { file, ...colors }: Record<CaptionPart, string> & { file: number },
@@ -344,18 +344,18 @@ function colorFilters(
       `a${weight}=${share(255)}`,
     ];
   });
-  const drawn = [
+  const layer = [
     "[below]format=gray",
     "lut=y=0",
     "format=gbrp",
     ...burnFilters(file, context),
     "format=gbrap",
     `colorchannelmixer=${mix.join(":")}:aa=0`,
-    // The colors of pixels are multiplied by their opacity.
+    // The mixer multiplied the colors by their opacity.
     "unpremultiply=inplace=1",
     ...layerColors(context),
   ].join(",");
-  return [`split[above][below];${drawn}[letters];[above][letters]overlay`];
+  return [`split[above][below];${layer}[letters];[above][letters]overlay`];
 }
 
 const SubtitleFacts = z.strictObject({

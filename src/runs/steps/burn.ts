@@ -200,7 +200,7 @@ export async function burnText({
   return new TextEncoder().encode(writeAss(fitCues(visibleCues, anyHas(fonts)), look));
 }
 
-// Share of the shorter side of a picture.
+// Share of the picture's shorter side.
 const LINE_HEIGHT = 1 / 15;
 
 function fitCues(cues: readonly Cue[], hasLetter: HasLetter): Cue[] {

@@ -104,7 +104,10 @@ function planFacts({ url: _, etag: __, mime: ___, ...facts }: Source): object {
   return facts;
 }
 
-/** Decides, cuts and runs an encode in durable pieces and reports the chosen encoder; measures the quality or the ladder first if it is `auto`. */
+/**
+ * Decides, cuts and runs an encode in durable pieces, and reports the chosen encoder; measures the quality or the ladder first if it is
+ * `auto`.
+ */
 export async function encodeInput(
   tools: StepTools,
   encode: InputEncode,

@@ -274,7 +274,7 @@ function countSamples({ plan, decision }: EncodeJob, total: number, length: numb
 
 const BUDGET_SHARE = 0.25;
 const SHORT_SECONDS = 60;
-// Seconds of a job, and of a million pixels of a picture.
+// Seconds that a job takes, and drawing a million pixels.
 const JOB_COST = 0.1;
 const PIXELS_COST = 0.3;
 // The search in a sample of a video takes about this many encodes, jobs and pictures.
@@ -285,7 +285,7 @@ function streamCost({ renditions }: Plan): { encodes: number; jobs: number; pict
   return { encodes: LADDER_TRIALS + 1, jobs: LADDER_TRIALS + 1 + pictures, pictures };
 }
 
-// At the default quality.
+// The number of levels at which the default quality tries a rendition.
 const LADDER_TRIALS = 2;
 
 /** Chooses the samples of a video: the span with the most bytes in each of several equal shares of its playing time. */
@@ -328,7 +328,7 @@ export function placeSamples(
   });
 }
 
-/** Chooses the rates of an encode whose quality or ladder is `auto`, with the task's encoder; null for one without pictures. */
+/** Chooses the rates of an encode whose quality or ladder is `auto`, with the task's encoder; null if the plan has no pictures. */
 export async function measureQuality(
   measurement: Measurement,
   context: WorkContext,
@@ -343,12 +343,12 @@ export async function measureQuality(
   return video ? measureVideo(measurement, job, context) : measurePictures(measurement, job.plan, context);
 }
 
-/** A rendition of a sample that was encoded at a rate; the score is null if its pictures are too small. */
-type Trialled = Omit<MeasuredRendition, "score"> & Pick<MeasuredRate, "score">;
+/** A sample encoded in a rendition at a rate; the score is null if its pictures are too small. */
+type RenditionTrial = Omit<MeasuredRendition, "score"> & Pick<MeasuredRate, "score">;
 
 /**
- * Chooses the renditions of adaptive video: encodes samples of a group of pictures in all renditions at several rates, and compares a
- * picture of each, at the size of the best rendition, with that of an almost lossless encode. A sample is one durable piece.
+ * Chooses the renditions of adaptive video: encodes samples, each a group of pictures, in all renditions at several rates, and compares
+ * one picture of each encode, at the size of the best rendition, with that of an almost lossless encode. A sample is one durable piece.
  */
 async function measureStream(
   measurement: Measurement,
@@ -362,7 +362,7 @@ async function measureStream(
     const spans = placeSamples(job, encode.source, pictures);
     return { spans, bits: bitsIn(pictures, spans) };
   });
-  const samples: Trialled[][] = [];
+  const samples: RenditionTrial[][] = [];
   const atOnce =
     decision.chunk_seconds === null ? 1 : tools.inFlight(encoderOf(tools.encoders, decision.encoder));
   await inParallel(spans.entries(), atOnce, async ([index, span]) => {
@@ -379,7 +379,7 @@ async function measureStream(
     });
     if (sample) samples.push(sample);
   });
-  const measured = combine(samples);
+  const measured = combineSamples(samples);
   const codecOf = ({ codec }: Rendition) => codec ?? (plan.video as VideoEncode).codec;
   const rungs = [...new Set(plan.renditions.map(codecOf))].flatMap((codec) => {
     const names = plan.renditions.flatMap((each) => (codecOf(each) === codec ? each.name : []));
@@ -396,7 +396,7 @@ async function measureStream(
   };
 }
 
-// Codecs that take fewer bits for the same pictures, so that the bits of such a source limit nothing.
+// Source codecs that take fewer bits for the same pictures, so that the bitrate of the source is no limit.
 const NEWER: Partial<Record<VideoEncode["codec"], readonly string[]>> = {
   h264: ["h265", "vp9", "av1"],
   h265: ["av1"],
@@ -412,7 +412,7 @@ function bitsIn(pictures: readonly ListedPicture[], spans: readonly SourceRange[
 }
 
 /** Returns the renditions of all samples, each with its lowest score and its mean bits; those without a score are left out. */
-function combine(samples: readonly Trialled[][]): MeasuredRendition[] {
+function combineSamples(samples: readonly RenditionTrial[][]): MeasuredRendition[] {
   const [first = []] = samples;
   return first.flatMap(({ name, crf, pixels }) => {
     const same = samples.flatMap((sample) => sample.filter((each) => each.name === name && each.crf === crf));
@@ -429,7 +429,7 @@ async function tryRenditions(
   { tools, encode }: Measurement,
   job: EncodeJob,
   span: SourceRange,
-): Promise<Trialled[]> {
+): Promise<RenditionTrial[]> {
   const part = requestOfPart(picturesOf(encode.request), job.plan, span);
   const plain = { format: "hls", encryption: undefined, i_frames: undefined };
   const request = { ...part, options: { ...part.options, ...plain } } as EncodeRequest;
@@ -461,7 +461,7 @@ async function tryRenditions(
   const lossless = { ...best, rate: { crf: REFERENCE_CRF, maxrate: NO_LIMIT } };
   const { picture: original } = await draw(await encodeAt([lossless]), lossless);
   const { quality } = encode.request.options as { quality?: Quality };
-  const trialled: Trialled[] = [];
+  const results: RenditionTrial[] = [];
   for (const level of ladderLevels(quality)) {
     const changed = renditions.map((each) => ({
       ...each,
@@ -473,13 +473,13 @@ async function tryRenditions(
       const { picture, bits } = await draw(folder, rendition);
       const score = await comparePictures(original, picture);
       const rounded = score === null ? null : Number(score.toFixed(5));
-      trialled.push({ name, crf: rate.crf, pixels: geometry.width * geometry.height, bits, score: rounded });
+      results.push({ name, crf: rate.crf, pixels: geometry.width * geometry.height, bits, score: rounded });
     }
   }
-  return trialled;
+  return results;
 }
 
-// ffmpeg (5.1) lists a stream only if it has a highest bitrate.
+// ffmpeg (5.1) lists a rendition only if it has a maximum bitrate.
 const NO_LIMIT = 500_000_000;
 
 function sizeWithin({ width, height }: { width: number; height: number }) {
