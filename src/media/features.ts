@@ -151,10 +151,10 @@ export type PlanFields = z.infer<z.ZodObject<typeof PLAN_FIELDS>>;
 export function movesPictures(options: object): boolean {
   const values = new Map(Object.entries(options));
   return ALL.some(([, each]) => {
-    const timed = Object.entries(each.options).flatMap(([name, { timedKinds }]) =>
+    const timedDrawings = Object.entries(each.options).flatMap(([name, { timedKinds }]) =>
       timedKinds ? drawings(values.get(name)) : [],
     );
-    return each.moves?.({ ...options }) || timed.some(({ start = 0, end }) => start > 0 || end !== undefined);
+    return each.moves?.({ ...options }) || timedDrawings.some(({ start = 0, end }) => start > 0 || end !== undefined);
   });
 }
 

@@ -33,7 +33,7 @@ const MeasuredQuality = oneOf([...QUALITIES, "auto"])
   .optional()
   .meta({
     description:
-      "Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between low and high, and the output has the score and the chosen rate.",
+      "Trades size for quality: very_low makes the smallest file, very_high the best picture. It does not limit the size; a high quality can make a file larger than its source. auto makes the smallest file that looks the same: it measures trials between very_low and high, and the output has the score and the chosen rate.",
     default: "medium",
   });
 
