@@ -95,7 +95,7 @@ test.concurrent.for(["wav", "flac"] as const)("%s is lossless", LIMIT, async (fo
   expect(got).toEqual(expected);
 });
 
-// The parts lie between frames, and each frame refers to the one before.
+// Every cut falls inside a frame, and each frame refers to the one before.
 test.concurrent.for([
   { depth: 24, trim: {}, samples: [0, 49_152] },
   { depth: 16, trim: { start: 0.3, end: 0.8 }, samples: [14_400, 38_400] },

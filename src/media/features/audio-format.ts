@@ -85,8 +85,8 @@ export function hidesDepth(codec: string): boolean {
 }
 
 /**
- * Returns whether ffmpeg (5.1) decodes sound of a source wrongly after a seek: a frame of MPEG-4 ALS may refer to the one before, and the
- * decoder counts frames from where it begins.
+ * Returns whether ffmpeg (5.1) decodes the sound of a source wrongly after a seek: a frame of MPEG-4 ALS may refer to the one before, and
+ * the decoder counts frames from where it begins.
  */
 export function hasSeeklessSound({ codecs, streams = [] }: SourceFacts): boolean {
   return [codecs?.audio, ...streams.map(({ codec }) => codec)].includes("mp4als");

@@ -153,7 +153,7 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   };
 }
 
-// Times cannot be looked up in such sources, so ffmpeg reads from the beginning.
+// Some sources offer no lookup of times, and some sound decodes only from its beginning.
 function readsAll({ audio, video }: Plan, { track, decode_from }: Chunk, source: Source): boolean {
   if (decode_from === undefined && (source.restarted || source.edited)) return true;
   return audio?.mode === "encode" && video?.mode !== "copy" && track !== "video" && hasSeeklessSound(source);
