@@ -154,7 +154,10 @@ export function movesPictures(options: object): boolean {
     const timedDrawings = Object.entries(each.options).flatMap(([name, { timedKinds }]) =>
       timedKinds ? drawings(values.get(name)) : [],
     );
-    return each.moves?.({ ...options }) || timedDrawings.some(({ start = 0, end }) => start > 0 || end !== undefined);
+    return (
+      each.moves?.({ ...options }) ||
+      timedDrawings.some(({ start = 0, end }) => start > 0 || end !== undefined)
+    );
   });
 }
 

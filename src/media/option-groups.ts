@@ -3,11 +3,11 @@ import type { MediaError } from "./errors.ts";
 import type { InputRole } from "./extra-inputs.ts";
 import {
   type DataFile,
+  type Drawing,
   changesDefault as differs,
   drawings,
   type Option,
   type OptionGroup,
-  type Drawing,
 } from "./feature.ts";
 import { animation } from "./features/animation.ts";
 import { audioFilters } from "./features/audio-filters.ts";

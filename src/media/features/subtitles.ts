@@ -41,7 +41,8 @@ const style = closed(
       example: "#102040",
     }),
     box: hexColor.optional().meta({
-      description: "Hex color of a box behind the text, with or without opacity; by default, there is no box.",
+      description:
+        "Hex color of a box behind the text, with or without opacity; by default, there is no box.",
       example: "#000000a0",
     }),
     position: place.meta({

@@ -2,7 +2,7 @@ import { MediaError } from "../../media/errors.ts";
 import { type ExtraInput, extraInputs, type InputRole } from "../../media/extra-inputs.ts";
 import { dataFileOf, refuseFile } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
-import { wrongFile, fileTooLarge } from "../../media/plan-errors.ts";
+import { fileTooLarge, wrongFile } from "../../media/plan-errors.ts";
 import type { Source } from "../../media/source.ts";
 import { checkTextSize, readTextFile } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
