@@ -52,7 +52,7 @@ test.for([
   },
 );
 
-test("a file that is cut off is converted up to there, also with a preset", () => {
+test("the intact part of a file that is cut off is converted, also with a preset", () => {
   const source = videoSource({ truncated: true });
   const settings = defaultSettings(source);
   expect(settings.options).toEqual({ partial: true });

@@ -179,7 +179,7 @@ test.for([
   expect(describeDropped(omittedFrom(kind, options), film)).toBe(words);
 });
 
-test("the end of a file that is cut off is no further track", () => {
+test("the missing end of a file is not listed as another track", () => {
   const source: Source = { ...film, format: "mp4", truncated: true, tags: {} };
   const settings = { ...defaultSettings(source), options: { mute: true, partial: true } };
   expect(describeDropped(settings, source)).toBe(
