@@ -1,7 +1,7 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { roundTime } from "../media/clock.ts";
 import { MediaError } from "../media/errors.ts";
-import { FFMPEG_FPS } from "../media/features/fps.ts";
+import { FFMPEG_FPS, isSameFps } from "../media/features/fps.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
 import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
@@ -100,6 +100,7 @@ export async function probeMedia(
   const source: Source = {
     ...reported,
     ...(fragmented && { fragmented }),
+    ...(hasConstantRate(demuxed?.source, reported) && { constant_fps: true as const }),
     ...edits,
     ...(tiff?.premultiplied && { premultiplied: true as const }),
     ...colors,
@@ -108,6 +109,12 @@ export async function probeMedia(
   };
   checkFrames(source, report);
   return finish(checkSource(source));
+}
+
+// Sound or a cover that mediabunny does not know leaves the file to ffprobe, which does not say whether a rate is declared.
+function hasConstantRate(demuxed: Source | undefined, { codecs, fps }: Source): boolean {
+  if (demuxed?.fps === undefined || fps === undefined || !demuxed.constant_fps) return false;
+  return demuxed.codecs?.video === codecs?.video && isSameFps(demuxed.fps, fps);
 }
 
 // ffprobe scores a file that matches no signature below a matching file name, at 50.
