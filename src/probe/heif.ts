@@ -431,15 +431,16 @@ export async function readHeifItems(
   const head = viewOf(await read(0, HEAD));
   const meta = findBox(head, { kind: "file", start: 0, end: head.byteLength }, "meta");
   if (!meta) return [];
-  const view = viewOf(await read(0, meta.start - 8 + head.getUint32(meta.start - 8)));
+  const end = meta.start - 8 + head.getUint32(meta.start - 8);
+  const view = viewOf(await read(0, Math.min(end, MAX_INDEX)));
   const items = readItems(view);
   const iloc = items && findBox(view, items.meta, "iloc");
   if (!iloc) return [];
   const idat = findBox(view, items.meta, "idat");
-  const extents = extentsOf(view, iloc) ?? [];
+  // Writers do not split metadata, so the first extent suffices.
+  const extents = new Map((extentsOf(view, iloc) ?? []).toReversed().map((extent) => [extent.item, extent]));
   return entriesOf(items).flatMap(({ id, type, mime }) => {
-    // Writers do not split metadata, so the first extent suffices.
-    const own = extents.find(({ item }) => item === id);
+    const own = extents.get(id);
     const origin = own?.method === 0 ? 0 : own?.method === 1 ? idat?.start : undefined;
     return own && origin !== undefined
       ? [{ type, mime, start: origin + own.start, end: origin + own.end }]
@@ -484,6 +485,9 @@ interface Extent {
   end: number;
 }
 
+// Bounds the work on a crafted file, whose extents may have no bytes.
+const MAX_EXTENTS = 65_536;
+
 function extentsOf(view: DataView, iloc: Box): Extent[] | null {
   const version = view.getUint8(iloc.start);
   if (version > 2) return null;
@@ -503,7 +507,7 @@ function extentsOf(view: DataView, iloc: Box): Extent[] | null {
     // A data reference other than 0 names another file.
     const method = take(2) === 0 ? construction : null;
     const base = take(bases);
-    for (let extents = take(2); extents > 0 && at < iloc.end; extents--) {
+    for (let extents = take(2); extents > 0 && at < iloc.end && all.length < MAX_EXTENTS; extents--) {
       if (version > 0) take(indices);
       const start = base + take(offsets);
       all.push({ item, method, start, end: start + take(lengths) });

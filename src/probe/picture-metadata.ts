@@ -207,7 +207,8 @@ async function readWebp(file: PictureFile, head: Uint8Array, collect: Collect): 
   // The chunk of XMP follows the pictures.
   const tail = await file.read(Math.max(0, file.size - REACH), file.size);
   const text = textOf(tail);
-  const at = text.lastIndexOf("XMP ");
+  // XMP may contain the name of its chunk.
+  const at = text.indexOf("XMP ");
   collect("xmp", at < 0 || exceedsLayout(text.slice(at + 8)));
 }
 
@@ -282,11 +283,10 @@ function swapWords(bytes: Uint8Array): Uint8Array {
 
 async function readHeif(file: PictureFile, collect: Collect): Promise<void> {
   const items = await readHeifItems(file.read);
-  for (const { type, mime, start, end } of items.slice(0, MAX_SEGMENTS)) {
-    const isExif = type === "Exif";
-    if (!isExif && !/rdf\+xml/.test(mime)) continue;
+  const texts = items.filter(({ type, mime }) => type === "Exif" || /rdf\+xml/.test(mime));
+  for (const { type, start, end } of texts.slice(0, MAX_TEXTS)) {
     const bytes = await file.read(start, Math.min(end, start + MAX_TEXT));
-    if (isExif) collect("exif", hasExifFacts(bytes));
+    if (type === "Exif") collect("exif", hasExifFacts(bytes));
     else collect("xmp", exceedsLayout(textOf(bytes)));
   }
 }

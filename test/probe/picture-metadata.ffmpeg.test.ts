@@ -34,6 +34,33 @@ test.for(FORMATS)("XMP of a %s is listed, unless it states only the layout", asy
   expect(await metadataOf(drawing().toFormat(format).toBuffer())).toEqual({});
 });
 
+test("XMP of a WebP that mentions XMP is listed", async () => {
+  const text = CREDIT.replace("/></rdf:RDF>", "><dc:title>About XMP files</dc:title></rdf:Description></rdf:RDF>");
+  expect(await metadataOf(drawing().withXmp(text).webp().toBuffer())).toEqual({ xmp: true });
+});
+
+/** A box of an AVIF. */
+function box(kind: string, ...parts: (Buffer | number[] | string)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from(part as string))));
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + body.length);
+  head.write(kind, 4);
+  return Buffer.concat([head, body]);
+}
+
+test("an AVIF whose items claim millions of extents without bytes is read within bounded memory", async () => {
+  const items = Array.from({ length: 2000 }, (_, id) => [id >> 8, id & 255, 0, 0, 255, 255]).flat();
+  const meta = box(
+    "meta",
+    Buffer.alloc(4),
+    box("pitm", [0, 0, 0, 0, 0, 1]),
+    box("iloc", [0, 0, 0, 0, 0, 0, 2000 >> 8, 2000 & 255], items),
+    box("iinf", [0, 0, 0, 0, 0, 1], box("infe", [2, 0, 0, 0, 0, 1, 0, 0], "Exif\0")),
+    box("iprp", box("ipco")),
+  );
+  expect(await metadataOf(Buffer.concat([box("ftyp", "avif\0\0\0\0avif"), meta]))).toEqual({});
+});
+
 /** Returns a JPEG that begins with a segment. */
 async function jpegWith(marker: number, body: Buffer): Promise<Buffer> {
   const jpeg = await drawing().jpeg().toBuffer();
