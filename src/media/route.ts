@@ -55,8 +55,9 @@ const NATIVE_CUTS = {
 export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): Offer {
   const work = nativeWork(plan, source);
   const uncut = uncutTime(work, host);
-  // Each chunk gets its own rate, so the shortest affordable ones let a measured quality follow the scenes.
-  const isMeasured = plan.video?.mode === "encode" && plan.video.measured === true;
+  // Each chunk gets its own rate, so the shortest affordable ones let a measured quality follow the scenes. Renditions have one rate each.
+  const isMeasured =
+    plan.video?.mode === "encode" && plan.video.measured === true && plan.renditions.length === 0;
   const affordable = isMeasured ? (uncut ?? 0) * NATIVE_CUTS.scenes : 0;
   const cut = isCopy(plan) ? null : bestCut(plan, work, host, affordable);
   const offer = {

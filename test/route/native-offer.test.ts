@@ -75,3 +75,11 @@ test("a single encoder cuts a film of measured quality into short chunks, each w
   expect(measured).toMatchObject({ chunk_seconds: 20, chunks: 6 });
   expect(measured?.seconds).toBeLessThan((fixed?.seconds ?? 0) * 1.1);
 });
+
+test("a stream of measured renditions, which have one rate each, is cut as a fixed one", () => {
+  const one = { instances: 1, cores: 2, max_in_flight: 8 };
+  const [measured, fixed] = (["auto", "fixed"] as const).map((ladder) =>
+    offer(["two minutes", video(1280, 720, 120), "adaptive_video", { ladder }], one),
+  );
+  expect(measured).toEqual(fixed);
+});
