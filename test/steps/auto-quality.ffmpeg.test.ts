@@ -102,7 +102,7 @@ async function encodeStream(path: string, options: object) {
   const target = await mkdtemp(join(home, "stream-"));
   const files = plan.renditions.map(async ({ name, rate }) => {
     const file = join(target, `${name}.mp4`);
-    await writeFile(file, await joinSegment(storage, `${folder}${name}/`));
+    await writeFile(file, joinSegment(storage, `${folder}${name}/`));
     return { name, crf: "crf" in rate ? rate.crf : null, file };
   });
   return { renditions: await Promise.all(files), rungs: (await sample.search())?.rate.rungs ?? [] };

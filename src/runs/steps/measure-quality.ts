@@ -32,9 +32,8 @@ import { CRF, imageQuality } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { type ListedPicture, listPictures } from "../../mux/weigh.ts";
-import { storageReader } from "../../storage/readers.ts";
+import { requireEncoded } from "../../storage/storage.ts";
 import { inParallel } from "../../util/async.ts";
-import { concatBytes } from "../../util/bytes.ts";
 import type { Storage, WorkContext } from "../ports.ts";
 import {
   type Decide,
@@ -328,7 +327,10 @@ export function placeSamples(
   });
 }
 
-/** Chooses the rates of an encode whose quality or ladder is `auto`, with the task's encoder; null if the plan has no pictures. */
+/**
+ * Chooses the rates of an encode whose quality or ladder is `auto`, with the task's encoder; null if the plan has no pictures, or if
+ * nothing of a ladder can be measured.
+ */
 export async function measureQuality(
   measurement: Measurement,
   context: WorkContext,
@@ -349,12 +351,13 @@ type RenditionTrial = Omit<MeasuredRendition, "score"> & Pick<MeasuredRate, "sco
 /**
  * Chooses the renditions of adaptive video: encodes samples, each a group of pictures, in all renditions at several rates, and compares
  * one picture of each encode, at the size of the best rendition, with that of an almost lossless encode. A sample is one durable piece.
+ * Returns null, which stands for the fixed ladder, if no sample can be measured.
  */
 async function measureStream(
   measurement: Measurement,
   job: EncodeJob,
   context: WorkContext,
-): Promise<ChosenRate> {
+): Promise<ChosenRate | null> {
   const { tools, encode } = measurement;
   const { plan, decision } = job;
   const { spans, bits } = await context.durably(`samples ${PLAN_VERSION}`, async (signal) => {
@@ -388,7 +391,7 @@ async function measureStream(
     return chooseRenditions(own, isNewer ? null : bits);
   });
   const [best] = rungs;
-  if (!best) return { rate: videoRange(plan.video as VideoEncode).highest, score: null };
+  if (!best) return null;
   return {
     rate: best.crf,
     score: best.score,
@@ -447,14 +450,17 @@ async function tryRenditions(
   }
 
   async function draw(folder: string, { name }: Rendition) {
-    const bytes = await joinSegment(tools.storage, `${folder}${name}/`);
     const key = `${folder}${name}.mp4`;
-    await tools.storage.write(key, bytes, "video/mp4");
+    const { size: bytes } = await tools.storage.write(
+      key,
+      joinSegment(tools.storage, `${folder}${name}/`),
+      "video/mp4",
+    );
     const source = await trials.probe(key);
     const start = roundTime(PICTURE_SHARE * (source.duration ?? 0));
     const png = { kind: "image", options: { format: "png", start, ...size } } as EncodeRequest;
     const picture = await trials.draw({ key, source }, png, null);
-    return { picture, bits: (bytes.length * 8) / (source.duration ?? GROUP_SECONDS) };
+    return { picture, bits: (bytes * 8) / (source.duration ?? GROUP_SECONDS) };
   }
 
   if (!best) return [];
@@ -487,14 +493,21 @@ function sizeWithin({ width, height }: { width: number; height: number }) {
   return { width: Math.floor(width * shrink), height: Math.floor(height * shrink) };
 }
 
-/** Joins the initialization segment of a rendition with its first segment, in the folder of an uncut stream. */
-export async function joinSegment(storage: Storage, folder: string): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  for (const name of ["init_0.mp4", "seg_00000.m4s"]) {
-    const reader = await storageReader(storage, folder + name);
-    parts.push(await reader.read({ start: 0, end: reader.size }));
-  }
-  return concatBytes(parts);
+/**
+ * Streams the initialization segment of a rendition and its first segment, from the folder of an uncut stream: almost lossless ones in 4K
+ * would fill the memory of a Worker.
+ */
+export function joinSegment(storage: Storage, folder: string): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const pipe = async () => {
+    for (const name of ["init_0.mp4", "seg_00000.m4s"]) {
+      const { body } = requireEncoded(await storage.read(folder + name));
+      await body.pipeTo(writable, { preventClose: true });
+    }
+    await writable.close();
+  };
+  pipe().catch((thrown: unknown) => writable.abort(thrown).catch(() => {}));
+  return readable;
 }
 
 /**

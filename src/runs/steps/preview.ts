@@ -371,7 +371,9 @@ async function previewFrame(opened: OpenPreview, moment: number, storage: Storag
   });
   const folder = `${SAMPLE_FOLDER}${plan.renditions[0]?.name}/`;
   const file =
-    plan.kind === "adaptive_video" ? await joinSegment(storage, folder) : await blobOf(part.reader, signal);
+    plan.kind === "adaptive_video"
+      ? await new Response(joinSegment(storage, folder)).blob()
+      : await blobOf(part.reader, signal);
   const partReader = createBlobReader(new Blob([file], { type: "video/mp4" }));
   const first = await openStill(0);
   // A part that ends with a long picture, as in a slide show, may end before the moment at which that picture is visible.
