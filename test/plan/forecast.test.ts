@@ -139,3 +139,11 @@ test("pictures of joined videos beyond 60 a second are listed as dropped", () =>
   expect(lost(fast, slow)).toMatchObject([{ reason: "not_supported" }]);
   expect(lost(slow, fast)).toMatchObject([{ reason: "not_supported", part: 1 }]);
 });
+
+test("a slower video of 60 pictures a second has all those of a faster source", () => {
+  const fast = videoSource({ fps: 119.88, constant_fps: true });
+  const lost = (speed: number) =>
+    dropped("video", { fps: 60, speed }, fast).filter(({ kind }) => kind === "pictures");
+  expect(lost(0.5)).toEqual([]);
+  expect(lost(0.8)).toMatchObject([{ reason: "not_supported" }]);
+});
