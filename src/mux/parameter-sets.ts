@@ -32,11 +32,17 @@ export function setsCodec(codec: string | null): SetsCodec | null {
  * lacks a set, or describes NAL units whose size is not stated in four bytes.
  */
 export function readRecordSets(record: Uint8Array, codec: SetsCodec): StreamSets | null {
-  const lengthAt = codec === "avc" ? 4 : HEVC_START - 2;
-  if (record[0] !== 1 || ((record[lengthAt] ?? 0) & 3) + 1 !== LENGTH_BYTES) return null;
+  if (record[0] !== 1 || !hasLongLengths(record, codec)) return null;
   const { units, end } = codec === "avc" ? readAvcUnits(record) : readHevcUnits(record);
   if (end > record.length || units.some((each) => each.length === 0)) return null;
   return { codec, units, rest: codec === "avc" ? record.slice(end) : record.slice(0, HEVC_START - 1) };
+}
+
+// Where a record states the size of lengths.
+const LENGTH_AT = { avc: 4, hevc: 21 } as const;
+
+function hasLongLengths(record: Uint8Array, codec: SetsCodec): boolean {
+  return ((record[LENGTH_AT[codec]] ?? 0) & 3) + 1 === LENGTH_BYTES;
 }
 
 interface RecordUnits {
@@ -82,16 +88,18 @@ function takeUnits(record: Uint8Array, start: number, count: number): { units: U
   return { units, end };
 }
 
-/** Reads the parameter sets of an access unit, which has start codes if `description` is null; null if it lacks a set. */
+/**
+ * Reads the parameter sets of an access unit, which has start codes if `description` is null; null if it lacks a set, or if the record
+ * does not state the size of a NAL unit in four bytes.
+ */
 export function readInBandSets(
   unit: Uint8Array,
   codec: SetsCodec,
   description: Uint8Array | null = null,
 ): StreamSets | null {
   const { typeOf, sets } = UNITS[codec];
-  const all = [...nalUnits(unit, description, codec === "avc" ? 4 : HEVC_START - 2)].map((nal) =>
-    nal.slice(),
-  );
+  if (description && !hasLongLengths(description, codec)) return null;
+  const all = [...nalUnits(unit, description, LENGTH_AT[codec])].map((nal) => nal.slice());
   const units = sets.map((type) => all.filter((nal) => typeOf(nal[0] ?? 0) === type));
   const sps = units[sets.length - 2]?.[0];
   if (!sps || units.some((each) => each.length === 0)) return null;
@@ -276,7 +284,7 @@ export function renumberSets(sets: StreamSets, ids: HevcIds): StreamSets | null 
 
 /** Returns an access unit of an encoded piece of H.265 whose pictures refer to other ids; null unless they refer to 0. */
 export function renumberUnit(unit: Uint8Array, record: Uint8Array, { picture }: HevcIds): Uint8Array | null {
-  const units = [...nalUnits(unit, record, HEVC_START - 2)].flatMap((nal) => {
+  const units = [...nalUnits(unit, record, LENGTH_AT.hevc)].flatMap((nal) => {
     const type = UNITS.hevc.typeOf(nal[0] ?? 0);
     if (UNITS.hevc.sets.some((each) => each === type)) return [];
     // 7.3.6.1: one flag precedes the id of the picture parameter set; in pictures at which decoding can start, two do.
@@ -295,7 +303,7 @@ const [CRA, BLA_N_LP] = [21, 18];
 
 /** Returns whether an access unit of H.265 is a CRA picture; {@link breakLinks} makes it reset the decoder. */
 export function isCra(unit: Uint8Array, description: Uint8Array | null): boolean {
-  return [...nalUnits(unit, description, HEVC_START - 2)].some(
+  return [...nalUnits(unit, description, LENGTH_AT.hevc)].some(
     (nal) => UNITS.hevc.typeOf(nal[0] ?? 0) === CRA,
   );
 }
@@ -306,7 +314,7 @@ export function isCra(unit: Uint8Array, description: Uint8Array | null): boolean
  */
 export function breakLinks(unit: Uint8Array, description: Uint8Array | null): Uint8Array {
   const bytes = unit.slice();
-  for (const nal of nalUnits(bytes, description, HEVC_START - 2)) {
+  for (const nal of nalUnits(bytes, description, LENGTH_AT.hevc)) {
     const first = nal[0] ?? 0;
     if (UNITS.hevc.typeOf(first) === CRA) nal[0] = (first & 0x81) | (BLA_N_LP << 1);
   }
