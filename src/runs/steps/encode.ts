@@ -246,12 +246,17 @@ async function decideSplice(
   try {
     return { ...(await decide(hints)), splice };
   } catch (thrown) {
-    const isRefused = thrown instanceof MediaError && thrown.kind === "encoder_unavailable";
-    if (!isRefused || !splice || "fault" in splice || delegates) throw thrown;
+    if (!isRefusal(thrown) || !splice || "fault" in splice || delegates) throw thrown;
     const whole: PlanHints["splice"] = { fault: "no_encoder" };
-    const decided = await decide({ ...hints, splice: whole }).catch(() => Promise.reject(thrown));
+    const decided = await decide({ ...hints, splice: whole }).catch((other: unknown) => {
+      throw isRefusal(other) ? thrown : other;
+    });
     return { ...decided, splice: whole };
   }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof MediaError && thrown.kind === "encoder_unavailable";
 }
 
 /** Returns a 53-bit hash of plain data as text; equal data in the same key order has the same hash. Not for secrets. */
