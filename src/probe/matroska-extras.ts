@@ -247,10 +247,11 @@ function readTrackTags(
     const [uid] = target ? fieldsOf(bytes, target.data, target.end, EBML.tag_track_uid) : [];
     const index = uid ? uids.indexOf(readHex(bytes, uid)) : -1;
     if (index < 0) continue;
-    for (const tag of fieldsOf(bytes, data, end, EBML.simple_tag)) {
+    const entries = fieldsOf(bytes, data, end, EBML.simple_tag).map((tag): [string, string] => {
       const text = (id: number) => textIn(bytes, tag.data, tag.end, id) ?? "";
-      all.set(index, [...(all.get(index) ?? []), [text(EBML.tag_name), text(EBML.tag_string)]]);
-    }
+      return [text(EBML.tag_name), text(EBML.tag_string)];
+    });
+    all.set(index, [...(all.get(index) ?? []), ...entries]);
   }
   return new Map([...all].map(([index, entries]) => [index, trackTagNames(entries)]));
 }

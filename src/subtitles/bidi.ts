@@ -43,8 +43,9 @@ function bracketDirections(line: string): [index: number, direction: Direction][
     const inside = new Set(strong.slice(open + 1, close));
     const other = base === "L" ? "R" : "L";
     if (!inside.has("L") && !inside.has("R")) continue;
-    const before = strong.slice(0, open).findLast((each) => each !== null) ?? base;
-    const direction = !inside.has(base) && before === other ? other : base;
+    let before = open - 1;
+    while (strong[before] === null) before--;
+    const direction = !inside.has(base) && strong[before] === other ? other : base;
     strong[open] = direction;
     strong[close] = direction;
     directions.push([open, direction], [close, direction]);
