@@ -284,7 +284,8 @@ function lostDepth(plan: Plan, source: Source): Dropped[] {
 // An output with a constant rate may have fewer pictures a second than its source.
 function lostPictures({ video, speed = 1 }: Plan, source: Source): Dropped[] {
   const fps = video?.mode === "encode" ? video.fps : null;
-  const isLimited = fps !== null && fps > BOUNDS.fps.max - 1 && (source.fps ?? 0) * speed > fps * RATE_TOLERANCE;
+  const isLimited =
+    fps !== null && fps > BOUNDS.fps.max - 1 && (source.fps ?? 0) * speed > fps * RATE_TOLERANCE;
   return isLimited ? [{ kind: "pictures", ...pictureIndex(source), reason: "not_supported" }] : [];
 }
 

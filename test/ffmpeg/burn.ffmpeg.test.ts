@@ -37,13 +37,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Encodes a clip in chunks with a text burnt in, and returns the paths of their outputs. */
+/** Encodes a clip in chunks with a text burnt in, or only draws it in `pixels`, and returns the paths of their outputs. */
 async function burn<K extends "video" | "adaptive_video">(
   kind: K,
   input: string,
   { text, style }: { text: string; style?: CaptionStyleOption },
   options: OptionsOf<K>,
-  chunk_seconds?: number,
+  { chunk_seconds, pixels }: { chunk_seconds?: number; pixels?: string } = {},
 ) {
   const source = await probe(input);
   const extra = [{ object: "source", url: URL, kind: "data", format: "subrip", filesize: 99 } as const];
@@ -67,7 +67,10 @@ async function burn<K extends "video" | "adaptive_video">(
   for (const chunk of plan.chunks.filter(({ track }) => track !== "audio")) {
     const output = join(home, kind === "video" ? `${chunk.index}.${plan.format}` : String(chunk.index));
     const io = { input, output, extra: paths.map((path) => ({ path, input: [] })) };
-    await runNative(["-y", ...chunkArgs(plan, chunk, source, io, TOOLS)]);
+    const args = chunkArgs(plan, chunk, source, io, TOOLS);
+    const drawn = args.slice(0, args.indexOf("[video]") + 1);
+    const own = pixels ? [...drawn, "-pix_fmt", pixels, "-f", "rawvideo", output] : args;
+    await runNative(["-y", ...own]);
     outputs.push(output);
   }
   return outputs;
@@ -75,7 +78,7 @@ async function burn<K extends "video" | "adaptive_video">(
 
 /** Returns the greatest luma of each picture of a clip with a text burnt in, all chunks in a row. */
 async function brightest(input: string, text: string, options: VideoOptions, chunk_seconds: number) {
-  const outputs = await burn("video", input, { text }, options, chunk_seconds);
+  const outputs = await burn("video", input, { text }, options, { chunk_seconds });
   const values: number[] = [];
   for (const output of outputs) {
     const { output: listed } = await runNative([
@@ -115,12 +118,25 @@ test.for([
   },
 );
 
-test("in HDR white is as bright as that of graphics", async () => {
-  const hdr = await makeClip("mp4", [
-    ...["-f", "lavfi", "-i", "color=gray:size=160x120:rate=25:duration=1,format=yuv420p10le"],
-    ..."-c:v libx265 -x265-params log-level=error -tag:v hvc1 -color_primaries bt2020".split(" "),
+const hdrFilm = (lavfi: string) =>
+  makeClip("mp4", [
+    ...["-f", "lavfi", "-i", `${lavfi},format=yuv420p10le`],
+    ..."-c:v libx265 -x265-params lossless=1:log-level=error -tag:v hvc1 -color_primaries bt2020".split(" "),
     ..."-color_trc smpte2084 -colorspace bt2020nc".split(" "),
   ]);
+
+test("pictures of 10 bits keep them below a text in color", async () => {
+  const ramp = "format=yuv420p10le,geq=lum=300+X:cb=512:cr=512";
+  const film = await hdrFilm(`color=gray:size=160x120:rate=25:duration=0.2,${ramp}`);
+  const text = { text: srt(["00,000", "00,200"]), style: { color: "#ffd400" } };
+  const [path = ""] = await burn("video", film, text, { codec: "h265" }, { pixels: "yuv420p10le" });
+  const luma = await readFile(path);
+  const row = Array.from({ length: 160 }, (_, x) => luma.readUInt16LE(2 * x));
+  expect(row).toEqual(Array.from({ length: 160 }, (_, x) => 300 + x));
+});
+
+test("in HDR white is as bright as that of graphics", async () => {
+  const hdr = await hdrFilm("color=gray:size=160x120:rate=25:duration=1");
   const { values } = await brightest(hdr, srt(["00,400", "00,800"]), { codec: "h265" }, 60);
   // In 10 bits, black is 64 and white 940.
   const level = 64 + 0.58 * (940 - 64);
@@ -214,4 +230,17 @@ test.for([
   expect(Object.keys(video ?? {}).filter((name) => ["burn", "caption_color"].includes(name))).toEqual(
     Object.keys(plan),
   );
+});
+
+test("letters of a style that would fill the memory of a renderer are refused", async () => {
+  const film = await grayFilm("bt709");
+  // Both texts are visible at once.
+  const cues = srt(["00,200", "00,600"], ["00,400", "00,800"]);
+  const text = cues.replaceAll("\u2588\u2588\u2588", "A".repeat(250));
+  await expect(burn("video", film, { text, style: { size: "200%" } }, {})).rejects.toMatchObject({
+    kind: "invalid_options",
+    param: "options.subtitles.0.style.size",
+    message:
+      "options.subtitles.0.style.size makes so many letters too large to draw; it can be at most 357 pixels.",
+  });
 });

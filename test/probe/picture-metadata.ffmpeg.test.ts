@@ -35,13 +35,18 @@ test.for(FORMATS)("XMP of a %s is listed, unless it states only the layout", asy
 });
 
 test("XMP of a WebP that mentions XMP is listed", async () => {
-  const text = CREDIT.replace("/></rdf:RDF>", "><dc:title>About XMP files</dc:title></rdf:Description></rdf:RDF>");
+  const text = CREDIT.replace(
+    "/></rdf:RDF>",
+    "><dc:title>About XMP files</dc:title></rdf:Description></rdf:RDF>",
+  );
   expect(await metadataOf(drawing().withXmp(text).webp().toBuffer())).toEqual({ xmp: true });
 });
 
 /** A box of an AVIF. */
 function box(kind: string, ...parts: (Buffer | number[] | string)[]): Buffer {
-  const body = Buffer.concat(parts.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from(part as string))));
+  const body = Buffer.concat(
+    parts.map((part) => (Buffer.isBuffer(part) ? part : Buffer.from(part as string))),
+  );
   const head = Buffer.alloc(8);
   head.writeUInt32BE(8 + body.length);
   head.write(kind, 4);

@@ -186,7 +186,9 @@ export function layFilter(
     ...(end === null ? [] : [`lt(t,${edge(end - at)})`]),
   ];
   const enable = spans.length > 0 ? [`enable='${spans.join("*")}'`] : [];
-  return `overlay=${[place, ...enable, ...(yuv ? [] : ["format=rgb"])].join(":")}`;
+  // By default, the filter reduces all pictures to 8 bits.
+  const format = yuv ? (yuv.depth === 10 ? ["format=yuv420p10"] : []) : ["format=rgb"];
+  return `overlay=${[place, ...enable, ...format].join(":")}`;
 }
 
 function edge(time: number): string {

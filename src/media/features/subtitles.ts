@@ -17,7 +17,7 @@ import {
 } from "../fields.ts";
 import { ANCHORS, BOUNDS } from "../formats.ts";
 import type { SourceFacts, SourceStream } from "../source-facts.ts";
-import { layerColors } from "./overlay.ts";
+import { layerColors, layFilter } from "./overlay.ts";
 
 const LANGUAGE = `must be a language as in BCP 47, such as "en" or "pt-BR".`;
 const LABEL = `must be a text of 1 to ${BOUNDS.label.max} characters, without control characters.`;
@@ -356,7 +356,8 @@ function colorFilters(
     "unpremultiply=inplace=1",
     ...layerColors(context),
   ].join(",");
-  return [`split[above][below];${layer}[letters];[above][letters]overlay`];
+  const lay = layFilter("x=0:y=0", { start: 0, end: null }, context);
+  return [`split[above][below];${layer}[letters];[above][letters]${lay}`];
 }
 
 const SubtitleFacts = z.strictObject({

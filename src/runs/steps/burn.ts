@@ -1,3 +1,4 @@
+import { MediaError } from "../../media/errors.ts";
 import { extraInputs, firstInputIndex } from "../../media/extra-inputs.ts";
 import type { PictureSize } from "../../media/feature.ts";
 import {
@@ -71,7 +72,8 @@ export async function extraFileKeys(
       return writeFiles(keys.subtitles, (fonts) =>
         burnText({ reader, plan, source, options, fonts, signal }).catch((thrown: unknown) => {
           signal.throwIfAborted();
-          throw withParam(`options.subtitles.${at}.url`, thrown);
+          const isOfStyle = thrown instanceof MediaError && thrown.param !== undefined;
+          throw isOfStyle ? thrown : withParam(`options.subtitles.${at}.url`, thrown);
         }),
       );
     });
@@ -132,12 +134,16 @@ export function writeTextScript(
     const { text, missing } = fitText(option.text.replaceAll("\r\n", "\n"), hasLetter);
     if (missing.length > 0) throw errors.lettersMissing({ param: `${param}.text`, letters: missing });
     const place = placeText(option, size);
-    const maxHeight = Math.floor(Math.sqrt(MAX_LETTER_PIXELS / text.length));
-    if (place.size > maxHeight) throw errors.lettersTooLarge({ param: `${param}.size`, maxHeight });
+    checkHeight(place.size, text.length, `${param}.size`);
     const [marked = text] = markBrackets([text]);
     return { ...place, runs: scriptRuns(marked, [...own, ...fonts], place.size) };
   });
   return new TextEncoder().encode(writeTexts(scriptTexts, size));
+}
+
+function checkHeight(height: number, letters: number, param: string): void {
+  const maxHeight = Math.floor(Math.sqrt(MAX_LETTER_PIXELS / letters));
+  if (height > maxHeight) throw errors.lettersTooLarge({ param, maxHeight });
 }
 
 function anyHas(fonts: readonly Font[]): HasLetter {
@@ -168,8 +174,8 @@ const MAX_VISIBLE = { cues: 32, letters: 4000 } as const;
 
 /**
  * Writes the ASS file from which a plan's subtitles are drawn. Only the text, times and styles of the input get into it. Rejects
- * as `readTextFile` does, with `input_too_large` when too much is shown at once, and with `input_unsupported` when all fonts
- * lack a letter.
+ * as `readTextFile` does, with `input_too_large` when too much is shown at once, with `invalid_options` when its letters are too large,
+ * and with `input_unsupported` when all fonts lack a letter.
  */
 export async function burnText({
   reader,
@@ -183,14 +189,19 @@ export async function burnText({
   if (video?.mode !== "encode") throw errors.burnWithoutEncode();
   const { cues } = await readTextFile(reader, signal);
   const visibleCues = shiftCues(cues, shownRange(plan));
-  checkAmount(visibleCues);
+  const visibleLetters = countVisible(visibleCues);
   const { width, height } = video.geometry;
   const { lineHeight = 1 } = fonts.at(-1) ?? {};
   const { size: letters, position } = burntFile(options)?.style ?? {};
+  const ownHeight = letters === undefined ? null : letterHeight(letters, { width, height });
+  if (ownHeight !== null) {
+    const at = options.subtitles?.findIndex(({ burn }) => burn);
+    checkHeight(ownHeight, visibleLetters, `options.subtitles.${at}.style.size`);
+  }
   const size =
-    letters === undefined
+    ownHeight === null
       ? Math.max(8, Math.round(Math.min(width, height) * LINE_HEIGHT))
-      : letterHeight(letters, { width, height }) * lineHeight;
+      : ownHeight * lineHeight;
   const look = {
     ...{ width, height, font: BURN_FONT.family, size },
     colors: captionScriptColors(options, graphicsWhite(source, video)),
@@ -214,12 +225,16 @@ function fitCues(cues: readonly Cue[], hasLetter: HasLetter): Cue[] {
   throw errors.burntLettersMissing([...missing]);
 }
 
-function checkAmount(cues: readonly Cue[]): void {
+/** Returns the most letters that are visible at once; throws `input_too_large` for too many. */
+function countVisible(cues: readonly Cue[]): number {
   let visible: Cue[] = [];
+  let maxLetters = 1;
   for (const cue of cues) {
     visible = [...visible.filter(({ end }) => end > cue.start), cue];
     const letters = visible.reduce((sum, { text }) => sum + text.length, 0);
     if (visible.length > MAX_VISIBLE.cues || letters > MAX_VISIBLE.letters)
       throw errors.tooMuchText(MAX_VISIBLE);
+    maxLetters = Math.max(maxLetters, letters);
   }
+  return maxLetters;
 }
