@@ -137,6 +137,7 @@ test("a copy of a movie with several edits is refused with that reason", LIMIT, 
   );
 });
 
+// The list begins within a picture, which an encode shows from there.
 const HIDDEN = [
   { name: "a copy in MP4", kind: "video", options: {}, pictures: null },
   {
@@ -145,8 +146,8 @@ const HIDDEN = [
     options: { format: "mov", mute: true },
     pictures: null,
   },
-  { name: "a smaller MP4 with the sound copied", kind: "video", options: { width: 160 }, pictures: 137 },
-  { name: "a WebM", kind: "video", options: { format: "webm", width: 160 }, pictures: 137 },
+  { name: "a smaller MP4 with the sound copied", kind: "video", options: { width: 160 }, pictures: 138 },
+  { name: "a WebM", kind: "video", options: { format: "webm", width: 160 }, pictures: 138 },
   { name: "AAC, which has no edit list", kind: "audio", options: { format: "aac" }, pictures: null },
   { name: "MP3", kind: "audio", options: { format: "mp3" }, pictures: null },
 ] as const;
