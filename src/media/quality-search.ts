@@ -144,16 +144,23 @@ export function chooseRenditions(
   const within = whole.filter(({ bits }) => source_bits === null || bits <= source_bits);
   const best = within.toSorted((one, other) => other.score - one.score)[0] ?? whole[0];
   const top = byBits.find(({ score }) => score >= SAME_LOOK) ?? best;
-  const rungs = top ? [top] : [];
-  for (let last: MeasuredRendition | undefined = top; last && last.bits > SLOW_LINE; ) {
-    const { pixels, bits, score } = last;
-    const below = byBits
-      .filter((each) => each.pixels < pixels && each.bits <= bits * MAX_SHARE)
-      .toSorted((one, other) => other.score - one.score);
-    last = below.find((each) => 1 - each.score >= LACK_STEP * (1 - score)) ?? below.at(-1);
-    if (last) rungs.push(last);
+  const rungs: MeasuredRendition[] = [];
+  let rung: MeasuredRendition | undefined = top;
+  while (rung) {
+    rungs.push(rung);
+    rung = rung.bits > SLOW_LINE ? stepDown(rung, byBits) : undefined;
   }
   return rungs;
+}
+
+function stepDown(
+  { pixels, bits, score }: MeasuredRendition,
+  byBits: readonly MeasuredRendition[],
+): MeasuredRendition | undefined {
+  const below = byBits
+    .filter((each) => each.pixels < pixels && each.bits <= bits * MAX_SHARE)
+    .toSorted((one, other) => other.score - one.score);
+  return below.find((each) => 1 - each.score >= LACK_STEP * (1 - score)) ?? below.at(-1);
 }
 
 /** Returns whether a rendition has at least the score of another for no more bits; of two equals, the first is better. */
