@@ -36,7 +36,7 @@ test("a benchmark scores an AVIF alike in full and limited range", async () => {
       ...["-c:v", "libaom-av1", "-still-picture", "1", "-cpu-used", "6", "-crf", "5"],
     ]);
   const [limited, full] = [await avif("tv"), await avif("pc")];
-  // Without converting the range, the comparison gives 0.954.
+  // A comparison that does not convert the range gives 0.954.
   for (const [output, source] of [
     [limited, full],
     [full, limited],

@@ -142,7 +142,7 @@ function readable(part: string): string {
 
 /**
  * Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent.
- * Of a file that is cut off, the page converts the intact part, and the card lists what is missing.
+ * The page converts the intact part of a file that is cut off, and the card lists what is missing.
  */
 export function defaultSettings(
   source: Pick<Source, "kind"> & Partial<Pick<Source, "format" | "truncated">>,
