@@ -1,5 +1,9 @@
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Task } from "../../src/runs/task.ts";
+import { dataOf } from "../../worker/local/service.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
@@ -115,6 +119,29 @@ test("tasks recover from a crash during a probe, during an ingest, and right aft
   // Nothing is probed again, and the file is fetched at most once more.
   expect(received()).toBeLessThanOrEqual(size * 1.05);
   await expectOnce(created, "mp3", 2);
+});
+
+test("a run whose Workflow instance was stored but had not begun at the crash begins after the restart", async () => {
+  let held = true;
+  const file = await clip("wav");
+  const input = origin.serve("/unbegun.wav", () => (held ? { silent: true } : { file }));
+  const { id } = await create({ input, kind: "audio" });
+  const before = await reach(id, "probe");
+  await crash();
+  // The engine stores an instance and, some milliseconds later, that it runs; the second write is undone.
+  const folder = join(dataOf({ state_dir: lab.folder }), "v3", "workflows");
+  let undone = 0;
+  for (const path of globSync("*/*.sqlite", { cwd: folder })) {
+    const database = new DatabaseSync(join(folder, path));
+    const [table] = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_cf_KV'").all();
+    if (table)
+      undone += Number(database.prepare("DELETE FROM _cf_KV WHERE key = 'ENGINE_STATUS'").run().changes);
+    database.close();
+  }
+  expect(undone).toBeGreaterThan(0);
+  held = false;
+  await lab.restart();
+  await expectOnce(before, "mp3", 2);
 });
 
 test("recovers from a crash during the encode", async () => {

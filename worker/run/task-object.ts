@@ -375,6 +375,9 @@ async function cleanUp(env: Bindings, rows: RunRows, expires: (row: RunRow) => n
   rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
 }
 
+/** Events sent to an instance that stays queued. */
+const QUEUED_WAKES = 3;
+
 /** Checks a run: wakes one that is silent, and fails one that is stalled or lost through `apply`. */
 async function watchRun(
   env: Bindings,
@@ -398,11 +401,15 @@ async function watchRun(
   // The engine crashed before it stored the new instance, which is created again.
   const never_created = status === null && current.record.status === "queued" && verdict !== "lost";
   if (never_created) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
-  if (isOver || verdict === "lost") return fail(errors.runLost());
-  // An instance that Workflows has queued cannot report yet.
   const waits = status === "queued";
-  if (!waits && status !== UNKNOWN) await wakeInstance(env, row.record.id, status);
-  rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
+  if (isOver || (verdict === "lost" && !waits)) return fail(errors.runLost());
+  // An instance that Workflows has queued cannot report yet. A local engine that was killed while it stored the instance begins it at an
+  // event, so a few are sent.
+  if (status !== UNKNOWN && !(waits && row.wakes >= QUEUED_WAKES)) {
+    await wakeInstance(env, row.record.id, status);
+  }
+  const wakes = waits ? Math.min(row.wakes + 1, QUEUED_WAKES) : row.wakes + 1;
+  rows.update({ heard_at: now, progressed_at: now, wakes });
 }
 
 /** Reports the end of a task to its job, if it has one. A job that misses the report polls the task. */
