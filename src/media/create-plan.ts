@@ -424,9 +424,12 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
   return { ...blank("waveform", format, span), ...sound, waveform };
 }
 
-function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: PlanHints): Plan {
+function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: PlanHints): Plan {
+  const { parts, ...options } = withRanges(request, source);
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
-  const span = createSpan(options, source.duration, source.duration_estimated);
+  const span = parts
+    ? placeRanges(parts, { speed: 1, fps: null })
+    : createSpan(options, source.duration, source.duration_estimated);
   // Always encoded: copied packets may change their channel layout, which HLS forbids.
   const sound = streamSounds(source, options, span);
   const { audio } = sound;

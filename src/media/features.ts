@@ -25,7 +25,7 @@ import { deinterlace } from "./features/deinterlace.ts";
 import { denoise } from "./features/denoise.ts";
 import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
-import { parts, picture_parts } from "./features/parts.ts";
+import { parts, picture_parts, stream_parts } from "./features/parts.ts";
 import { picture_fades } from "./features/picture-fades.ts";
 import { smart } from "./features/smart.ts";
 import {
@@ -66,6 +66,7 @@ export const FEATURES = {
   transition,
   parts,
   picture_parts,
+  stream_parts,
   smart,
   main_tracks,
   partial,

@@ -842,6 +842,10 @@ export type AdaptiveVideoOptions = {
    */
   picture_fade_out?: number | undefined;
   /**
+   * Up to 500 ranges of the source to play one after the other, in this order, instead of start and end. They may overlap and repeat.
+   */
+  parts?: PartOption[] | undefined;
+  /**
    * Converts the intact part of an MP4 or MOV that is cut off; dropped then says cut_off. Other containers do not need it.
    *
    * @default false

@@ -200,6 +200,7 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
   .superRefine(checkEncryption)
   .superRefine(checkGeometry)
   .superRefine(checkSpan)
+  .superRefine(checkParts)
   .meta({ id: "AdaptiveVideoOptions" });
 
 /** Schema of the options of the kind `probe`. */

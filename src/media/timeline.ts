@@ -1,4 +1,4 @@
-import { roundTime } from "./clock.ts";
+import { EPSILON_SECONDS, roundTime } from "./clock.ts";
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { PartOption } from "./option-shapes.ts";
@@ -6,6 +6,7 @@ import {
   type Chunk,
   encodedChunks,
   isSpliced,
+  outputStart,
   type Plan,
   type PlannedPart,
   type SourceRange,
@@ -226,8 +227,10 @@ function createPartChunks(plan: Plan, parts: readonly PlannedPart[], hints: Chun
   const { kind, start, end, video, audio, speed = 1 } = plan;
   const encodes_video = video?.mode === "encode";
   const fps = encodes_video && video.fps !== null ? video.fps / speed : null;
+  const last = plan.held?.from ?? Number.POSITIVE_INFINITY;
   const pictures = parts.flatMap((part) => {
-    const needs = { ...part, duration: part.end - part.start, encodes_video, has_audio: false, fps };
+    const duration = (part.start < last ? Math.min(part.end, last) : part.end) - part.start;
+    const needs = { ...part, duration, encodes_video, has_audio: false, fps };
     return createChunks({ ...needs, segmented: kind === "adaptive_video" }, hints).map((chunk): Chunk => {
       const at = roundTime(part.at + (chunk.start - part.start) / speed);
       return { ...chunk, track: "video", at };
@@ -238,6 +241,23 @@ function createPartChunks(plan: Plan, parts: readonly PlannedPart[], hints: Chun
     pictures.map((chunk, index) => ({ ...chunk, index })),
     { ...needs, sounds: plan.sounds?.length },
   );
+}
+
+/**
+ * Returns the number of a chunk's first segment, if each part ends without a segment of at most `tail` seconds. Numbers are left out where
+ * uneven pictures leave a part fewer segments.
+ */
+export function firstSegment(plan: Plan, chunk: Chunk, tail = 0): number {
+  const { parts = [{ start: plan.start, end: plan.end ?? plan.start, at: 0 }] } = plan;
+  const at = outputStart(plan, chunk);
+  const own = parts.findLastIndex((part) => part.at <= at + EPSILON_SECONDS);
+  const earlier = parts.slice(0, Math.max(0, own));
+  const count = earlier.reduce((sum, { start, end }) => sum + segmentsIn(end - start - tail), 0);
+  return count + Math.round((at - (parts[own]?.at ?? 0)) / SEGMENT_SECONDS);
+}
+
+function segmentsIn(seconds: number): number {
+  return Math.max(1, Math.ceil((seconds - EPSILON_SECONDS) / SEGMENT_SECONDS));
 }
 
 function segmentCuts(start: number, duration: number, target: number): number[] {
@@ -307,27 +327,27 @@ export function shownEnd(
   span: { start: number; end: number | null } = plan,
 ): number | null {
   const last = span === plan && plan.parts?.at(-1);
-  if (last) {
-    const until = picturesEnd(source, last);
-    return until === null ? null : last.at + until / (plan.speed ?? 1);
-  }
-  const until = freezeEnd(plan, span) ?? picturesEnd(source, span);
-  return until === null ? null : until / (plan.speed ?? 1);
+  const range = last || span;
+  const freeze = freezeOf(plan, range);
+  const until = freeze ? freeze.until - range.start : picturesEnd(source, range);
+  return until === null ? null : (last ? last.at : 0) + until / (plan.speed ?? 1);
 }
 
 /** Seconds by which one track of a stream may end before another without stalling players. */
 export const SLACK = 0.2;
 
 /**
- * Plans a freeze of a stream's last picture when an audio track lasts longer: players stall, or cannot seek, beyond the end of a
- * track. Null for none.
+ * Plans a freeze of a stream's last picture when an audio track, or one of several parts, lasts longer: players stall, or cannot seek,
+ * beyond the end of a track. Null for none.
  */
 export function planFreeze(
   source: Source,
-  plan: Pick<Plan, "start" | "end" | "audio" | "sounds" | "sound_track">,
+  plan: Pick<Plan, "start" | "end" | "parts" | "audio" | "sounds" | "sound_track">,
 ): Plan["held"] | null {
   const pictureEnd = trackEnd(source, "video");
   if (pictureEnd === undefined) return null;
+  const { parts, end } = plan;
+  if (parts && end !== null) return end > pictureEnd + SLACK ? { from: pictureEnd, until: end } : null;
   const soundEnds = soundsOf(plan).map(({ track }) => trackEnd(source, "audio", track) ?? 0);
   const from = Math.max(pictureEnd, plan.start);
   const until = Math.min(plan.end ?? Number.POSITIVE_INFINITY, Math.max(...soundEnds));
@@ -349,17 +369,24 @@ export function trackEnd(source: Source, kind: "video" | "audio", index?: number
 /** Returns how many times a chunk's last picture is repeated during the freeze, and the seconds between repetitions. */
 export function freezePictures(
   { fps = DEFAULT_FPS }: Source,
-  { held: freeze, end }: Plan,
+  plan: Plan,
   chunk: Chunk,
 ): { count: number; seconds: number } {
   const seconds = 1 / Math.max(MIN_FPS, exactFps(fps));
-  if (!freeze || chunk.track === "audio" || chunk.end !== end) return { count: 0, seconds };
+  const freeze = freezeOf(plan, chunk);
+  if (!freeze || chunk.track === "audio") return { count: 0, seconds };
   return { count: Math.max(1, Math.round((freeze.until - freeze.from) / seconds)), seconds };
 }
 
 // Every segment must begin with a picture.
 const MIN_FPS = 1;
 
-function freezeEnd({ held: freeze, end }: Plan, span: { start: number; end: number | null }): number | null {
-  return freeze && span.end === end ? freeze.until - span.start : null;
+/** Returns the freeze at the end of a span, in seconds of the source: each of several parts has its own. Null for none. */
+function freezeOf(
+  { held: freeze, parts, end }: Plan,
+  span: { start: number; end: number | null },
+): NonNullable<Plan["held"]> | null {
+  if (!freeze || !parts) return freeze && span.end === end ? freeze : null;
+  if (span.end === null || span.end <= freeze.from + SLACK) return null;
+  return { from: Math.max(freeze.from, span.start), until: span.end };
 }

@@ -58,7 +58,10 @@ export async function wholeStream(input: string, plan: Plan, source: Source): Pr
   return write(plan, source, folder, playlists, [partOf(chunk, files)]);
 }
 
-/** Encodes adaptive video with native ffmpeg in video chunks cut at these output seconds plus the sound, and stitches them. */
+/**
+ * Encodes adaptive video with native ffmpeg in video chunks cut at these output seconds, or in those of a plan with several parts, plus the
+ * sound, and stitches them.
+ */
 export async function chunkedStream(
   input: string,
   plan: Plan,
@@ -67,12 +70,13 @@ export async function chunkedStream(
   content_key?: CryptoKey,
 ): Promise<NativeStream> {
   const edges = [plan.start, ...cuts.map((cut) => plan.start + cut)];
-  const chunks: Chunk[] = edges.map((start, index) => {
+  const pieces: Chunk[] = edges.map((start, index) => {
     return { index, track: "video", start, end: edges[index + 1] ?? plan.end };
   });
-  for (const sound of soundsOf(plan).keys()) {
-    chunks.push({ index: chunks.length, track: "audio", start: plan.start, end: plan.end, sound });
-  }
+  const sounds = [...soundsOf(plan).keys()].map((sound): Chunk => {
+    return { index: pieces.length + sound, track: "audio", start: plan.start, end: plan.end, sound };
+  });
+  const chunks = plan.parts ? plan.chunks : [...pieces, ...sounds];
   const folder = await makeFolder("streams");
   const parts: StreamPart[] = [];
   for (const chunk of chunks) {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { recallOriginal } from "../integrity/judge.ts";
 import { type Container, numberedClip, PICTURE } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { measureLoudness } from "../judge/loudness.ts";
+import { runNative } from "../judge/native.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound, recallSound } from "../judge/sound.ts";
 
@@ -167,6 +168,25 @@ function hertzOf(samples: Float32Array): number {
 
 const COUNTS = { pictures: { source: 93, output: 93 } };
 
+/** The times in the output at which the parts begin. */
+const STARTS = [0, 1.83, 2.63];
+
+/**
+ * Asserts that a stream, given as the path or URL of its master playlist, has the pictures and the sound of the parts, in sync, and that
+ * each part begins with a keyframe.
+ */
+async function expectStream(master: string): Promise<void> {
+  await expectPictures(master, await picturesOf(await clip()));
+  await expectTones(master);
+  const { log } = await runNative([
+    ...["-skip_frame", "nokey", "-copyts", "-i", master, "-map", "0:v:0"],
+    ...["-vf", "showinfo=checksum=0", "-fps_mode", "passthrough", "-f", "null", "-"],
+  ]);
+  const keys = [...log.matchAll(/ pts_time:(\S+)/g)].map(([, time]) => Number(time));
+  const starts = keys.map((time) => Number((time - (keys[0] ?? 0)).toFixed(2)));
+  expect(starts).toEqual(STARTS);
+}
+
 describe("by a service", () => {
   let rig: Rig;
   beforeAll(async () => {
@@ -216,6 +236,22 @@ describe("by a service", () => {
       await expectTones(video.path);
     },
   );
+
+  test.for([
+    { encoder: "light", options: {} },
+    { encoder: "native", options: { codecs: ["h264", "h265", "av1"] } },
+  ])("a stream has the pictures and the sound of its parts ($encoder)", LIMIT, async (row) => {
+    const input = rig.serve(await clip());
+    const options = { format: "hls_dash", quality: "low", parts: PARTS, ...row.options };
+    const task = await rig.door.runTask({ input, kind: "adaptive_video", options });
+    const { encoder, counts, duration } = task.steps.at(-1)?.output ?? {};
+    expect(task.error ?? { encoder, counts, duration }).toMatchObject({
+      encoder: row.encoder,
+      counts: COUNTS,
+      duration: expect.closeTo(SECONDS, 1),
+    });
+    await expectStream(task.output ?? "");
+  });
 
   test("copied parts have the pictures and the sound of the spans that cuts lists", LIMIT, async () => {
     const { path, output } = await encode("video", { mode: "copy", parts: PARTS }, groupedClip());
@@ -376,6 +412,35 @@ describe("by a page", () => {
       await expectTones(path);
     },
   );
+
+  test.for([
+    { encoder: "webcodecs", prefer: "speed" },
+    { encoder: "fast", prefer: "quality" },
+  ] as const)("a stream has the pictures and the sound of its parts ($encoder)", LIMIT, async (row) => {
+    const { encoder, prefer } = row;
+    await openKit(page.lab.page, { name: `stream-${encoder}`, prefer });
+    const path = await page.serve(await clip());
+    const result = await page.lab.page.evaluate(
+      async ([file, parts]) => {
+        const settings = { format: "hls_dash", quality: "low" } as const;
+        const options = { ...settings, parts: [...parts] };
+        const task = await kit.client.tasks.create({
+          ...{ input: await kit.file(file), kind: "adaptive_video", options },
+        });
+        const { source, files } = await kit.client.output(await kit.client.tasks.wait(task));
+        const bytes = files.map(async (each) => ({ name: each.name, base64: await kit.base64(each.file) }));
+        return { encoder: source.encoder, counts: source.counts, files: await Promise.all(bytes) };
+      },
+      [path, PARTS] as const,
+    );
+    expect(result).toMatchObject({ encoder, counts: COUNTS });
+    const folder = join(page.folder, `stream-${encoder}`);
+    for (const { name, base64 } of result.files) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), Buffer.from(base64, "base64"));
+    }
+    await expectStream(join(folder, "master.m3u8"));
+  });
 
   test("an animation has the pictures of its parts", LIMIT, async () => {
     await openKit(page.lab.page, { name: "animation" });

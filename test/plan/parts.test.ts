@@ -6,11 +6,18 @@ import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.t
 import { moveChapters } from "../../src/media/chapters.ts";
 import { waitingSeconds } from "../../src/media/features/parts-plan.ts";
 import { subtitleBytes } from "../../src/media/features/subtitles.ts";
+import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { readLists } from "../../src/media/ffmpeg/packet-count.ts";
-import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import {
+  FAST_TOOLS,
+  NATIVE_TOOLS,
+  refuseTools,
+  type Toolset,
+  WASM_TOOLS,
+} from "../../src/media/ffmpeg/toolset.ts";
 import { forecast } from "../../src/media/forecast.ts";
 import type { Chunk } from "../../src/media/plan.ts";
-import { cutPlan } from "../../src/media/timeline.ts";
+import { cutPlan, freezePictures, shownEnd } from "../../src/media/timeline.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { shiftCues } from "../../src/subtitles/cue.ts";
 import { shownRange } from "../../src/subtitles/track.ts";
@@ -192,6 +199,46 @@ test("wrong parts are refused by name", () => {
   expect(() => createPlan(endless, "video", { parts })).toThrow(
     "The source's duration is unknown; parts of it need it.",
   );
+});
+
+test("a stream numbers the segments of its parts one after the other, and needs an encoder that knows this", () => {
+  const ranges = [
+    { start: 0, end: 6.2 },
+    { start: 1, end: 2 },
+    { start: 1, end: 10 },
+  ];
+  const plan = createPlan(film, "adaptive_video", { parts: ranges });
+  const pictures = plan.chunks.filter(({ track }) => track === "video");
+  expect(pictures.map(({ at }) => at)).toEqual([0, 6.2, 7.2]);
+  const numberOf = (chunk: Chunk) => {
+    const args = chunkArgs(plan, chunk, film, { input: "IN", output: "OUT" }, NATIVE_TOOLS);
+    return args[args.indexOf("-start_number") + 1];
+  };
+  // The last fifth of a second of the first part belongs to its only segment.
+  expect(pictures.slice(1).map(numberOf)).toEqual(["1", "2"]);
+  const refused = [NATIVE_TOOLS, WASM_TOOLS, FAST_TOOLS].map((tools) => refuseTools(plan, film, tools));
+  expect(refused).toEqual([null, null, null]);
+  const older: Toolset = { ...NATIVE_TOOLS, lacks: ["stream_parts"] };
+  expect(refuseTools(plan, film, older)).toEqual({ code: "stream_parts" });
+});
+
+test("each part of a stream that outlasts the pictures keeps the last one until its end", () => {
+  const source = videoSource({
+    duration: 10,
+    streams: [
+      { index: 0, kind: "video", codec: "h264", end: 8 },
+      { index: 1, kind: "audio", codec: "aac", end: 10 },
+    ],
+  });
+  const ranges = [
+    { start: 7, end: 9 },
+    { start: 1, end: 2 },
+    { start: 9, end: 10 },
+  ];
+  const plan = createPlan(source, "adaptive_video", { parts: ranges });
+  const frozen = plan.chunks.map((chunk) => freezePictures(source, plan, chunk).count);
+  expect(frozen).toEqual([25, 0, 25, 0]);
+  expect(shownEnd(source, plan)).toBe(4);
 });
 
 test("all encoders of videos and sound join parts", () => {

@@ -21,8 +21,23 @@ const uneven = () =>
     ..."-c:v libx264 -preset ultrafast -crf 20 -pix_fmt yuv420p".split(" "),
   ]);
 
+/** Parts out of order, the second shorter than a group of pictures and the last shorter than a tenth of a second. */
+const PARTS = [
+  { start: 9.31, end: 15.5 },
+  { start: 1.11, end: 2.02 },
+  { start: 11, end: 18 },
+  { start: 3.02, end: 3.1 },
+];
+
 test.for([
   { name: "pictures and sound", make: () => noiseClip(20), length: 20, readers: READERS },
+  {
+    name: "several parts",
+    make: () => noiseClip(20),
+    options: { parts: PARTS },
+    length: 14.18,
+    readers: READERS,
+  },
   {
     name: "sound that starts late and ends early",
     make: () => shortSoundClip(20),
@@ -32,9 +47,10 @@ test.for([
   { name: "uneven frames without sound", make: uneven, length: 18, readers: READERS.slice(0, 3) },
 ] as const)(
   "hls.js, dash.js and Shaka Player play, switch, seek and end without errors: chunks of $name",
-  async ({ make, length, readers }) => {
+  async ({ make, length, readers, ...row }) => {
     const input = await make();
-    const { plan, source } = await planStream(input, { format: "hls_dash", i_frames: true });
+    const options = { format: "hls_dash", i_frames: true, ...("options" in row && row.options) } as const;
+    const { plan, source } = await planStream(input, options);
     const { folder, playlists } = await chunkedStream(input, plan, source, [6, 12]);
     expect(playlists.slice(-1)).toEqual(["master.m3u8"]);
     const [best, low] = plan.renditions.map(({ geometry }) => geometry.width);

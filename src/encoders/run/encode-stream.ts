@@ -13,7 +13,7 @@ import {
 import { adaptiveMime } from "../../media/ffmpeg/output-files.ts";
 import { type AdaptiveFormat, hasDash, lacksHls } from "../../media/formats.ts";
 import { exactFps } from "../../media/index.ts";
-import { type Chunk, type Plan, soundFolder, soundsOf } from "../../media/plan.ts";
+import { type Chunk, outputStart, type Plan, soundFolder, soundsOf } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";
 import { shownEnd } from "../../media/timeline.ts";
 import { readCodecString } from "../../mux/codec-string.ts";
@@ -280,7 +280,8 @@ interface TimedRun extends SegmentRun {
 }
 
 function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedRun[]> {
-  const inOrder = parts.toSorted((a, b) => a.chunk.start - b.chunk.start || a.chunk.index - b.chunk.index);
+  const startOf = ({ chunk }: StreamPart) => outputStart(plan, chunk);
+  const inOrder = parts.toSorted((a, b) => startOf(a) - startOf(b) || a.chunk.index - b.chunk.index);
   const pictures = plan.renditions.map(({ name }) => name);
   const streams = new Map<string, TimedRun[]>();
   for (const part of inOrder) {
@@ -292,7 +293,7 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
     const audio = plan.audio && track !== "video" ? [readRun(soundFolder(part.chunk.sound), part)] : [];
     for (const { folder, run } of [...video, ...audio]) {
       if (run.segments.length === 0) continue;
-      const start = Math.max(0, part.chunk.start - plan.start);
+      const start = startOf(part);
       streams.set(folder, [...(streams.get(folder) ?? []), { ...run, start }]);
     }
   }

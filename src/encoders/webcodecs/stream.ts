@@ -8,8 +8,8 @@ import {
 } from "../../media/ffmpeg/manifests.ts";
 import { adaptiveMime, MASTER } from "../../media/ffmpeg/output-files.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
-import type { Rendition } from "../../media/plan.ts";
-import { GROUP_SECONDS, SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
+import { outputStart, type Rendition } from "../../media/plan.ts";
+import { firstSegment, GROUP_SECONDS, SEGMENT_SECONDS, shownEnd } from "../../media/timeline.ts";
 import { findBox } from "../../probe/mp4-boxes.ts";
 import { concatBytes, viewOf } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile } from "../encoder.ts";
@@ -34,13 +34,14 @@ export async function encodeRenditions(
   abilities: readonly Ability[],
 ): Promise<EncodedFile[]> {
   const { plan, chunk, source } = job;
-  const at = Math.max(0, chunk.start - plan.start);
+  const at = outputStart(plan, chunk);
+  const first = firstSegment(plan, chunk);
   const until = shownEnd(source, plan, chunk);
   const outputs = plan.renditions.map((rendition, index) => {
     const own = videoOf(video, rendition);
     const ability = abilities[index];
     if (!ability) throw errors.renditionEncoderMissing({ rendition: rendition.name });
-    const segments = startSegments({ folder: rendition.name, index: chunk.index, at, until });
+    const segments = startSegments({ folder: rendition.name, index: chunk.index, first, at, until });
     const rateControl = boundRate(rateControlOf(own, source, { ...ability, quantizer: null }), own);
     return {
       rendition,
@@ -91,7 +92,9 @@ export interface SegmentPlace {
   folder: string;
   /** Index of the chunk, which names its init segment. */
   index: number;
-  /** Start of the chunk in the stream, in seconds; a multiple of the segment length. */
+  /** Number of its first segment. */
+  first: number;
+  /** Start of the chunk in the stream, in seconds. */
   at: number;
   /** End of its last picture, in seconds relative to the chunk; null when unknown. */
   until: number | null;
@@ -123,7 +126,7 @@ interface Piece {
 const MIN_SEGMENT_SECONDS = SEGMENT_SECONDS - 0.5;
 
 /** Starts a {@link SegmentWriter}, which begins a segment at the first keyframe of every six seconds. */
-function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWriter {
+function startSegments({ folder, index, first, at, until }: SegmentPlace): SegmentWriter {
   const head: Uint8Array[] = [];
   const pieces: Piece[] = [];
   let front: Piece | null = null;
@@ -170,7 +173,6 @@ function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWrite
       await add(pending, until);
       await output.finalize();
       const init = `${folder}/init_${index}.mp4`;
-      const first = Math.round(at / SEGMENT_SECONDS);
       const segments = pieces.map(({ start, bytes }, place) => {
         const seconds = (pieces[place + 1]?.start ?? end) - start;
         const name = `${folder}/seg_${String(first + place).padStart(5, "0")}.m4s`;

@@ -41,7 +41,7 @@ export const PART_LABELS = { start: "Part from", end: "Part to" } as const;
 export const parts = feature({
   options: {
     parts: option({
-      kinds: ["video", "audio", "animation"],
+      kinds: ["video", "audio", "animation", "adaptive_video"],
       schema: ranges,
       alone: true,
       copyable: true,
@@ -74,9 +74,18 @@ export const parts = feature({
 export const picture_parts = feature({
   options: {},
   fields: {},
-  isNeeded: ({ parts, kind }) => parts !== undefined && kind !== "video" && kind !== "audio",
+  isNeeded: ({ parts, kind }) => parts !== undefined && kind === "animation",
   doneBy: { native: true, stock: true },
   refusal: { code: "picture_parts", clause: () => "it cannot join several parts of a file in one animation" },
+});
+
+/** Places the segments of several parts one after the other in a stream. */
+export const stream_parts = feature({
+  options: {},
+  fields: {},
+  isNeeded: ({ parts, kind }) => parts !== undefined && kind === "adaptive_video",
+  doneBy: { native: true, stock: true, fast: true, webcodecs: true },
+  refusal: { code: "stream_parts", clause: () => "it cannot join several parts of a file in one stream" },
 });
 
 /** Checks that each part ends after its start, and that no other range is requested. */

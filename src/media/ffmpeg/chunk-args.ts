@@ -84,8 +84,10 @@ export function chunkArgs(
     if (joint) input.push(...partInput(plan, joint), ...(joint.video ? alphaArgs(joint.source) : []));
     input.push(...before, "-i", path);
   }
+  const sound =
+    runs.length > 0 && plan.audio ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null;
   if (plan.kind === "adaptive_video")
-    return [...input, ...hlsArgs(plan, chunk, source, trim, { ...io, over }, toolset), ...lists];
+    return [...input, ...hlsArgs(plan, chunk, source, trim, { ...io, over, sound }, toolset), ...lists];
   const { image } = plan;
   if (image?.sheet) {
     const storyboard = { image, sprite: image.sheet, cut: trim, files };
@@ -99,9 +101,7 @@ export function chunkArgs(
           parts: hasPictureParts ? { chunk, runs, lists: io.lists } : null,
         })
       : []),
-    ...(joined?.tracks ??
-      (runs.length > 0 && plan.audio ? joinedSound(plan, source, runs, toolset, io.gain ?? null) : null) ??
-      ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
+    ...(joined?.tracks ?? sound ?? ownTracks(plan, chunk, source, trim, { ...io, over }, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(plan.language && chunk.track !== "video"
       ? ["-metadata:s:a:0", `language=${languageIn(plan.format, plan.language)}`]

@@ -4,9 +4,17 @@ import type { Gain } from "../features/audio-filters-graph.ts";
 import { DEFAULT_FPS, isEven } from "../features/fps.ts";
 import { sourceForTrack } from "../features/track.ts";
 import { videoStream } from "../main-tracks.ts";
-import { type Chunk, type Geometry, outputSeconds, type Plan, soundFolder } from "../plan.ts";
+import { type Chunk, type Geometry, outputSeconds, outputStart, type Plan, soundFolder } from "../plan.ts";
 import type { Source } from "../source.ts";
-import { freezePictures, GROUP_SECONDS, SEGMENT_SECONDS, SLACK, shownEnd, trackEnd } from "../timeline.ts";
+import {
+  firstSegment,
+  freezePictures,
+  GROUP_SECONDS,
+  SEGMENT_SECONDS,
+  SLACK,
+  shownEnd,
+  trackEnd,
+} from "../timeline.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs } from "./color.ts";
 import { AUDIO_MASTER, MASTER } from "./output-files.ts";
@@ -46,6 +54,15 @@ function gapFilters({ sound_from: from }: Chunk): string[] {
   ];
 }
 
+/** The output of a chunk of adaptive video, and what its pictures and its sound pass through. */
+interface StreamFiles {
+  output: string;
+  gain?: Gain | null;
+  over: readonly Filter[];
+  /** The arguments of the joined sound of several parts; null for sound in one piece. */
+  sound: readonly string[] | null;
+}
+
 /**
  * Returns the arguments after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `output`,
  * and master playlists. Segment numbers and times count from the plan's start; the name of a chunk's init segment contains the
@@ -56,7 +73,7 @@ export function hlsArgs(
   chunk: Chunk,
   source: Source,
   trim: Trim,
-  { output: folder, gain = null, over }: { output: string; gain?: Gain | null; over: readonly Filter[] },
+  { output: folder, gain = null, over, sound: joinedSound }: StreamFiles,
   toolset: Toolset,
 ): string[] {
   const { video, audio } = plan;
@@ -65,18 +82,12 @@ export function hlsArgs(
     args.push(...videoOutput(plan, chunk, source, video, trim, { folder, over }, toolset));
   }
   if (audio && chunk.track !== "video") {
-    const sound = audioArgs(
-      audio,
-      sourceForTrack(source, plan),
-      { ...trim, audio: [...trim.audio, ...gapFilters(chunk), ...silenceAfter(plan, chunk, source)] },
-      toolset,
-      gain,
-    );
+    const filters = [...trim.audio, ...gapFilters(chunk), ...silenceAfter(plan, chunk, source)];
+    const ownSound = () =>
+      audioArgs(audio, sourceForTrack(source, plan), { ...trim, audio: filters }, toolset, gain);
     const master = video ? AUDIO_MASTER : MASTER;
     args.push(
-      "-map",
-      soundStream(plan),
-      ...sound,
+      ...(joinedSound ?? ["-map", soundStream(plan), ...ownSound()]),
       ...toolset.output,
       ...hlsOutput(
         chunk,
@@ -118,14 +129,14 @@ function videoOutput(
   toolset: Toolset,
 ): string[] {
   const { renditions } = plan;
-  const at = Math.max(0, chunk.start - plan.start);
+  const at = outputStart(plan, chunk);
   const offset = ["-output_ts_offset", formatSeconds(at)];
   return [
     ...["-filter_complex", hlsGraph(plan, chunk, source, video, { trim, over }, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
-    ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
+    ...(at > 0 ? [...offset, "-start_number", String(firstSegment(plan, chunk, MIN_SECONDS))] : []),
     // Writes the first segment's absolute time, as if earlier ones had been written, and leaves the init segment unchanged.
     ...["-hls_segment_options", "movflags=+frag_discont"],
     ...hlsOutput(
@@ -178,10 +189,11 @@ function encoderArgs({ plan, chunk, source, video, tool, rates }: EncoderFacts):
   const { codec } = video;
   const until = shownEnd(source, plan, chunk);
   const fps = source.fps ?? DEFAULT_FPS;
-  // ffmpeg guesses some times of packed B-frames. A different first gap would change the chunk's delay, and so its init segment.
-  const even = isEven(fps) && source.codecs?.video !== "mpeg4";
+  // ffmpeg guesses some times of packed B-frames. A different first gap, as where a part begins between two pictures, would change the
+  // chunk's delay, and so its init segment.
+  const even = isEven(fps) && source.codecs?.video !== "mpeg4" && !plan.parts;
   // Before another chunk the filter would give the last packet the decoding time of the next chunk's first.
-  const isLast = chunk.end === plan.end;
+  const isLast = plan.parts?.some(({ end }) => end === chunk.end) ?? chunk.end === plan.end;
   const lastFilters = until === null || !isLast ? [] : [lastFrameDuration(plan, source, until)];
   const timing = timingArgs(source, video, even ? lastFilters : [frameDurations(until)]);
   const bFrames = even && fps > SLOW_FPS && source.fps !== undefined;
