@@ -1,7 +1,7 @@
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { clipNamed, longClip, MIXED } from "./queue-clips.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, detailsOf, expect, test } from "./workbench.ts";
 
 test("bad files of every type get a helpful error, and a good one among them converts", async ({
   workbench,
@@ -41,7 +41,7 @@ test("bad files of every type get a helpful error, and a good one among them con
     await expect(card.getByRole("button", { name: "Try again" })).toBeVisible();
   }
   const unknown = cardOf(workbench, "unknown.avi");
-  await expect(unknown).toContainText("AVI video, unknown codec, 160 × 90");
+  await expect(await detailsOf(unknown)).toContainText("AVI video, unknown codec, 160 × 90");
   await unknown.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(unknown).toContainText("Failed");
   await expect(unknown.locator(".notice")).toContainText("This file has no readable video.");

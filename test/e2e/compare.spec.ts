@@ -5,7 +5,7 @@ import type { Locator } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { named, openOptions, silentFilm } from "./result-flow.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, expect, removeFile, test } from "./workbench.ts";
 
 // Noise, so that the encoder loses something, and wider than the page.
 const NOISE = "-f lavfi -i nullsrc=size=1600x400,geq=lum=random(1)*255:cb=128:cr=128 -frames:v 1 -q:v 2";
@@ -90,7 +90,7 @@ test("a video that is faster, or has others after it, is compared with the same 
   await expect(moment).toHaveAttribute("max", "1.48");
   await moment.fill("1.2");
   await expect.poll(() => times(fast)).toEqual([3.42, 1.22]);
-  await fast.getByRole("button", { name: "Remove fast.mp4" }).click();
+  await removeFile(workbench, fast);
 
   const joined = await openOptions(workbench, await named(film, folder, "joined.mp4"));
   await joined.getByLabel("Video to play after it").fill(new URL("next.mp4", served.url).href);

@@ -30,7 +30,7 @@ test("says why it no longer follows a task at the edge, and follows it again wit
   isRead = true;
   const ids: string[] = [];
   for (const card of [deleted, revoked]) {
-    await card.getByRole("button", { name: "Options" }).click();
+    await card.getByRole("button", { name: "Edit", exact: true }).click();
     await card.getByRole("radio", { name: "Edge" }).check();
     const answer = workbench.waitForResponse(
       (each) => each.request().method() === "POST" && each.url().endsWith("/tasks"),

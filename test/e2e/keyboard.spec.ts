@@ -42,7 +42,7 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
   const card = cardOf(page, "by keys.png");
   await expect(card).toContainText("Ready");
   await page.locator("body").press("Shift+Tab");
-  await tabTo(page, "Options");
+  await tabTo(page, "Edit");
   await page.keyboard.press("Space");
   const format = card.getByLabel("Format", { exact: true });
   await expect(format).toBeVisible();
@@ -50,7 +50,7 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
     await page.keyboard.press("Tab");
   }
   await page.keyboard.type("WebP");
-  await expect(card).toContainText("WebP, medium quality");
+  await expect(card.getByRole("button", { name: "Convert by keys.png to: WebP" })).toBeVisible();
   // Back to the button that starts it.
   const convert = card.getByRole("button", { name: "Convert", exact: true });
   while (!(await convert.evaluate((element) => element === document.activeElement))) {
@@ -70,11 +70,20 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
   expect((await readFacts(path)).picture?.codec).toBe("webp");
   await card.getByRole("button", { name: "Result" }).press("Enter");
   // The savings stay visible while the result is collapsed.
-  await expect(card.locator(".saved")).toHaveText(/^[\d.]+ k?B → [\d.]+ k?B, /);
-  await card.getByRole("button", { name: "Convert again" }).press("Enter");
+  await expect(card.locator(".saved")).toHaveText(/^[\d.]+ k?B → [\d.]+ k?B [−+]\d+ %$/);
+  await card.getByRole("button", { name: "More for by keys.png" }).press("Enter");
+  await expect(card.getByRole("menuitem", { name: "Details" })).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
   await expect(card.nth(1)).toBeFocused();
   await tabTo(page, "Remove finished");
   await page.keyboard.press("Enter");
+  // Removed by mistake: the file comes back.
+  await page.keyboard.press("Control+z");
+  await expect(card).toHaveCount(2);
+  await tabTo(page, "Remove finished");
+  await page.keyboard.press("Enter");
+  await expect(card).toHaveCount(1);
   await expect(page.getByRole("button", { name: "Choose files" })).toBeFocused();
 });
 

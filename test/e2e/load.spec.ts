@@ -4,7 +4,7 @@ import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { silentFilm } from "./result-flow.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, detailsOf, expect, test } from "./workbench.ts";
 
 const FIRST_LOAD_BYTES = 55_000;
 
@@ -52,10 +52,11 @@ test("encodes H.265 on this device, with the threaded core in an isolated page",
   const film = await silentFilm(1);
   await addFiles(workbench, film);
   const card = cardOf(workbench, film);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await card.getByLabel("Codec", { exact: true }).selectOption("h265");
   await card.getByRole("button", { name: "Convert", exact: true }).click();
-  await expect(card).toContainText(/Made on this device/);
+  await expect(card).toContainText("Done");
+  await expect(await detailsOf(card)).toContainText(/Made on this device/);
   const saving = workbench.waitForEvent("download");
   await card.getByRole("link", { name: "Download" }).click();
   const path = join(folder, "made.mp4");

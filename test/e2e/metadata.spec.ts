@@ -24,7 +24,7 @@ test("a card lists what a file will lose, and keeps tags and cover or removes th
       const file = await named(original, folder, name);
       await addFiles(workbench, file);
       const card = cardOf(workbench, file);
-      await card.getByRole("button", { name: "Options" }).click();
+      await card.getByRole("button", { name: "Edit", exact: true }).click();
       await expect(card.getByLabel("Tags and cover")).toHaveValue("clean");
       await card.getByLabel("Tags and cover").selectOption({ label: choice });
       await card.getByRole("button", { name: "Convert this file" }).click();
@@ -44,7 +44,7 @@ test("a card lists what a file will lose, and keeps tags and cover or removes th
       await addFiles(workbench, file);
       const card = cardOf(workbench, file);
       await expect(card).toContainText("Leaves out: private tags such as location and device.");
-      await card.getByRole("button", { name: "Options" }).click();
+      await card.getByRole("button", { name: "Edit", exact: true }).click();
       if (width !== null) await card.getByLabel("Width").fill(width);
       await card.getByRole("button", { name: "Convert this file" }).click();
       await expect(card).toHaveAttribute("data-state", "succeeded", { timeout: 90_000 });

@@ -86,9 +86,9 @@ test("keeps a video within the requested file size", async ({ workbench, folder 
   await expect(card.getByRole("button", { name: "Convert", exact: true })).toBeDisabled();
   await expect(card.getByRole("button", { name: "Convert this file" })).toBeDisabled();
   await expect(card.getByRole("button", { name: "Convert this file" })).toHaveAccessibleDescription(why);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await expect(card.locator(".said")).toHaveText(why);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await card.getByLabel("Maximum file size (kB)").fill("400");
   await expect(card.locator(".outcome")).toContainText(/About 3\d\d kB, and meant to stay below 400 kB/);
   await expect(card.locator(".outcome")).toContainText("Expect about the quality of");
@@ -234,7 +234,7 @@ test("presets are applied, saved, applied to other files, renamed and deleted", 
 
   await workbench.reload();
   card = cardOf(workbench, second);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await expect(card.getByRole("button", { name: "Tiny" })).toHaveAttribute("aria-pressed", "true");
   await card.getByRole("button", { name: "Manage your presets" }).click();
   const dialog = workbench.getByRole("dialog", { name: "Your presets" });
@@ -257,7 +257,7 @@ test("options can be chosen by keyboard, and axe finds nothing in light and dark
   await addFiles(workbench, file);
   const card = cardOf(workbench, file);
   const keys = workbench.keyboard;
-  await card.getByRole("button", { name: "Options" }).focus();
+  await card.getByRole("button", { name: "Edit", exact: true }).focus();
   await keys.press("Enter");
   await expect(card.getByRole("button", { name: "Web video" })).toBeVisible();
   await tabTo(workbench, card.getByRole("radio", { name: "Video", exact: true }));

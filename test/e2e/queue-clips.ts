@@ -39,7 +39,7 @@ export const longClip = (name: string, seconds: number, folder: string) =>
 
 /** Opens the options of a card and chooses a format. */
 export async function chooseFormat(card: Locator, format: string): Promise<void> {
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await card.getByLabel("Format", { exact: true }).selectOption(format);
 }
 

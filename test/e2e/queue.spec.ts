@@ -6,7 +6,7 @@ import { hdrAvif } from "../fixtures/photos.ts";
 import { readFacts } from "../judge/facts.ts";
 import { chooseFormat, clipNamed, connectEdge, longClip, MIXED } from "./queue-clips.ts";
 import { storedSizes } from "./stored-sizes.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, chooseAction, detailsOf, dismiss, expect, removeFile, test } from "./workbench.ts";
 
 /** Reads all rows of an IndexedDB store. */
 const rowsOf = (page: Page, name: string, store: string) =>
@@ -49,7 +49,7 @@ test("converts ten files of all kinds at once, one of them to two outputs, each 
   const paths = await Promise.all(MIXED.map(([name, args]) => clipNamed(name, args, folder)));
   await addFiles(workbench, ...paths);
   const twice = cardOf(workbench, "picture.png");
-  await twice.getByRole("button", { name: "Options" }).click();
+  await twice.getByRole("button", { name: "Edit", exact: true }).click();
   const wide = workbench.viewportSize();
   await workbench.setViewportSize({ width: 360, height: 740 });
   await twice.getByRole("button", { name: "Another output" }).click();
@@ -60,7 +60,7 @@ test("converts ten files of all kinds at once, one of them to two outputs, each 
   expect(await workbench.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   if (wide) await workbench.setViewportSize(wide);
   await chooseFormat(twice.nth(1), "jpeg");
-  await workbench.getByRole("button", { name: "Convert all (11)" }).click();
+  await workbench.getByRole("button", { name: "Convert 11 files" }).click();
   await expect(workbench.locator("[data-state=succeeded]")).toHaveCount(11);
   for (const [name, , codec] of MIXED) {
     // With many files, results are collapsed.
@@ -78,6 +78,7 @@ test("converts ten files of all kinds at once, one of them to two outputs, each 
   const jobs = (await rowsOf(workbench, "framewright-page", "jobs")) as { tasks: string[] }[];
   expect(jobs.map(({ tasks }) => tasks.length)).toEqual([2]);
   await workbench.getByRole("button", { name: "Remove finished" }).click();
+  await dismiss(workbench);
   await expect(workbench.getByRole("heading", { level: 1 })).toHaveText(
     "Convert video, sound and photos without uploading them.",
   );
@@ -102,7 +103,7 @@ test("an encode resumes by itself after a reload, and its file is stored only on
   await workbench.reload();
   const before = await tasksOf(workbench);
   expect(before.tasks.map(({ status }) => status)).toEqual(["processing"]);
-  await expect(card).toContainText("WebM, VP9, medium quality");
+  await expect(await detailsOf(card)).toContainText("WebM, VP9, medium quality");
   await expect(card.locator(".thumbnail img")).toBeVisible();
   await expect(card).toContainText("Done");
   const after = await tasksOf(workbench);
@@ -113,15 +114,15 @@ test("an encode resumes by itself after a reload, and its file is stored only on
   const { picture } = await readFacts(output);
   expect([picture?.codec, picture?.times.length]).toEqual(["vp9", 300]);
 
-  await card.getByRole("button", { name: "Convert again" }).click();
+  await chooseAction(card, "Convert again");
   await expect(card).toHaveCount(2);
   const outputSize = (await stat(output)).size;
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [outputSize] });
-  await card.first().getByRole("button", { name: "Remove long.mp4" }).click();
+  await removeFile(workbench, card.first());
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [] });
   await workbench.reload();
   await expect(card).toContainText("Ready");
-  await card.getByRole("button", { name: "Remove long.mp4" }).click();
+  await removeFile(workbench, card);
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });
 });
 
@@ -152,8 +153,9 @@ test("a running conversion can be cancelled, restarted and removed, and leaves n
   await expect(card).toContainText("Converting");
   await expect.poll(async () => (await tasksOf(workbench)).tasks.length).toBe(1);
   await other.close();
-  await card.getByRole("button", { name: "Remove stop.mp4" }).click();
+  await chooseAction(card, "Remove");
   await expect(card).toHaveCount(0);
+  await dismiss(workbench);
   await expect.poll(() => tasksOf(workbench)).toEqual({ tasks: [], pieces: 0 });
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });
 });
@@ -183,7 +185,7 @@ test("drafts survive a reload and are shared by tabs; a file too large to store 
     .toContain('"mov"');
 
   await workbench.reload();
-  await expect(kept).toContainText("QuickTime, H.264, copied");
+  await expect(await detailsOf(kept)).toContainText("QuickTime, H.264, copied");
   await expect(gone).toContainText("Waiting for its file");
   await gone.getByLabel("File for large.mp4").setInputFiles(small);
   await expect(gone.getByRole("alert")).toContainText("This is not the same file as large.mp4.");
@@ -195,7 +197,7 @@ test("drafts survive a reload and are shared by tabs; a file too large to store 
   await cardOf(other, "small.mp4").getByRole("button", { name: "Convert", exact: true }).click();
   await expect(kept).toContainText("Done");
   expect((await tasksOf(workbench)).tasks).toHaveLength(1);
-  await gone.getByRole("button", { name: "Remove large.mp4" }).click();
+  await removeFile(workbench, gone);
   await expect(other.getByRole("article")).toHaveCount(1);
 });
 
@@ -214,8 +216,10 @@ test("folders can be dropped anywhere, and addresses pasted", async ({ workbench
   await expect(workbench.getByText("Drop to add them")).toBeVisible();
   await drag("drop");
   await expect(workbench.getByText("Drop to add them")).toBeHidden();
-  await expect(cardOf(workbench, "picture.png")).toContainText("PNG image, 320 × 180");
-  await expect(cardOf(workbench, "sound.wav")).toContainText("WAV audio, PCM, mono, 44.1 kHz, 0:02");
+  await expect(cardOf(workbench, "picture.png")).toContainText("PNG · 320 × 180");
+  await expect(await detailsOf(cardOf(workbench, "sound.wav"))).toContainText(
+    "WAV audio, PCM, mono, 44.1 kHz, 0:02",
+  );
   // They are read through their handles, not copied.
   expect(await storedSizes(workbench)).toEqual({ databases: [], files: [] });
   await workbench.evaluate(() => {
@@ -248,7 +252,7 @@ test("sends what this browser cannot do to the edge only after the visitor agree
   expect(uploads).toEqual([]);
   await card.getByRole("button", { name: "Send to the edge" }).click();
   await expect(card).toContainText("Done");
-  await expect(card).toContainText(`Made on the edge (${new URL(served.url).host})`);
+  await expect(await detailsOf(card)).toContainText(`Made on the edge (${new URL(served.url).host})`);
   const { picture } = await readFacts(await outputOf(workbench, "photo.avif", folder));
   expect(picture?.codec).toBe("webp");
 });

@@ -53,7 +53,7 @@ export async function convert(page: Page, path: string, preset?: string, place?:
   await addFiles(page, path);
   const card = cardOf(page, path);
   if (preset) {
-    await card.getByRole("button", { name: "Options" }).click();
+    await card.getByRole("button", { name: "Edit", exact: true }).click();
     await card.getByRole("button", { name: preset }).click();
     if (place) await card.getByRole("radio", { name: place }).check();
   }
@@ -96,7 +96,7 @@ export async function expectStream(master: string): Promise<void> {
 export async function openOptions(page: Page, path: string): Promise<Locator> {
   await addFiles(page, path);
   const card = cardOf(page, path);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
   return card;
 }

@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { connect, convert, named, openOptions } from "./result-flow.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, expect, removeFile, test } from "./workbench.ts";
 
 // Screenshots for review; they are not compared, but nothing may overflow or be cut off.
 const LOOKS = {
@@ -39,7 +39,12 @@ async function show(page: Page, name: string): Promise<void> {
 function actionLines(page: Page): Promise<number> {
   return page.locator(".card .actions").evaluateAll((all) => {
     const lines = all.map(
-      (each) => new Set([...each.children].map((child) => (child as HTMLElement).offsetTop)),
+      (each) =>
+        new Set(
+          [...each.children]
+            .filter((child) => child.checkVisibility())
+            .map((child) => (child as HTMLElement).offsetTop),
+        ),
     );
     return Math.max(1, ...lines.map(({ size }) => size));
   });
@@ -76,31 +81,27 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
   const text = await named(join(ROOT, "LICENSE"), folder, "in/Not a film.mp4");
   await addFiles(page, film, text);
   const card = cardOf(page, film);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
   await expect(cardOf(page, text)).toContainText("Can't be used");
   await card.getByRole("button", { name: "Another output" }).click();
   await show(page, "two-outputs-and-a-bad-file");
-  await page.getByRole("button", { name: "Convert all (2)" }).click();
+  await page.getByRole("button", { name: "Convert 2 files" }).click();
   await expect(page.locator("[data-state=succeeded]")).toHaveCount(2);
   await show(page, "two-results-and-a-bad-file");
   await page.getByRole("button", { name: "Remove finished" }).click();
-  await cardOf(page, text)
-    .getByRole("button", { name: /^Remove/ })
-    .click();
+  await removeFile(page, cardOf(page, text));
 
   const long = await make("A long film.mp4", [...scene("320x180", 240), ...H264, "-g", "25"]);
   await addFiles(page, long);
-  await cardOf(page, long).getByRole("button", { name: "Options" }).click();
+  await cardOf(page, long).getByRole("button", { name: "Edit", exact: true }).click();
   await cardOf(page, long).getByLabel("Format", { exact: true }).selectOption("webm");
   await cardOf(page, long).getByRole("button", { name: "Convert", exact: true }).click();
   await expect(cardOf(page, long).getByRole("progressbar")).toBeVisible();
   await show(page, "running");
   await cardOf(page, long).getByRole("button", { name: "Cancel" }).click();
   await expect(cardOf(page, long)).toContainText("Cancelled");
-  await cardOf(page, long)
-    .getByRole("button", { name: /^Remove/ })
-    .click();
+  await removeFile(page, cardOf(page, long));
 
   for (const [name, path, preset] of [
     ["result-picture", picture],
@@ -120,7 +121,7 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
         await page.keyboard.press("Escape");
       }
     }
-    await output.getByRole("button", { name: /^Remove/ }).click();
+    await removeFile(page, output);
   }
 });
 

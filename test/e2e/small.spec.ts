@@ -68,7 +68,7 @@ test("cards in every state fit a phone and a wide screen, and axe finds nothing 
   await chooseFormat(running, "opus");
   await running.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(running.getByRole("progressbar")).toBeVisible();
-  await cardOf(workbench, "draft.mp4").getByRole("button", { name: "Options" }).click();
+  await cardOf(workbench, "draft.mp4").getByRole("button", { name: "Edit", exact: true }).click();
   await expect(cardOf(workbench, "draft.mp4").getByLabel("Format", { exact: true })).toBeVisible();
   await expectFit(workbench, "draft, running, done and unusable");
   await running.getByRole("button", { name: "Cancel" }).click();

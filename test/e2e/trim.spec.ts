@@ -53,7 +53,7 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
 
   // Closing the timeline releases the file.
   expect(await addresses()).toBeGreaterThan(0);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await expect.poll(addresses).toBe(0);
 
   const output = await convert(card, folder);
@@ -128,7 +128,7 @@ test("makes a picture of the video frame chosen on the timeline", { tag: "@smoke
   const clip = await makeClip("mp4", [...GREYS, ..."-c:v libx264 -preset ultrafast -g 25".split(" ")]);
   await addFiles(workbench, clip);
   const card = cardOf(workbench, clip);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await card.getByRole("radio", { name: "Picture" }).press("Space");
   const moment = card.getByRole("region", { name: "Moment" });
   await moment.getByRole("slider").press("Shift+ArrowRight");
@@ -231,7 +231,7 @@ async function watchAddresses(page: Page): Promise<() => Promise<number>> {
 async function openTrim(page: Page, clip: string): Promise<Locator> {
   await addFiles(page, clip);
   const card = cardOf(page, clip);
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
   await expect(card.getByRole("slider", { name: "End" })).toBeVisible();
   return card;
 }

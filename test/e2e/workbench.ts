@@ -55,3 +55,27 @@ export async function addFiles(page: Page, ...paths: string[]): Promise<void> {
 export function cardOf(page: Page, path: string): Locator {
   return page.getByRole("article", { name: basename(path) });
 }
+
+/** Chooses an action from the menu of a card. */
+export async function chooseAction(card: Locator, name: string): Promise<void> {
+  await card.getByRole("button", { name: /^More for / }).click();
+  await card.getByRole("menuitem", { name }).click();
+}
+
+/** Opens the details of a card, which name its file, its output, and where it is made. */
+export async function detailsOf(card: Locator): Promise<Locator> {
+  const details = card.getByRole("region", { name: "Details" });
+  if (!(await details.isVisible())) await chooseAction(card, "Details");
+  return details;
+}
+
+/** Removes the file of a card, for good. */
+export async function removeFile(page: Page, card: Locator): Promise<void> {
+  await chooseAction(card, "Remove");
+  await dismiss(page);
+}
+
+/** Gives up the way back from what was just done. */
+export async function dismiss(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Dismiss" }).click();
+}

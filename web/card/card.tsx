@@ -2,62 +2,82 @@ import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
+import type { Source } from "../../src/index.ts";
+import { formatOf } from "../options/choices.ts";
 import { type Fault, faultOf, type Item, type ItemState, keepsOriginal } from "../queue/item.ts";
+import type { ListState } from "../queue/list-state.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
-import { isFolder } from "../result/file-names.ts";
+import { remove } from "../queue/undo.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
 import { faultDetail, faultWords } from "../words/fault-words.ts";
 import {
+  briefSource,
   describeDropped,
+  describeEdits,
   describePlace,
   describeSettings,
-  describeSmallest,
   describeSource,
   isIdle,
   stateWords,
 } from "../words/item-words.ts";
-import { bytes, clock, countDown, saving, timeLeft } from "../words/quantities.ts";
-import { originalKept } from "../words/strings.ts";
+import { formatName } from "../words/names.ts";
+import { bytes, clock, countDown, shareWords, timeLeft, took } from "../words/quantities.ts";
+import { originalKept, smallest } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
+import { ConvertMenu } from "./convert-menu.tsx";
+import { isWide, middleOf, type Outlook, outlookOf } from "./outlook.ts";
 import * as strings from "./strings.ts";
 import "./card.css";
 
+/** A part below the line of a file that opens and closes. */
 interface Disclosure {
   isOpen: boolean;
   toggle: () => void;
   id: string;
 }
 
-function Actions({ item, more, alone }: { item: Item; more: Disclosure; alone: boolean }) {
+function Actions({
+  item,
+  more,
+  details,
+}: {
+  item: Item;
+  /** The options of a file that is ready, or the result of one that is done. */
+  more: Disclosure;
+  details: Disclosure;
+}) {
   const { queue } = useWorkbench();
   const { id, name } = item;
   const state = stateOf(item);
   const runs = state === "queued" || state === "processing" || state === "sending";
-  const again = (event: MouseEvent) => {
-    if (!isMeant(event)) return;
+  const again = () => {
     awaitCopy(item);
     queue.again(id);
   };
+  const mayRepeat =
+    state === "ready" ||
+    state === "succeeded" ||
+    ((state === "failed" || state === "cancelled") && item.source !== null);
   return (
     <div class="actions">
       {(state === "ready" || state === "succeeded") && (
         <button
           key="more"
           type="button"
+          class="quiet"
           aria-expanded={more.isOpen}
           aria-controls={more.isOpen ? more.id : undefined}
           onClick={more.toggle}
         >
-          <Icon name={state === "ready" ? "options" : "chevron"} />
-          {state === "ready" ? strings.options : strings.result}
+          {state === "ready" ? strings.edit : strings.result}
         </button>
       )}
       {state === "ready" && (
         <button
           key="start"
           type="button"
-          class={alone && !more.isOpen ? "primary" : ""}
           disabled={Boolean(item.settings.fault)}
           title={item.settings.fault?.message}
           onClick={() => void queue.start([id])}
@@ -66,34 +86,70 @@ function Actions({ item, more, alone }: { item: Item; more: Disclosure; alone: b
         </button>
       )}
       {(runs || (state === "waiting" && item.task)) && (
-        <button key="cancel" type="button" onClick={(event) => isMeant(event) && void queue.cancel(id)}>
-          <Icon name="cancel" />
+        <button
+          key="cancel"
+          type="button"
+          class="quiet"
+          onClick={(event) => isMeant(event) && void queue.cancel(id)}
+        >
           {strings.cancel}
         </button>
       )}
+      {state === "succeeded" && !more.isOpen && <SaveButton key="save" item={item} onFail={more.toggle} />}
       {isRetryable(item) && (
         <button key="retry" type="button" onClick={(event) => isMeant(event) && void queue.retry(id)}>
-          <Icon name="refresh" />
           {strings.tryAgain}
         </button>
       )}
-      {(state === "succeeded" || ((state === "failed" || state === "cancelled") && item.source)) && (
-        <button key="again" type="button" onClick={again}>
-          <Icon name="copy" />
-          {strings.convertAgain}
-        </button>
-      )}
-      <button
-        key="remove"
-        type="button"
-        class="quiet icon"
-        aria-label={strings.removeItem({ name })}
-        title={strings.remove}
-        onClick={() => void queue.remove(id)}
+      <Menu
+        key="menu"
+        label={strings.moreFor({ name })}
+        title={name}
+        buttonClass="quiet icon"
+        button={<Icon name="more" />}
       >
-        <Icon name="remove" />
-      </button>
+        {() => (
+          <>
+            {item.source && (
+              <MenuItem icon="info" onChoose={details.toggle}>
+                {details.isOpen ? strings.hideDetails : strings.details}
+              </MenuItem>
+            )}
+            {mayRepeat && (
+              <MenuItem icon="copy" onChoose={again}>
+                {state === "ready" ? strings.anotherOutput : strings.convertAgain}
+              </MenuItem>
+            )}
+            <MenuItem icon="remove" onChoose={() => remove(queue, [item])}>
+              {strings.remove}
+            </MenuItem>
+          </>
+        )}
+      </Menu>
     </div>
+  );
+}
+
+/** Saves the output of an item without showing it. */
+function SaveButton({ item, onFail }: { item: Item; onFail: () => void }) {
+  const { queue } = useWorkbench();
+  const [isBusy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    try {
+      const { downloadOne } = await import("../result/download.ts");
+      await downloadOne(item, queue, { signal: new AbortController().signal, onProgress: () => {} });
+    } catch {
+      // The result says what is wrong, and offers other ways.
+      onFail();
+    }
+    setBusy(false);
+  };
+  return (
+    <button type="button" disabled={isBusy} onClick={() => void save()}>
+      <Icon name="download" />
+      {isBusy ? strings.saving : strings.save}
+    </button>
   );
 }
 
@@ -277,21 +333,27 @@ function FaultLine({
 const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
 
-/** One item of the queue: its file, options, place and state. Memoized, so that it renders only when its own item changes. */
+/**
+ * One file of the list: a line with its name, its output, the sizes before and after, its state and actions; below it what is wrong, and
+ * its options, result or details. Memoized, so that it renders only when its own item changes.
+ */
 export const Card = memo(function Card({
   item,
+  list,
   brief,
   alone,
 }: {
   item: Item;
+  list: ListState;
   /** Shows a result only when asked for. */
   brief: boolean;
-  /** Whether it is the only card, so that its start is the main action of the page. */
+  /** Whether it is the only card. */
   alone: boolean;
 }) {
   // The options of a job's only file are its next step; several files would push each other out of sight.
   const open = useSignal(alone && Boolean(item.job));
   const result = useSignal<boolean | null>(null);
+  const detailed = useSignal(false);
   const id = useId();
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -299,65 +361,78 @@ export const Card = memo(function Card({
     article.current?.focus({ preventScroll: true });
     article.current?.scrollIntoView({ block: "nearest" });
   }, []);
+  useEffect(() => (article.current ? list.watch(article.current, item.id) : undefined), [list, item.id]);
   const state = stateOf(item);
-  const { source, size } = item;
+  const { source } = item;
   const isDone = state === "succeeded";
   const omissions = useMemo(() => describeDropped(item.settings, source), [item.settings, source]);
-  const smallest = useMemo(
-    () => (isDone ? null : describeSmallest(item.settings, source)),
-    [isDone, item.settings, source],
-  );
+  const estimate = list.estimates.of(item);
+  const outlook = useMemo(() => outlookOf(item, estimate), [item, estimate]);
   const isOpen = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
-  const toggle = () => {
-    (isDone ? result : open).value = !isOpen;
+  const isSelected = list.selected.value.has(item.id);
+  const more: Disclosure = {
+    isOpen,
+    toggle: () => {
+      (isDone ? result : open).value = !isOpen;
+    },
+    id: `${id}-more`,
   };
+  const details: Disclosure = {
+    isOpen: detailed.value,
+    toggle: () => {
+      detailed.value = !detailed.peek();
+    },
+    id: `${id}-details`,
+  };
+  const notes = isDone ? [omissions] : [omissions, source && item.settings.lowered];
   return (
     <article
       ref={article}
-      class={`card panel ${state}`}
+      class={`card ${state}${isSelected ? " selected" : ""}${alone ? " alone" : ""}`}
       aria-labelledby={`${id}-name`}
       data-state={state}
+      data-id={item.id}
       data-home
       tabIndex={-1}
     >
-      <div class="head">
+      <div class="line">
+        {!alone && (
+          <label class="pick">
+            <input
+              type="checkbox"
+              aria-label={strings.selectItem({ name: item.name })}
+              checked={isSelected}
+              onClick={({ shiftKey }) => list.select(item.id, !isSelected, shiftKey)}
+            />
+          </label>
+        )}
         <Thumbnail item={item} />
-        <div class="about">
-          <div class="title">
-            <h2 id={`${id}-name`} dir="auto" title={item.name}>
-              {item.name}
-            </h2>
-            <span class={`badge ${BADGES[state] ?? ""}`}>{stateWords(item)}</span>
-          </div>
-          <p class="soft numbers">
-            {source ? <Parts words={describeSource(source)} /> : size !== null && bytes(size)}
-          </p>
-          {source && (
-            <p class="numbers">
-              <span aria-hidden="true">→ </span>
-              <span class="visually-hidden">{strings.becomes} </span>
-              <Parts words={describeSettings(item.settings, source)} />
-            </p>
-          )}
-          {omissions && <p class="soft small">{omissions}</p>}
-          {source && item.settings.lowered && <p class="soft small">{item.settings.lowered}</p>}
-          {(smallest || (isOpen && !isDone)) && <p class="soft small smallest">{smallest}</p>}
-          {isDone && !isOpen && <SavedLine item={item} />}
-          {source && (
-            <p class="place soft small">
-              <Icon name={item.settings.place} size={16} />
-              <span>{describePlace(item)}</span>
-            </p>
+        <div class="name">
+          <h2 id={`${id}-name`} dir="auto" title={item.name}>
+            {item.name}
+          </h2>
+          <p class="soft small numbers">{factsOf(item)}</p>
+        </div>
+        <div class="to">
+          {state === "ready" && source ? (
+            <ConvertMenu item={item} source={source} list={list} />
+          ) : (
+            source && <Target item={item} source={source} />
           )}
         </div>
-        <Actions item={item} more={{ isOpen, toggle, id: `${id}-more` }} alone={alone} />
+        <Sizes outlook={outlook} />
+        <State item={item} outlook={outlook} />
+        <Actions item={item} more={more} details={details} />
       </div>
-      <ProgressLine item={item} />
+      {notes.some(Boolean) && (
+        <ul class="notes plain soft small">{notes.map((note) => note && <li key={note}>{note}</li>)}</ul>
+      )}
       <WaitingLine item={item} />
       <FaultLine item={item} isEdited={isOpen && !isDone} />
-      <Suspense fallback={<p class="soft small">{strings.loading}</p>}>
+      {detailed.value && source && <Details id={details.id} item={item} />}
+      <Suspense fallback={<p class="more soft small">{strings.loading}</p>}>
         {isOpen && (
-          <div id={`${id}-more`} class="more">
+          <div id={more.id} class="more">
             {isDone ? <Result item={item} /> : <Editor item={item} />}
           </div>
         )}
@@ -366,26 +441,128 @@ export const Card = memo(function Card({
   );
 });
 
-const BADGES: Partial<Record<ItemState, "good" | "bad" | "warn" | "busy">> = {
-  sending: "busy",
-  processing: "busy",
+/** What a file is, and what is done to it besides the format. */
+function factsOf({ source, settings, size }: Item): string {
+  if (!source) return size === null ? "" : bytes(size);
+  return [briefSource(source), describeEdits(settings)].filter(Boolean).join(" · ");
+}
+
+function Target({ item, source }: { item: Item; source: Source }) {
+  const { kind, options } = item.settings;
+  const made = item.task?.steps.findLast(({ output }) => output?.encoder)?.output;
+  const format = keepsOriginal(item) ? source.format : (made?.format ?? formatOf(kind, options, source));
+  return (
+    <p class="target">
+      <Icon name="arrow" size={16} />
+      <span class="visually-hidden">{strings.becomes} </span>
+      <b>{formatName(format)}</b>
+    </p>
+  );
+}
+
+/** The size before and after, in words and as a bar. */
+function Sizes({ outlook }: { outlook: Outlook | null }) {
+  if (!outlook) return <div class="sizes" />;
+  const { before, after, isExact, tone } = outlook;
+  if (before === null && after === null) return <div class="sizes" />;
+  if (after === null || tone === "kept") {
+    return (
+      <div class="sizes numbers">
+        <p>
+          <b>{bytes(before ?? 0)}</b>
+        </p>
+        {tone === "kept" && <SizeBar before={1} after={1} />}
+      </div>
+    );
+  }
+  const { low, high } = after;
+  const middle = middleOf(after);
+  const isRange = isWide(after);
+  return (
+    <div class={`sizes numbers ${tone}${isExact ? " saved" : ""}`}>
+      <p>
+        {before !== null && <span class="soft">{bytes(before)} → </span>}
+        <b>{isRange ? strings.between({ low: bytes(low), high: bytes(high) }) : bytes(middle)}</b>{" "}
+        {before !== null && !isRange && <b class="share">{shareWords(before, middle)}</b>}
+      </p>
+      {before !== null && <SizeBar before={before} after={middle} />}
+    </div>
+  );
+}
+
+function State({ item, outlook }: { item: Item; outlook: Outlook | null }) {
+  const state = stateOf(item);
+  if ((state === "processing" && !isIdle(item)) || (state === "sending" && item.starting?.percent != null)) {
+    return (
+      <div class="state">
+        <span class="visually-hidden">{stateWords(item)}</span>
+        <ProgressLine item={item} />
+      </div>
+    );
+  }
+  const words = stateWords(item);
+  const { title, note } = stateNotes(item, outlook);
+  return (
+    <div class={`state ${TONES[state] ?? ""}${outlook?.tone === "over" && state === "ready" ? " warn" : ""}`}>
+      <p>
+        {state === "succeeded" && <Icon name="check" size={15} />}
+        {title && <Icon name="fault" size={15} />}
+        {title ?? words}
+      </p>
+      {title && <p class="visually-hidden">{words}</p>}
+      {note && <p class="soft small numbers">{note}</p>}
+    </div>
+  );
+}
+
+const TONES: Partial<Record<ItemState, "good" | "bad">> = {
   succeeded: "good",
   failed: "bad",
   unusable: "bad",
-  waiting: "warn",
 };
 
-function SavedLine({ item }: { item: Item }) {
-  const { size, source, task } = item;
-  if (keepsOriginal(item)) return <p class="saved">{originalKept}</p>;
-  const output = task?.steps.find(({ output }) => output?.encoder)?.output;
-  const before = size ?? source?.filesize ?? null;
-  if (output?.filesize === undefined || isFolder(output) || before === null) return null;
+/** A title in place of the state's name, and a line below it. */
+function stateNotes(item: Item, outlook: Outlook | null): { title?: string; note?: string | undefined } {
+  const { task } = item;
+  if (stateOf(item) === "succeeded") {
+    if (keepsOriginal(item)) return { note: originalKept };
+    const { started_at, finished_at } = task ?? {};
+    return started_at && finished_at ? { note: took((finished_at - started_at) / 1000) } : {};
+  }
+  if (stateOf(item) !== "ready" || !outlook) return {};
+  const { before, after, tone, seconds } = outlook;
+  if (tone === "kept") return { note: smallest };
+  if (tone === "over" && before !== null && after !== null) {
+    return { title: strings.grows({ factor: after.low / before }), note: strings.whyLarger[outlook.why] };
+  }
+  return seconds === null ? {} : { note: strings.about({ time: took(seconds, false) }) };
+}
+
+/** Everything that is known of a file and its output. */
+function Details({ id, item }: { id: string; item: Item }) {
+  const { source, settings } = item;
+  if (!source) return null;
   return (
-    <p class="saved numbers">
-      {saving(before, output.filesize)}
-      <SizeBar before={before} after={output.filesize} />
-    </p>
+    <section id={id} class="details" aria-label={strings.detailsOf({ name: item.name })}>
+      <dl class="small">
+        <div>
+          <dt class="soft">{strings.file}</dt>
+          <dd class="numbers">
+            <Parts words={describeSource(source)} />
+          </dd>
+        </div>
+        <div>
+          <dt class="soft">{strings.becomes}</dt>
+          <dd class="numbers">
+            <Parts words={describeSettings(settings, source)} />
+          </dd>
+        </div>
+        <div>
+          <dt class="soft">{strings.where}</dt>
+          <dd class="place">{describePlace(item)}</dd>
+        </div>
+      </dl>
+    </section>
   );
 }
 
@@ -407,7 +584,7 @@ function Thumbnail({ item }: { item: Item }) {
     setUrl(objectUrl);
     return () => URL.revokeObjectURL(objectUrl);
   }, [thumbnail]);
-  return <div class="thumbnail">{url ? <img src={url} alt="" /> : <Icon name={sign} size={28} />}</div>;
+  return <div class="thumbnail">{url ? <img src={url} alt="" /> : <Icon name={sign} size={20} />}</div>;
 }
 
 /** A comma-separated list of facts that wraps only between facts, where they fit on a line. */

@@ -1,10 +1,9 @@
-export const options = "Options";
+export const edit = "Edit";
 export const result = "Result";
 export const convert = "Convert";
 export const cancel = "Cancel";
 export const tryAgain = "Try again";
 export const convertAgain = "Convert again";
-export const removeItem = ({ name }: { name: string }) => `Remove ${name}`;
 export const remove = "Remove";
 export const sent = "Sent";
 export const progress = "Progress";
@@ -21,3 +20,38 @@ export const becomes = "Becomes";
 export const loading = "Loading…";
 export const workingFor = ({ time }: { time: string }) => `Working for ${time}`;
 export const realTime = ({ speed }: { speed: string }) => `${speed} real time`;
+export const selectItem = ({ name }: { name: string }) => `Select ${name}`;
+export const moreFor = ({ name }: { name: string }) => `More for ${name}`;
+export const details = "Details";
+export const hideDetails = "Hide details";
+export const detailsOf = ({ name }: { name: string }) => `Details of ${name}`;
+export const anotherOutput = "Another output";
+export const save = "Save";
+export const saving = "Saving…";
+export const file = "File";
+export const where = "Where";
+export const between = ({ low, high }: { low: string; high: string }) => {
+  const [number, unit] = low.split(" ");
+  return unit === high.split(" ")[1] ? `${number} to ${high}` : `${low} to ${high}`;
+};
+export const grows = ({ factor }: { factor: number }) =>
+  factor < 1.95
+    ? `Gets ${Math.max(1, Math.round((factor - 1) * 100))} % larger`
+    : `Gets ${Math.round(factor)} times larger`;
+export const whyLarger = {
+  lossless: "A lossless format can't shrink this.",
+  settings: "A lower quality or a smaller size helps.",
+} as const;
+export const about = ({ time }: { time: string }) => `about ${time}`;
+export const convertTo = ({ name, format }: { name: string; format: string }) =>
+  `Convert ${name} to: ${format}`;
+export const convertToTitle = "Convert to";
+export const convertsTo = ({ format, count }: { format: string; count: number }) =>
+  count === 1 ? `Converts to ${format}.` : `${count} files convert to ${format}.`;
+export const otherUses = {
+  animation: "a short loop",
+  audio: "only the sound",
+  image: "one picture",
+  video: "as a video",
+  adaptive_video: "a stream for a website",
+} as const;

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { types } from "../home/strings.ts";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -7,10 +7,11 @@ import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./add-inputs.tsx";
 import * as strings from "./strings.ts";
 
-/** Lets a visitor choose files or enter an address: `large` on the page without files, otherwise a line above the list. */
+/** Lets a visitor choose files or enter an address: `large` on the page without files, otherwise two buttons above the list. */
 export function AddFiles({ large }: { large: boolean }) {
   const { queue, address } = useWorkbench();
   const input = useRef<HTMLInputElement>(null);
+  const id = useId();
   const choose = async () => {
     const handles = await pickHandles();
     if (handles) queue.add(handles, address.value.job);
@@ -24,7 +25,19 @@ export function AddFiles({ large }: { large: boolean }) {
           <Icon name="add" />
           {strings.chooseFiles}
         </button>
-        <AddUrl />
+        {large ? (
+          <AddUrl />
+        ) : (
+          <>
+            <button type="button" class="quiet" popovertarget={id}>
+              <Icon name="link" />
+              {strings.fromLink}
+            </button>
+            <div class="from-link" id={id} popover="auto">
+              <AddUrl />
+            </div>
+          </>
+        )}
       </div>
       {/* Browsers without file handles need this input, and so do scripts that set files. */}
       <input

@@ -1,31 +1,18 @@
 import { lazy, Suspense } from "preact/compat";
-import { Home, JobLinks } from "../home/home.tsx";
-import * as home from "../home/strings.ts";
+import { Home } from "../home/home.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { AddFiles } from "./add-files.tsx";
 import "./queue.css";
 
-const MAX_EXPANDED = 5;
-
+/** The visitor's files, or what the page is for while there are none. */
 export function QueueView() {
   const { queue, address } = useWorkbench();
-  const items = queue.items.value;
   const { job } = address.value;
-  if (items.length === 0) return <Home job={job} />;
-  const isMany = items.length > MAX_EXPANDED;
+  if (queue.items.value.length === 0) return <Home job={job} />;
   return (
-    <div class={isMany ? "queue many stack" : "queue stack"}>
-      <AddFiles large={false} />
-      <Suspense fallback={null}>
-        <QueueBar job={job} />
-        {items.map((item) => (
-          <Card key={item.id} item={item} brief={isMany} alone={items.length === 1} />
-        ))}
-        <JobLinks current={job} title={home.moreJobs} />
-      </Suspense>
-    </div>
+    <Suspense fallback={null}>
+      <FileList job={job} />
+    </Suspense>
   );
 }
 
-const QueueBar = lazy(async () => ({ default: (await import("./queue-bar.tsx")).QueueBar }));
-const Card = lazy(async () => ({ default: (await import("../card/card.tsx")).Card }));
+const FileList = lazy(async () => ({ default: (await import("./file-list.tsx")).FileList }));

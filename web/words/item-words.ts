@@ -46,6 +46,19 @@ export function describeSettings(settings: Settings, source: Source | null): str
     .join(", ");
 }
 
+/** Describes what the settings change besides the format: `cut to 0:40, 640 wide`; empty for nothing. */
+export function describeEdits({ kind, options }: Settings): string {
+  const values = options as Readonly<Record<string, unknown>>;
+  return [
+    ...summarizeOptions(kind, values, (group) => SERIES.has(group)),
+    ...summarizeOptions(kind, values, (group) => FRAME.has(group)),
+    describeSpan(kind, values),
+    ...summarizeOptions(kind, values, (group) => !EARLY.has(group)),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
 function isCopied({ kind, options, target_size }: Settings, source: Source | null): boolean {
   if (!source || target_size !== null) return false;
   try {
@@ -113,6 +126,30 @@ export function describeSource(source: Source): string {
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+const LINES: ReadonlyMap<number, string> = new Map([
+  [4320, "8K"],
+  [2160, "4K"],
+  [1440, "1440p"],
+  [1080, "1080p"],
+  [720, "720p"],
+  [480, "480p"],
+]);
+
+/** Describes a file in a few words: `MP4 · 1080p · 0:32`. */
+export function briefSource(source: Source): string {
+  const { kind, format, width, height, duration, audio } = source;
+  const isVideo = kind === "video" && width && height;
+  const lines = isVideo ? LINES.get(Math.min(width, height)) : undefined;
+  return [
+    formatName(format),
+    lines ?? (width && height ? `${width} × ${height}` : null),
+    kind === "audio" && audio ? strings.channels({ channels: audio.channels }) : null,
+    duration && (kind !== "image" || source.animated) ? clock(duration) : null,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function codecLabel(codec: string): string {

@@ -30,6 +30,15 @@ export function timeLeft(seconds: number): string {
   return strings.hoursLeft({ hours: Math.floor(minutes / 60), minutes: minutes % 60 });
 }
 
+/** Formats a duration as people say it: `13 s`, `3 min`, `2 h 5 min`; with `exact`, short ones to a tenth of a second. */
+export function took(seconds: number, exact = true): string {
+  if (seconds < 10 && exact) return strings.seconds({ seconds: Number(Math.max(0.1, seconds).toFixed(1)) });
+  if (seconds < 60) return strings.seconds({ seconds: Math.max(1, Math.round(seconds)) });
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return strings.minutes({ minutes });
+  return strings.hours({ hours: Math.floor(minutes / 60), minutes: minutes % 60 });
+}
+
 /** Returns the remaining seconds of an estimate after some have passed; once overdue, adds half of the delay again. */
 export function countDown(eta: number, passed: number): number {
   return Math.max(eta - passed, passed / 2);
@@ -41,6 +50,14 @@ export function countDown(eta: number, passed: number): number {
  */
 export function saving(before: number, after: number): string {
   return `${bytes(before)} → ${bytes(after)}, ${change(before, after)}`;
+}
+
+/** Formats what a size becomes as a share of the size before: `−63 %`, `+541 %`; empty for the same size. */
+export function shareWords(before: number, after: number): string {
+  if (before <= 0) return "";
+  const percent = Math.round((after / before - 1) * 100);
+  if (percent === 0) return "";
+  return percent < 0 ? `−${Math.min(99, -percent)} %` : `+${percent} %`;
 }
 
 function change(before: number, after: number): string {

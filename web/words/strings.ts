@@ -43,8 +43,10 @@ export const source = ({ format, kind }: { format: string; kind: Source["kind"] 
 export const codecs = ({ names }: { names: readonly string[] }) => LIST.format(names);
 export const unknownCodec = "unknown codec";
 export const framesPerSecond = ({ fps }: { fps: number }) => `${fps} fps`;
-export const audio = ({ channels, rate }: { channels: number; rate: number }) =>
-  `${["mono", "stereo"][channels - 1] ?? `${channels} channels`}, ${rate} kHz`;
+export const channels = ({ channels: count }: { channels: number }) =>
+  ["mono", "stereo"][count - 1] ?? `${count} channels`;
+export const audio = ({ channels: count, rate }: { channels: number; rate: number }) =>
+  `${channels({ channels: count })}, ${rate} kHz`;
 export const frameAt = ({ time }: { time: string }) => `frame at ${time}`;
 export const fromTo = ({ from, to }: { from: string; to: string }) => `${from} to ${to}`;
 export const from = ({ time }: { time: string }) => `from ${time}`;
@@ -54,8 +56,7 @@ export const quality = ({ quality }: { quality: string }) => `${quality} quality
 export const kilobits = ({ rate }: { rate: number }) => `${rate} kbit/s`;
 export const megabits = ({ rate }: { rate: number }) => `${rate} Mbit/s`;
 export const leavesOut = ({ parts }: { parts: readonly string[] }) => `Leaves out: ${parts.join(", ")}.`;
-export const smallest =
-  "This file is about as small as it gets. If the result is larger, the original is kept.";
+export const smallest = "Not smaller: keeps the original";
 export const originalKept = "The result was larger, so the original is kept.";
 export const cutOff = "the end, as the file is cut off";
 export const furtherVideo = further("video track");
@@ -118,6 +119,9 @@ export const secondsLeft = ({ seconds }: { seconds: number }) => `${seconds} s l
 export const minutesLeft = ({ minutes }: { minutes: number }) => `${minutes} min left`;
 export const hoursLeft = ({ hours, minutes }: { hours: number; minutes: number }) =>
   `${hours} h ${minutes} min left`;
+export const seconds = ({ seconds }: { seconds: number }) => `${seconds} s`;
+export const minutes = ({ minutes }: { minutes: number }) => `${minutes} min`;
+export const hours = ({ hours, minutes }: { hours: number; minutes: number }) => `${hours} h ${minutes} min`;
 export const sameSize = "as large as before";
 export const larger = "larger";
 export const percentSmaller = ({ percent }: { percent: number }) => `${percent} % smaller`;

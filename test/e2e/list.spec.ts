@@ -1,0 +1,113 @@
+import { stat } from "node:fs/promises";
+import { AxeBuilder } from "@axe-core/playwright";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { downloadBy, named, openDownloading } from "./result-flow.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+const photo = () =>
+  makeClip(
+    "jpg",
+    "-f lavfi -i testsrc2=size=640x360 -vf noise=alls=30 -frames:v 1 -q:v 12 -pix_fmt yuvj420p".split(" "),
+  );
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, kB: 1000, MB: 1e6 };
+
+/** Reads the size after the arrow of a line such as `12.4 kB → 98.7 kB +696 %`, in bytes. */
+function sizeAfter(words: string): number {
+  const [, count = "", unit = ""] = /→ ([\d.]+) (\w+)/.exec(words) ?? [];
+  return Number(count) * (UNITS[unit] ?? Number.NaN);
+}
+
+test("a line warns before a file gets larger, the format can be changed in it, and all is undone by a press", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await openDownloading(page, served);
+  const file = await named(await photo(), folder, "sea.jpg");
+  const other = await named(await photo(), folder, "lake.jpg");
+  await addFiles(page, file, other);
+  const [sea, lake] = [cardOf(page, file), cardOf(page, other)];
+  await expect(sea.locator(".sizes")).toHaveText(/^[\d.]+ kB/);
+
+  const choose = async (format: string) => {
+    await sea.getByRole("button", { name: /^Convert sea.jpg to: / }).click();
+    await sea.getByRole("menuitemradio", { name: format }).click();
+  };
+  await choose("PNG");
+  await expect(sea.getByText(/^Gets \d+ times larger$/)).toBeVisible();
+  await expect(sea.getByText("A lossless format can't shrink this.")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(sea.getByRole("button", { name: "Convert sea.jpg to: JPEG" })).toBeVisible();
+  await expect(sea.getByText(/^Gets /)).toHaveCount(0);
+
+  // A selected file takes the others of its kind along.
+  for (const each of [sea, lake]) await each.getByRole("checkbox").check();
+  await choose("PNG");
+  await expect(page.getByText("2 files convert to PNG.")).toBeVisible();
+  await expect(lake.getByText(/^Gets \d+ times larger$/)).toBeVisible();
+  const forecast = sizeAfter((await lake.locator(".sizes").textContent()) ?? "");
+  for (const [width, height] of [
+    [320, 640],
+    [390, 844],
+    [1024, 768],
+    [1440, 900],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(
+      0,
+    );
+    for (const media of [
+      { colorScheme: "light", forcedColors: "none" },
+      { colorScheme: "dark", forcedColors: "none" },
+      { colorScheme: "light", forcedColors: "active" },
+    ] as const) {
+      await page.emulateMedia({ ...media, reducedMotion: "reduce" });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect([width, media, violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([
+        width,
+        media,
+        [],
+      ]);
+    }
+  }
+  await page.getByRole("button", { name: "Convert 2 files" }).click();
+  await expect(page.locator("[data-state=succeeded]")).toHaveCount(2);
+  const output = await downloadBy(page, lake.getByRole("link", { name: "Download" }), folder);
+  expect((await readFacts(output)).picture?.codec).toBe("png");
+  // The forecast kept its word.
+  expect(Math.abs((await stat(output)).size / forecast - 1)).toBeLessThan(0.1);
+});
+
+test("files are moved through, selected and removed by keys, and a removal holds after a reload", async ({
+  workbench: page,
+  folder,
+}) => {
+  const files = await Promise.all(
+    ["one.jpg", "two.jpg", "three.jpg"].map(async (name) => named(await photo(), folder, name)),
+  );
+  await addFiles(page, ...files);
+  const [one, two, three] = files.map((file) => cardOf(page, file));
+  if (!one || !two || !three) throw new Error("There are no files.");
+  await expect(page.locator("[data-state=ready]")).toHaveCount(3);
+  await one.focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+ArrowDown");
+  await expect(two).toBeFocused();
+  await expect(page.getByText("2 selected")).toBeVisible();
+  await page.keyboard.press("Delete");
+  await expect(page.getByRole("article")).toHaveCount(1);
+  await page.keyboard.press("Control+z");
+  await expect(page.getByRole("article")).toHaveCount(3);
+  await expect(page.getByText("2 selected")).toBeVisible();
+
+  await page.getByRole("button", { name: "Remove", exact: true }).click();
+  await expect(page.getByText("Removed 2 files.")).toBeVisible();
+  await expect(page.getByRole("article")).toHaveCount(1);
+  await page.reload();
+  await expect(three).toBeVisible();
+  await expect(page.getByRole("article")).toHaveCount(1);
+  await expect(page.getByText("Removed 2 files.")).toHaveCount(0);
+});

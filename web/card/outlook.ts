@@ -1,0 +1,77 @@
+import { forecast, type Source } from "../../src/index.ts";
+import { isLosslessFormat } from "../../src/media/formats.ts";
+import { formatOf } from "../options/choices.ts";
+import type { SizeEstimate } from "../queue/estimates.ts";
+import { type Item, isPageChoice, keepsOriginal, type Settings } from "../queue/item.ts";
+import { stateOf } from "../queue/queue.ts";
+import { isFolder } from "../result/file-names.ts";
+import { describeSmallest } from "../words/item-words.ts";
+
+/** What a conversion makes of the size of a file, before and after it. */
+export interface Outlook {
+  /** Bytes of the original; null when unknown. */
+  readonly before: number | null;
+  /** Bounds of the bytes of the output; null when unknown. */
+  readonly after: { readonly low: number; readonly high: number } | null;
+  /** Whether the output exists. */
+  readonly isExact: boolean;
+  /** Seconds that the conversion takes; null when unknown. */
+  readonly seconds: number | null;
+  /** `over` when the file gets larger, `kept` when the page then keeps the original, otherwise empty. */
+  readonly tone: "" | "over" | "kept";
+  /** Why it gets larger. */
+  readonly why: "lossless" | "settings";
+}
+
+// A smaller difference may come from the headers alone.
+const NOTHING = 0.01;
+
+/** Returns what is known of an item's size, from its output, an estimate, or its settings alone. */
+export function outlookOf(item: Item, estimate: SizeEstimate | null): Outlook | null {
+  const { source, settings, size } = item;
+  if (!source) return null;
+  const before = size ?? source.filesize ?? null;
+  const why = isLosslessFormat(settings.kind, formatOf(settings.kind, settings.options, source))
+    ? "lossless"
+    : "settings";
+  const plain = { before, isExact: false, seconds: estimate?.seconds ?? null, why } as const;
+  if (stateOf(item) === "succeeded") {
+    const output = item.task?.steps.findLast(({ output }) => output?.encoder)?.output;
+    const made = output && !isFolder(output) ? output.filesize : undefined;
+    const after = made === undefined ? null : { low: made, high: made };
+    const tone = keepsOriginal(item) ? "kept" : toneOf(before, after);
+    return { ...plain, after, isExact: true, tone };
+  }
+  const after = estimate ?? predicted(settings, source);
+  const tone = toneOf(before, after);
+  const isKept =
+    isPageChoice(settings, source) && (tone === "over" || describeSmallest(settings, source) !== null);
+  return { ...plain, after, tone: isKept ? "kept" : tone };
+}
+
+/** A range this narrow counts as one size. */
+const NARROW = 1.25;
+
+/** Returns whether a range of sizes is too wide to be named as one. */
+export function isWide({ low, high }: NonNullable<Outlook["after"]>): boolean {
+  return high > low * NARROW;
+}
+
+/** Returns the middle of a range of sizes. */
+export function middleOf({ low, high }: NonNullable<Outlook["after"]>): number {
+  return (low + high) / 2;
+}
+
+function toneOf(before: number | null, after: Outlook["after"]): "" | "over" {
+  return before !== null && after !== null && after.low > before * (1 + NOTHING) ? "over" : "";
+}
+
+function predicted({ kind, options, target_size }: Settings, source: Source): Outlook["after"] {
+  try {
+    const { bytes } = forecast(kind, options, source);
+    const size = target_size === null ? bytes : Math.min(target_size, source.filesize ?? target_size);
+    return size === null ? null : { low: size, high: size };
+  } catch {
+    return null;
+  }
+}

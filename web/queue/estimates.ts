@@ -1,0 +1,138 @@
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { LocalClient } from "../../src/browser/index.ts";
+import { whenIdle } from "../ui/schedule.ts";
+import type { Item, Settings } from "./item.ts";
+import { type Queue, stateOf, totalsOf } from "./queue.ts";
+
+/** What is known of an output before its conversion. */
+export interface SizeEstimate {
+  /** Bounds of its size in bytes. */
+  readonly low: number;
+  readonly high: number;
+  /** Seconds that its encode takes on this device; null when unknown. */
+  readonly seconds: number | null;
+}
+
+/** Estimates of the files in view, made one after the other while nothing is being converted. */
+export interface Estimates {
+  /** The estimate for an item's current settings; null until there is one, and where none can be made. */
+  of(item: Item): SizeEstimate | null;
+  /** Says whether an item is in view. */
+  see(id: string, isVisible: boolean): void;
+}
+
+// A row shows a narrower range only when it comes quickly.
+const STEPS = 3;
+/** A range this narrow counts as one size. */
+const NARROW = 1.2;
+const PAUSE_MS = 250;
+
+interface Entry {
+  settings: Settings;
+  estimate: SizeEstimate | null;
+  isDone: boolean;
+}
+
+/** Creates the {@link Estimates} of a queue. */
+export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient): Estimates {
+  const entries = new Map<string, Signal<Entry | null>>();
+  const visible = signal<ReadonlySet<string>>(new Set());
+  let current: { id: string; settings: Settings; stop: AbortController } | null = null;
+  let isScheduled = false;
+
+  const entryOf = (id: string): Signal<Entry | null> => {
+    const entry = entries.get(id) ?? signal(null);
+    entries.set(id, entry);
+    return entry;
+  };
+
+  const next: ReadonlySignal<Item | null> = computed(() => {
+    const items = queue.items.value;
+    // Conversions and the reading of files come first.
+    if (totalsOf(items).running > 0 || items.some((item) => stateOf(item) === "reading")) return null;
+    return (
+      items.find((item) => {
+        if (!visible.value.has(item.id) || !isEstimable(item)) return false;
+        const entry = entryOf(item.id).value;
+        return !entry?.isDone || !isSame(entry.settings, item.settings);
+      }) ?? null
+    );
+  });
+
+  async function estimate({ id, settings, source, input }: Item, stop: AbortController): Promise<void> {
+    if (!source || !input) return;
+    const entry = entryOf(id);
+    let estimate: SizeEstimate | null = null;
+    try {
+      const { kind, target_size } = settings;
+      const { sizedOptions } = await import("./planning.ts");
+      const options = target_size === null ? settings.options : sizedOptions(settings, source, target_size);
+      let steps = 0;
+      const results = device.estimate({ input, kind, options } as Parameters<LocalClient["estimate"]>[0], {
+        signal: stop.signal,
+      });
+      for await (const { bytes, seconds } of results) {
+        estimate = { ...bytes, seconds };
+        entry.value = { settings, estimate, isDone: false };
+        steps++;
+        if (steps >= STEPS || bytes.high <= bytes.low * NARROW) break;
+      }
+    } catch {}
+    if (!stop.signal.aborted) entry.value = { settings, estimate, isDone: true };
+  }
+
+  function work(): void {
+    isScheduled = false;
+    const item = next.peek();
+    if (current || !item) return;
+    const stop = new AbortController();
+    current = { id: item.id, settings: item.settings, stop };
+    void estimate(item, stop).finally(() => {
+      current = null;
+      schedule();
+    });
+  }
+
+  function schedule(): void {
+    if (isScheduled || current) return;
+    isScheduled = true;
+    setTimeout(() => whenIdle(work), PAUSE_MS);
+  }
+
+  effect(() => {
+    const item = next.value;
+    const isStale = current && (item?.id !== current.id || !isSame(item.settings, current.settings));
+    if (isStale) current?.stop.abort();
+    if (item) schedule();
+  });
+
+  return {
+    of: (item) => {
+      const entry = entryOf(item.id).value;
+      return entry && isSame(entry.settings, item.settings) ? entry.estimate : null;
+    },
+    see(id, isVisible) {
+      if (visible.peek().has(id) === isVisible) return;
+      const seen = new Set(visible.peek());
+      if (isVisible) seen.add(id);
+      else seen.delete(id);
+      visible.value = seen;
+    },
+  };
+}
+
+// A file at an address would have to be downloaded for it.
+function isEstimable(item: Item): boolean {
+  const { settings, input } = item;
+  const isHere = settings.place === "device" && input !== null && typeof input !== "string";
+  return isHere && !settings.fault && stateOf(item) === "ready";
+}
+
+function isSame(one: Settings, other: Settings): boolean {
+  return (
+    one === other ||
+    (one.kind === other.kind &&
+      one.target_size === other.target_size &&
+      JSON.stringify(one.options) === JSON.stringify(other.options))
+  );
+}

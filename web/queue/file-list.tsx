@@ -1,0 +1,307 @@
+import { lazy, Suspense } from "preact/compat";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Card } from "../card/card.tsx";
+import { isWide, middleOf, type Outlook, outlookOf } from "../card/outlook.ts";
+import { Home, JobLinks } from "../home/home.tsx";
+import type { Job } from "../home/jobs.ts";
+import * as home from "../home/strings.ts";
+import { Icon } from "../ui/icon.tsx";
+import { SizeBar } from "../ui/size-bar.tsx";
+import { bytes, shareWords, timeLeft, took } from "../words/quantities.ts";
+import { useWorkbench } from "../workbench.ts";
+import { AddFiles } from "./add-files.tsx";
+import type { Item, ItemState } from "./item.ts";
+import { createListState, type ListState } from "./list-state.ts";
+import * as strings from "./list-strings.ts";
+import { isOver, isStartable, stateOf, totalsOf } from "./queue.ts";
+import { finishRemovals, remove, Toast } from "./undo.tsx";
+import "../ui/segments.css";
+import "./list.css";
+
+const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
+
+/** With more files than this, each has one line until its result is asked for. */
+const MAX_EXPANDED = 5;
+
+type Filter = "all" | "todo" | "done" | "needs";
+
+const FILTERS: Readonly<Record<Filter, ReadonlySet<ItemState> | null>> = {
+  all: null,
+  todo: new Set(["reading", "ready", "sending", "queued", "processing"]),
+  done: new Set(["succeeded"]),
+  needs: new Set(["failed", "cancelled", "unusable", "waiting"]),
+};
+
+/** The files of the visitor: one line each, and a bar for all of them. */
+export function FileList({ job }: { job: Job | null }) {
+  const { queue, device } = useWorkbench();
+  const list = useMemo(() => createListState(queue, device), [queue, device]);
+  const [filter, setFilter] = useState<Filter>("all");
+  useEffect(() => finishRemovals(queue), [queue]);
+  const items = list.items.value;
+  if (items.length === 0) {
+    return (
+      <>
+        <Home job={job} />
+        <Toast />
+      </>
+    );
+  }
+  const isMany = items.length > MAX_EXPANDED;
+  const states = FILTERS[filter];
+  const shown = states ? items.filter((item) => states.has(stateOf(item))) : items;
+  return (
+    <div class={isMany ? "queue many" : "queue"}>
+      <Head list={list} job={job} />
+      {isMany && <Filters items={items} filter={filter} onChange={setFilter} />}
+      <Rows list={list} items={shown} brief={isMany} alone={items.length === 1} />
+      <Dock list={list} />
+      <Toast />
+      <JobLinks current={job} title={home.moreJobs} />
+    </div>
+  );
+}
+
+function Head({ list, job }: { list: ListState; job: Job | null }) {
+  const items = list.items.value;
+  const { before, after, isPartial } = sumOf(items, list);
+  return (
+    <div class="list-head">
+      <div>
+        <h1>{job ? job.heading : strings.files({ count: items.length })}</h1>
+        {job && <p class="soft small">{home.forNewFiles}</p>}
+        {before > 0 && after > 0 && !isPartial && items.length > 1 && (
+          <p class="sum numbers">
+            <span class="soft">{bytes(before)} → </span>
+            <b>{strings.about({ size: bytes(after) })}</b>{" "}
+            <b class={after > before ? "share over" : "share"}>{shareWords(before, after)}</b>
+          </p>
+        )}
+      </div>
+      <div class="row">
+        {job && (
+          <a class="button quiet" href="/">
+            {home.anyJob}
+          </a>
+        )}
+        <AddFiles large={false} />
+      </div>
+    </div>
+  );
+}
+
+interface Sum {
+  before: number;
+  after: number;
+  seconds: number;
+  /** Whether nothing is known of some files. */
+  isPartial: boolean;
+}
+
+/** Adds up what is known of the sizes of items, before and after. */
+function sumOf(items: readonly Item[], list: ListState): Sum {
+  const sum: Sum = { before: 0, after: 0, seconds: 0, isPartial: false };
+  for (const item of items) {
+    const outlook = outlookOf(item, list.estimates.of(item));
+    const after = afterOf(outlook);
+    if (!outlook || outlook.before === null || after === null) {
+      sum.isPartial ||= item.source !== null;
+      continue;
+    }
+    sum.before += outlook.before;
+    sum.after += after;
+    if (!outlook.isExact) sum.seconds += outlook.seconds ?? 0;
+  }
+  return sum;
+}
+
+function afterOf(outlook: Outlook | null): number | null {
+  if (outlook?.tone === "kept") return outlook.before;
+  if (!outlook?.after) return null;
+  return isWide(outlook.after) ? null : middleOf(outlook.after);
+}
+
+function Filters({
+  items,
+  filter,
+  onChange,
+}: {
+  items: readonly Item[];
+  filter: Filter;
+  onChange: (filter: Filter) => void;
+}) {
+  return (
+    <div class="filters">
+      <fieldset class="field segments">
+        <legend class="visually-hidden">{strings.show}</legend>
+        <div>
+          {(Object.keys(FILTERS) as Filter[]).map((name) => {
+            const states = FILTERS[name];
+            const count = states ? items.filter((item) => states.has(stateOf(item))).length : items.length;
+            return (
+              <label key={name}>
+                <input type="radio" name="filter" checked={filter === name} onChange={() => onChange(name)} />
+                <span>
+                  {strings.filters[name]} <small class="numbers">{count}</small>
+                </span>
+              </label>
+            );
+          })}
+        </div>
+      </fieldset>
+      <p class="soft small keys-hint">{strings.keysHint}</p>
+    </div>
+  );
+}
+
+function Rows({
+  list,
+  items,
+  brief,
+  alone,
+}: {
+  list: ListState;
+  items: readonly Item[];
+  brief: boolean;
+  alone: boolean;
+}) {
+  const { queue } = useWorkbench();
+  const rows = useRef<HTMLDivElement>(null);
+  const keys = (event: KeyboardEvent) => {
+    const { target, key, ctrlKey, metaKey, shiftKey } = event;
+    const row = target instanceof HTMLElement ? target.closest<HTMLElement>("article") : null;
+    // Controls have keys of their own.
+    if (!row || target !== row) return;
+    const id = row.dataset.id ?? "";
+    const item = items.find((each) => each.id === id);
+    const { selected } = list;
+    const move = (step: number) => {
+      const all = [...(rows.current?.querySelectorAll<HTMLElement>("article") ?? [])];
+      const next = all[all.indexOf(row) + step];
+      next?.focus();
+      if (next && shiftKey) list.select(next.dataset.id ?? "", true, true);
+    };
+    const actions: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      x: () => list.select(id, !selected.peek().has(id)),
+      Enter: () => row.querySelector<HTMLElement>(".actions > button")?.click(),
+      Escape: () => list.selectAll([]),
+      Delete: () => removeChosen(),
+      Backspace: () => removeChosen(),
+    };
+    const removeChosen = () => {
+      const isOne = !selected.peek().has(id);
+      if (item) remove(queue, isOne ? [item] : items.filter((each) => selected.peek().has(each.id)));
+    };
+    const isCommand = ctrlKey || metaKey;
+    const act =
+      isCommand && key === "a"
+        ? () => list.selectAll(items.map((each) => each.id))
+        : isCommand
+          ? undefined
+          : actions[key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: The keys belong to the focused file; all they do has a button too.
+    <div class="rows" ref={rows} onKeyDown={keys}>
+      {items.map((item) => (
+        <Card key={item.id} item={item} list={list} brief={brief} alone={alone} />
+      ))}
+      {items.length === 0 && <p class="soft nothing">{strings.noneHere}</p>}
+    </div>
+  );
+}
+
+/** The bar below the list: actions on the selected files, and on all. */
+function Dock({ list }: { list: ListState }) {
+  const { queue } = useWorkbench();
+  const items = list.items.value;
+  const selected = items.filter(({ id }) => list.selected.value.has(id));
+  const { running, succeeded, over, percent } = totalsOf(items);
+  const startable = (selected.length > 0 ? selected : items).filter(isStartable);
+  const start = () => void queue.start(startable.map(({ id }) => id));
+  const finished = items.filter(isOver);
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      start();
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  });
+  if (startable.length === 0 && running === 0 && over === 0 && selected.length === 0) return null;
+  return (
+    <section class="dock" aria-label={strings.allFiles}>
+      {selected.length > 0 && (
+        <div class="chosen">
+          <b class="numbers">{strings.selected({ count: selected.length })}</b>
+          <button type="button" class="quiet" onClick={() => remove(queue, selected)}>
+            <Icon name="remove" />
+            {strings.remove}
+          </button>
+          <button
+            type="button"
+            class="quiet icon"
+            aria-label={strings.clearSelection}
+            onClick={() => list.selectAll([])}
+          >
+            <Icon name="cancel" />
+          </button>
+        </div>
+      )}
+      <div class="whole">
+        <Summary list={list} running={running} percent={percent} />
+        {over > 0 && (
+          <button type="button" class="quiet" onClick={() => remove(queue, finished)}>
+            {strings.removeFinished}
+          </button>
+        )}
+        {succeeded > 1 && (
+          <Suspense fallback={null}>
+            <TakeAll items={items.filter((item) => stateOf(item) === "succeeded")} />
+          </Suspense>
+        )}
+        {startable.length > 0 && (
+          <button type="button" class="primary" onClick={start}>
+            {strings.convertFiles({ count: startable.length })}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Summary({ list, running, percent }: { list: ListState; running: number; percent: number | null }) {
+  const items = list.items.value;
+  const sum = sumOf(items, list);
+  const saved = sum.before - sum.after;
+  const done = items.filter((item) => stateOf(item) === "succeeded").length;
+  const left = Math.max(0, ...items.map(({ pace }) => pace?.eta ?? 0));
+  const counts = [
+    running > 0 && strings.running({ count: running, percent }),
+    running > 0 && left > 0 && timeLeft(left),
+    done > 0 && strings.done({ count: done }),
+    running === 0 && sum.seconds >= 1 && strings.onThisDevice({ time: took(sum.seconds, false) }),
+  ].filter((each) => typeof each === "string");
+  return (
+    <div class="summary numbers">
+      <b>
+        {sum.before > 0 && saved > 0 && !sum.isPartial
+          ? strings.saves({ size: bytes(saved) })
+          : strings.files({ count: items.length })}
+      </b>
+      <p class="soft small">{counts.join(" · ")}</p>
+      {running > 0 && percent !== null && (
+        <progress aria-label={strings.progressOfAll} max={100} value={percent} />
+      )}
+      {running === 0 && sum.before > 0 && sum.after > 0 && !sum.isPartial && (
+        <SizeBar before={sum.before} after={sum.after} />
+      )}
+    </div>
+  );
+}

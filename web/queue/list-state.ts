@@ -1,0 +1,60 @@
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import type { LocalClient } from "../../src/browser/index.ts";
+import { createEstimates, type Estimates } from "./estimates.ts";
+import type { Item } from "./item.ts";
+import type { Queue } from "./queue.ts";
+import { removed } from "./undo.tsx";
+
+/** What the list knows besides its items. */
+export interface ListState {
+  /** The items of the list, without those that are being removed. */
+  readonly items: ReadonlySignal<readonly Item[]>;
+  /** Ids of the selected items. */
+  readonly selected: ReadonlySignal<ReadonlySet<string>>;
+  readonly estimates: Estimates;
+  /** Selects or deselects an item; with `isExtended`, also all between it and the last one. */
+  select(id: string, isSelected: boolean, isExtended?: boolean): void;
+  selectAll(ids: readonly string[]): void;
+  /** Estimates an item while its element is in view; returns what ends that. */
+  watch(element: Element, id: string): () => void;
+}
+
+/** Creates the {@link ListState} of a queue. */
+export function createListState(queue: Queue, device: LocalClient): ListState {
+  const selected = signal<ReadonlySet<string>>(new Set());
+  const estimates = createEstimates(queue, device);
+  const ids = new WeakMap<Element, string>();
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) estimates.see(ids.get(target) ?? "", isIntersecting);
+  });
+  const items = computed(() => queue.items.value.filter(({ id }) => !removed.value.has(id)));
+  let last: string | null = null;
+  return {
+    items,
+    selected,
+    estimates,
+    select(id, isSelected, isExtended = false) {
+      const all = items.peek().map((item) => item.id);
+      const [from, to] = [all.indexOf(last ?? id), all.indexOf(id)];
+      const range = isExtended && from >= 0 ? all.slice(Math.min(from, to), Math.max(from, to) + 1) : [id];
+      const next = new Set(selected.peek());
+      for (const each of range) {
+        if (isSelected) next.add(each);
+        else next.delete(each);
+      }
+      selected.value = next;
+      last = id;
+    },
+    selectAll: (all) => {
+      selected.value = new Set(all);
+    },
+    watch(element, id) {
+      ids.set(element, id);
+      observer.observe(element);
+      return () => {
+        observer.unobserve(element);
+        estimates.see(id, false);
+      };
+    },
+  };
+}
