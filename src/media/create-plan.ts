@@ -17,7 +17,7 @@ import { planEncryption } from "./features/encryption.ts";
 import { isEven } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
-import { findTruncatedFile } from "./features/partial.ts";
+import { findTruncatedFile, intactOptions, planTrackEnds } from "./features/partial.ts";
 import { type Splice, type SpliceRefusal, splicedChunks, spliceRequest } from "./features/splice-plan.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
@@ -25,7 +25,7 @@ import { burnFiles, ownTextBytes, planSubtitles, subtitleBytes } from "./feature
 import { textFiles } from "./features/text.ts";
 import { findTrack, languageOf, sourceForTrack } from "./features/track.ts";
 import { planWaveform } from "./features/waveform.ts";
-import { adjustOptions, movesPictures, planPictures, planWhole } from "./features.ts";
+import { movesPictures, planPictures, planWhole } from "./features.ts";
 import {
   ANIMATION_DEFAULTS,
   DEFAULT_FORMAT,
@@ -143,10 +143,16 @@ export function createPlan<K extends EncodeKind>(
   if (!Object.hasOwn(PLANS, kind)) throw errors.kindUnknown({ kind });
   const cut = findTruncatedFile(source, options, concatSources(options, hints.extra));
   if (cut) throw errors.cutOff(cut);
-  const plan = PLANS[kind](source, adjustOptions(options, source), hints);
+  const plan = PLANS[kind](source, intactOptions(kind, options, source), hints);
   const features = planWhole(plannedOf(plan), source, options);
-  const whole = { ...plan, ...features, ...placePictureFades(features, plan, source) };
-  return features.hidden_start ? cutPlan(whole, hints) : whole;
+  const track_ends = planTrackEnds(plan, source);
+  const whole = {
+    ...plan,
+    ...features,
+    ...placePictureFades(features, plan, source),
+    ...(track_ends && { track_ends }),
+  };
+  return features.hidden_start || track_ends ? cutPlan(whole, hints) : whole;
 }
 
 function placePictureFades(

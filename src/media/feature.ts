@@ -175,8 +175,6 @@ export interface Feature<
    * absent if only the times of its drawings do.
    */
   moves?(options: OptionValues<O>): boolean;
-  /** Returns options that suit the source, before anything is planned; absent where options stay as they are. */
-  adjust?<V extends object>(options: V, source: SourceFacts): V;
   /** Plans its fields of pictures that are encoded at a size in a codec; the codec is null for images. */
   plan?(
     options: OptionValues<O>,

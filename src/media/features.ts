@@ -162,11 +162,6 @@ export function movesPictures(options: object): boolean {
   });
 }
 
-/** Returns options as features adjust them to a source, before anything is planned. */
-export function adjustOptions<V extends object>(options: V, source: SourceFacts): V {
-  return ALL.reduce((values, [, each]) => each.adjust?.(values, source) ?? values, options);
-}
-
 /** Plans the features of a plan as a whole, from its parts, its input and its options. */
 export function planWhole(parts: readonly Planned[], source: SourceFacts, options: object): PlanFields {
   const fields = parts.flatMap((part) =>

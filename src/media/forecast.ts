@@ -197,9 +197,10 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
 function reasonOf(
   stream: SourceStream,
   plan: Plan,
-  { streams = [], video_track = 0 }: Source,
+  source: Source,
   metadata: MetadataMode,
 ): Dropped["reason"] | null {
+  const { streams = [], video_track = 0 } = source;
   const { kind, index, codec } = stream;
   switch (kind) {
     case "video":
@@ -210,7 +211,7 @@ function reasonOf(
         hasKind && tracks.includes(streams.filter((other) => other.kind === kind).indexOf(stream));
       // The audio of joined videos may come from another part only.
       const isSilent = kind === "audio" && codec === null && joins(plan);
-      if (isUsed && !isSilent) return null;
+      if ((isUsed && !isSilent) || (plan.video && isLost(stream, source))) return null;
       if (kind === "audio" && codec === null) return unsupported(plan);
       return hasKind || (stream.other_program && plan.video) ? "one_track" : "asked";
     }
@@ -239,10 +240,17 @@ function usedStreams(plan: Plan, source: Source): SourceStream[] {
 
 function missingEnds(plan: Plan, source: Source): Dropped[] {
   if (!source.truncated || isStill(plan)) return [];
-  return usedStreams(plan, source).map((stream): Dropped => {
+  const used = usedStreams(plan, source);
+  const lost = !plan.video ? [] : (source.streams ?? []).filter((stream) => isLost(stream, source));
+  return [...used, ...lost].map((stream): Dropped => {
     const { kind, index, language } = stream;
     return { kind, index, ...(language && { language }), reason: "cut_off" };
   });
+}
+
+// Nothing of the main sound is whole.
+function isLost({ kind, end }: SourceStream, { truncated, codecs }: Source): boolean {
+  return truncated === true && kind === "audio" && codecs?.audio === null && end === 0;
 }
 
 function unsupported(plan: Plan): Dropped["reason"] {

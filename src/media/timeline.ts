@@ -182,7 +182,10 @@ function withSounds(pictures: Chunk[], { start, end, has_audio, sounds = 1 }: Ch
 }
 
 /** Returns the plan that an encoder receives for a chunk: without the other audio tracks, and without the work done on its files later. */
-export function planOfChunk({ sounds, encryption, chapters, ...whole }: Plan, chunk: Chunk): Plan {
+export function planOfChunk(
+  { sounds, encryption, chapters, track_ends, ...whole }: Plan,
+  chunk: Chunk,
+): Plan {
   const { sound = 0 } = chunk;
   const plan = whole.video ? { ...whole, video: videoOfChunk(whole.video, chunk) } : whole;
   const own = sounds?.[sound];
@@ -205,7 +208,24 @@ function videoOfChunk(video: VideoPlan | null, { start, end }: Pick<Chunk, "star
 /** Returns a plan cut according to hints; joined videos stay whole, and spliced plans keep their cuts. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   if (plan.concat || isSpliced(plan)) return plan;
-  if (plan.parts) return { ...plan, chunks: createPartChunks(plan, plan.parts, hints) };
+  const chunks = plan.parts ? createPartChunks(plan, plan.parts, hints) : createSpanChunks(plan, hints);
+  return { ...plan, chunks: withinTracks(chunks, plan) };
+}
+
+// A chunk of all tracks, as a copy from a later start has, ends with the longest.
+function withinTracks(chunks: Chunk[], { track_ends }: Plan): Chunk[] {
+  if (!track_ends) return chunks;
+  const ends = { video: track_ends.pictures, audio: track_ends.sound, all: Number.POSITIVE_INFINITY };
+  return chunks
+    .map((chunk) => {
+      const end = Math.min(chunk.end ?? Number.POSITIVE_INFINITY, ends[chunk.track]);
+      return { ...chunk, end: Number.isFinite(end) ? end : null };
+    })
+    .filter(({ start, end }) => end === null || end > start)
+    .map((chunk, index) => ({ ...chunk, index }));
+}
+
+function createSpanChunks(plan: Plan, hints: ChunkHints): Chunk[] {
   const { kind, start, end, video, audio, sounds, held: freeze, speed = 1 } = plan;
   const duration = freeze ? freeze.from - start : sourceSeconds(plan);
   const needs = {
@@ -216,11 +236,18 @@ export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
     segmented: kind === "adaptive_video",
     encodes_video: video?.mode === "encode",
     sounds: sounds?.length,
-    // To read the hidden beginning of a picture, ffmpeg must also read the hidden sound, which a copy would play.
-    ...(plan.hidden_start && audio?.mode === "copy" && video?.mode === "encode" && { has_own_sound: true }),
+    ...(needsOwnSound(plan) && { has_own_sound: true }),
     fps: video?.mode === "encode" && video.fps !== null ? video.fps / speed : null,
   };
-  return { ...plan, chunks: createChunks(needs, hints) };
+  return createChunks(needs, hints);
+}
+
+function needsOwnSound({ start, video, audio, hidden_start, track_ends }: Plan): boolean {
+  const encodes = video?.mode === "encode";
+  // ffmpeg stops at the first incomplete packet, of whichever track; a copy takes its start from its only chunk.
+  if (track_ends && (encodes || start === 0)) return true;
+  // To read the hidden beginning of a picture, ffmpeg must also read the hidden sound, which a copy would play.
+  return hidden_start === true && audio?.mode === "copy" && encodes;
 }
 
 function createPartChunks(plan: Plan, parts: readonly PlannedPart[], hints: ChunkHints): Chunk[] {

@@ -1,7 +1,7 @@
 import { FLAC, type InputAudioTrack, type InputTrack, MP4, QTFF } from "mediabunny";
 import type { TrackPlaces } from "../probe/mediabunny.ts";
 import { readMovieIndex } from "../probe/mp4.ts";
-import { type Box, listBoxes, type TrackIndex } from "../probe/mp4-boxes.ts";
+import { type Box, listBoxes, readFields, type TrackIndex } from "../probe/mp4-boxes.ts";
 import { measureFlac } from "../probe/sound-frames.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { viewOf } from "../util/bytes.ts";
@@ -89,21 +89,12 @@ export function readSegment(bytes: Uint8Array): { samples: number; lead?: number
 
 // 8.8.7 and 8.8.8: flags state which fields are present.
 function endOfFirst(view: DataView, moof: Box, header: Box, run: Box): number | undefined {
-  const reader = (box: Box, at: number) => {
-    const flags = view.getUint32(box.start) & 0xffffff;
-    let next = box.start + at;
-    return (flag: number, size = 4) => {
-      if ((flags & flag) === 0) return undefined;
-      next += size;
-      return size === 8 ? Number(view.getBigUint64(next - 8)) : view.getUint32(next - 4);
-    };
-  };
-  const track = reader(header, 8);
+  const track = readFields(view, header, 8);
   const base = track(0x1, 8);
   track(0x2);
   track(0x8);
   const fallback = track(0x10);
-  const first = reader(run, 8);
+  const first = readFields(view, run, 8);
   const offset = first(0x1);
   first(0x4);
   first(0x100);

@@ -60,6 +60,20 @@ export function readTimescale(view: DataView, box: Box | null): number {
   return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
+/**
+ * Reads the optional fields of a box, in their order, `skipped` bytes after its start; each call names the flag of the next field and
+ * returns undefined when that is absent.
+ */
+export function readFields(view: DataView, box: Box, skipped: number) {
+  const flags = view.getUint32(box.start) & 0xffffff;
+  let next = box.start + skipped;
+  return (flag: number, size = 4): number | undefined => {
+    if ((flags & flag) === 0 || next + size > box.end) return undefined;
+    next += size;
+    return size === 8 ? Number(view.getBigUint64(next - 8)) : view.getUint32(next - 4);
+  };
+}
+
 /** Returns a track's id, from its tkhd (8.3.2); 0 when that is absent or truncated. */
 export function readTrackId(view: DataView, trak: Box): number {
   const tkhd = findBox(view, trak, "tkhd");

@@ -15,6 +15,7 @@ import {
   MAX_TOP_BOXES,
   readBoxHeader,
   readEdits,
+  readFields,
   readHandler,
   readShift,
   readTimescale,
@@ -23,16 +24,28 @@ import {
   type TrackIndex,
 } from "./mp4-boxes.ts";
 
+/** For each track that a file ends within, by index in ffmpeg's order: the seconds up to its first incomplete packet. */
+export type IntactEnds = ReadonlyMap<number, number>;
+
 /**
- * Returns the intact seconds of an unfragmented MP4 or MOV that is cut off after its index, up to the first incomplete packet; null
- * when all packets are complete.
+ * Returns the intact ends of the tracks of an unfragmented MP4 or MOV that is cut off after its index; null when all packets of pictures
+ * and sound are complete.
  */
-export function wholeSeconds({ moov, start }: MovieIndex, fileSize: number): number | null {
-  const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
-  const ends = listBoxes(moov, movie.start, movie.end)
-    .filter((box) => box.kind === "trak" && /^(vide|soun)$/.test(readHandler(moov, box) ?? ""))
-    .flatMap((trak) => firstMissing(moov, trak, fileSize) ?? []);
-  return ends.length > 0 ? Math.max(0, Math.min(...ends) - start) : null;
+export function readIntactEnds({ moov, start }: MovieIndex, fileSize: number): IntactEnds | null {
+  const ends = new Map<number, number>();
+  for (const [index, trak] of listTraks(moov).entries()) {
+    const end = isPlayed(moov, trak) ? firstMissing(moov, trak, fileSize) : null;
+    if (end !== null) ends.set(index, Math.max(0, end - start));
+  }
+  return ends.size > 0 ? ends : null;
+}
+
+function listTraks(moov: DataView): Box[] {
+  return listBoxes(moov, 8, moov.byteLength).filter(({ kind }) => kind === "trak");
+}
+
+function isPlayed(moov: DataView, trak: Box): boolean {
+  return /^(vide|soun)$/.test(readHandler(moov, trak) ?? "");
 }
 
 // Later packets may have earlier presentation times.
@@ -122,6 +135,117 @@ function chainEnd(view: DataView, from: number): number | null {
     at += size;
   }
   return at > view.byteLength || at === view.byteLength ? at : at + 8;
+}
+
+/** What a fragment says of one track: whole packets end at `end` seconds, and the first incomplete one, if any, begins at `cut`. */
+interface TrackFragment {
+  end: number;
+  cut: number | null;
+}
+
+/**
+ * Returns the intact ends of the tracks of a fragmented MP4 whose last fragment, at `from`, is incomplete; `ends` are those of the
+ * fragments before it, in seconds from the start of the file.
+ */
+export async function readFragmentCut(
+  { moov, start }: MovieIndex,
+  ends: IntactEnds,
+  reader: ByteReader,
+  from: number,
+): Promise<IntactEnds> {
+  const view = viewOf(await reader.read({ start: from, end: Math.min(reader.size, from + MAX_FRAGMENT) }));
+  const moof = listBoxes(view, 0, view.byteLength)[0];
+  const { size } = readBoxHeader(view, 0, view.byteLength);
+  const isWhole = moof !== undefined && size <= view.byteLength;
+  const trafs = isWhole ? listBoxes(view, moof.start, moof.end).filter(({ kind }) => kind === "traf") : [];
+  const cuts = new Map(ends);
+  for (const [index, trak] of listTraks(moov).entries()) {
+    if (!isPlayed(moov, trak)) continue;
+    const id = readTrackId(moov, trak);
+    const own = trafs.filter((traf) => readFragmentTrack(view, traf) === id);
+    for (const traf of own) {
+      const fragment = readTrackFragment({ moov, trak, view, traf, from, intact: reader.size - from });
+      if (!fragment) break;
+      const whole = (fragment.cut ?? fragment.end) - start;
+      if (whole > 0) cuts.set(index, roundTime(whole));
+      if (fragment.cut !== null) break;
+    }
+  }
+  return cuts;
+}
+
+const MAX_FRAGMENT = 16 * MIB;
+
+function readFragmentTrack(view: DataView, traf: Box): number | null {
+  const tfhd = findBox(view, traf, "tfhd");
+  return tfhd && tfhd.end - tfhd.start >= 8 ? view.getUint32(tfhd.start + 4) : null;
+}
+
+interface FragmentBoxes {
+  moov: DataView;
+  trak: Box;
+  view: DataView;
+  traf: Box;
+  /** Offset of the fragment in the file. */
+  from: number;
+  /** Bytes of the file from the start of the fragment. */
+  intact: number;
+}
+
+// ISO/IEC 14496-12, 8.8.7, 8.8.8 and 8.8.12. Null for a fragment without times.
+function readTrackFragment({ moov, trak, view, traf, from, intact }: FragmentBoxes): TrackFragment | null {
+  const tfhd = findBox(view, traf, "tfhd");
+  const tfdt = findBox(view, traf, "tfdt");
+  const ticks = readTimescale(moov, findBox(moov, trak, "mdia", "mdhd"));
+  if (!tfhd || !tfdt || tfdt.end - tfdt.start < 8 || ticks === 0) return null;
+  const header = readFields(view, tfhd, 8);
+  const base = header(0x1, 8) ?? from;
+  header(0x2);
+  const defaults = readTrackDefaults(moov, trak);
+  const duration = header(0x8) ?? defaults.duration;
+  const size = header(0x10) ?? defaults.size;
+  const isWide = view.getUint8(tfdt.start) === 1 && tfdt.end - tfdt.start >= 12;
+  let clock = isWide ? Number(view.getBigUint64(tfdt.start + 4)) : view.getUint32(tfdt.start + 4);
+  const shift = readShift(moov, trak, ticks);
+  let [end, offset] = [0, base - from];
+  let cut: number | null = null;
+  for (const trun of listBoxes(view, traf.start, traf.end).filter(({ kind }) => kind === "trun")) {
+    const count = Math.min(view.getUint32(trun.start + 4), MAX_SAMPLES);
+    const run = readFields(view, trun, 8);
+    const place = run(0x1);
+    if (place !== undefined) offset = base - from + (place | 0);
+    run(0x4);
+    for (let number = 0, reordered = 0; number < count && reordered < MAX_REORDER; number++) {
+      const [length, bytes] = [run(0x100) ?? duration, run(0x200) ?? size];
+      run(0x400);
+      const time = (clock + ((run(0x800) ?? 0) | 0)) / ticks + shift;
+      offset += bytes;
+      clock += length;
+      if (cut === null && offset <= intact) end = Math.max(end, time + length / ticks);
+      else {
+        cut = Math.min(cut ?? time, time);
+        reordered++;
+      }
+    }
+    if (cut !== null) break;
+  }
+  return { end, cut };
+}
+
+const MAX_SAMPLES = 1_000_000;
+
+// ISO/IEC 14496-12, 8.8.3.
+function readTrackDefaults(moov: DataView, trak: Box): { duration: number; size: number } {
+  const mvex = findBox(moov, { kind: "moov", start: 8, end: moov.byteLength }, "mvex");
+  const trex =
+    mvex &&
+    listBoxes(moov, mvex.start, mvex.end).find(
+      ({ kind, start, end }) =>
+        kind === "trex" && end - start >= 20 && moov.getUint32(start + 4) === readTrackId(moov, trak),
+    );
+  return trex
+    ? { duration: moov.getUint32(trex.start + 12), size: moov.getUint32(trex.start + 16) }
+    : { duration: 0, size: 0 };
 }
 
 // mediabunny (1.61) creates an object per packet, and may loop forever over tables that contradict each other (test/probe/hostile).

@@ -15,7 +15,15 @@ import { checkTiff, isTiff, readOrientation } from "./exif.ts";
 import { readLargeStill } from "./large-still.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
-import { cutFragment, type MovieIndex, readMovieExtras, readMovieIndex, wholeSeconds } from "./mp4.ts";
+import {
+  cutFragment,
+  type IntactEnds,
+  type MovieIndex,
+  readFragmentCut,
+  readIntactEnds,
+  readMovieExtras,
+  readMovieIndex,
+} from "./mp4.ts";
 import { measurePackets } from "./packet-lengths.ts";
 import { checkPicture, checkPixels, checkSides } from "./picture-header.ts";
 import { readPictureMetadata } from "./picture-metadata.ts";
@@ -57,7 +65,7 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const readable = formats.includes(MATROSKA) ? await voidDamage(reader, signal) : reader;
-  const { demuxed, ends, fragmented, edits, tags, intactSeconds } = await tryDemux(
+  const { demuxed, ends, fragmented, edits, tags, intactEnds } = await tryDemux(
     readable,
     formats,
     input.url,
@@ -66,7 +74,7 @@ export async function probeMedia(
   if (demuxed) checkSource(demuxed.source);
   const complete = demuxed?.complete && hasPlainSound(demuxed.source) ? demuxed : null;
   const finish = async (source: Source) =>
-    withRest(await withExactDuration(source, intactSeconds, reader, signal), complete?.rest ?? null);
+    withRest(await withExactDuration(source, intactEnds, reader, signal), complete?.rest ?? null);
   if (complete && !complete.implicit) return finish(complete.source);
   await checkPicture(readable, head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
@@ -166,15 +174,13 @@ const ESTIMATED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
 async function withExactDuration(
   stated: Source,
-  intactSeconds: number | null,
+  intactEnds: IntactEnds | null,
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Source> {
   const bounded = boundDurations(stated);
-  const packets =
-    intactSeconds === null
-      ? await measurePackets(reader, bounded, signal)
-      : { seconds: intactSeconds, truncated: true };
+  if (intactEnds) return withIntactEnds(bounded, intactEnds);
+  const packets = await measurePackets(reader, bounded, signal);
   if (packets?.truncated && packets.seconds === 0) throw errors.nothingLeft();
   const length = await measureFrames(reader, bounded.format, signal);
   const changes = (packets?.changes ?? length?.changes) && { edited: true as const };
@@ -182,6 +188,23 @@ async function withExactDuration(
   if (length?.seconds && source.kind === "audio") return withDuration(source, length.seconds);
   const estimated = ESTIMATED.has(source.format) || (length !== null && source.kind === "audio");
   return estimated ? { ...source, duration_estimated: true } : source;
+}
+
+function withIntactEnds(source: Source, ends: IntactEnds): Source {
+  const { streams = [], codecs, ...facts } = source;
+  const cut = streams.map((stream) => {
+    const end = ends.get(stream.index);
+    return end === undefined ? stream : { ...stream, end, duration: end };
+  });
+  const bounded = { ...facts, ...(codecs && { codecs }), streams: cut };
+  const [pictures, sound] = [mainStream(bounded, "video"), mainStream(bounded, "audio")];
+  const played = [pictures, sound].flatMap((stream) => stream?.end ?? stream?.duration ?? []);
+  const seconds = roundTime(Math.max(0, ...played));
+  if (seconds === 0 || pictures?.end === 0) throw errors.nothingLeft();
+  const whole = withPackets(bounded, { seconds, truncated: true, exact: true });
+  if (sound?.end !== 0) return whole;
+  const { audio: _, ...silent } = whole;
+  return { ...silent, ...(codecs && { codecs: { ...codecs, audio: null } }) };
 }
 
 // Headers and packets round differently.
@@ -299,8 +322,8 @@ interface DemuxResult {
   fragmented: boolean;
   edits: Pick<Source, "edited" | "preroll" | "postroll" | "untimed" | "fps" | "constant_fps" | "duration">;
   tags: SourceTags;
-  /** Intact seconds of a truncated MP4 or MOV; null for a complete one. */
-  intactSeconds: number | null;
+  /** The intact ends of the tracks of a truncated MP4 or MOV; null for a complete one. */
+  intactEnds: IntactEnds | null;
 }
 
 type SourceTags = Pick<Source, keyof TagFacts>;
@@ -311,7 +334,7 @@ const NOTHING: DemuxResult = {
   fragmented: false,
   edits: {},
   tags: {},
-  intactSeconds: null,
+  intactEnds: null,
 };
 
 function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
@@ -368,13 +391,14 @@ async function tryDemux(
       const whole = cut === null ? indexed : { ...indexed, size: cut };
       const ends = await readFragmentEnds(index, formats, whole);
       const tags = readTags(readMovieExtras(index).tags);
-      const intactSeconds = cut === null || ends.size === 0 ? null : Math.max(0, Math.min(...ends.values()));
-      return { demuxed: null, ends, fragmented: true, edits, tags, intactSeconds };
+      const intactEnds =
+        cut === null || ends.size === 0 ? null : await readFragmentCut(index, ends, indexed, cut);
+      return { demuxed: null, ends, fragmented: true, edits, tags, intactEnds };
     }
     const demuxed = await demux(indexed, formats, index, url);
-    const facts: Pick<DemuxResult, "edits" | "intactSeconds"> = {
+    const facts: Pick<DemuxResult, "edits" | "intactEnds"> = {
       edits,
-      intactSeconds: wholeSeconds(index, reader.size),
+      intactEnds: readIntactEnds(index, reader.size),
     };
     if (!demuxed) return { ...result(null), ...facts };
     // mediabunny reads the last sample description, ffprobe the first.

@@ -11,6 +11,7 @@ import {
   editedMovie,
   exchangedStreams,
   film,
+  faststart,
   fragmented,
   indexedFragments,
   joined,
@@ -182,6 +183,22 @@ test("an MP4 that is cut off after its index lasts as long as its packets", asyn
   const whole = await makeClip("mp4", [...sine, "-movflags", "+faststart"]);
   const { source } = await probeFile(await cutOff(whole, "mp4", 0.5));
   expect([source.truncated, Math.round(source.duration ?? 0)]).toEqual([true, 3]);
+});
+
+test("the tracks of an MP4 that is cut off end with their own last packets", async () => {
+  const endsOf = async (file: string) => {
+    const { source } = await probeFile(file);
+    return { duration: source.duration, ends: source.streams?.map(({ end }) => end) };
+  };
+  // 142 pictures begin in the file, of which the last is incomplete, beside 189 packets of sound.
+  expect(await endsOf(await cutOff(await fragmented(), "mp4", 0.9))).toEqual({
+    duration: 5.661406,
+    ends: [5.661406, 4.032],
+  });
+  expect(await endsOf(await cutOff(await faststart(), "mp4", 0.6))).toEqual({
+    duration: 3.52,
+    ends: [3.52, 3.499],
+  });
 });
 
 test("a transport stream whose clock wraps counts as one clock", async () => {

@@ -12,6 +12,7 @@ import { audibleTrack } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
 import { copiesPictures, pictureNeeds, videoFormat } from "../video-plan.ts";
 import { hasLength } from "./concat.ts";
+import { joinableSeconds } from "./partial.ts";
 import { sourceForTrack } from "./track.ts";
 
 /** A part whose pictures are copied. */
@@ -164,7 +165,7 @@ function encodeParts(
   const { width, height } = video.geometry;
   const frame = { width, height, fit: "contain", ...(background !== undefined && { background }) } as const;
   return all.map(({ input, source, range }, index) => {
-    const { duration } = source;
+    const duration = joinableSeconds(source);
     if (!duration || !hasLength(source)) throw errors.fileUnsuitable({ fault: "duration_unknown", source });
     const start = range.start ?? 0;
     const end = Math.min(range.end ?? duration, duration);
@@ -183,7 +184,7 @@ function encodeParts(
       video: { ...video, ...needs, geometry },
       frames: Math.max(1, Math.round((end - start) * video.fps)),
       ...(start > 0 && { start }),
-      ...(end < duration && { end }),
+      ...(end < (source.duration ?? end) && { end }),
     };
   });
 }
