@@ -30,6 +30,12 @@ export const ErrorReason = z
         .optional()
         .meta({ description: "Which video of concat it is, 1 for the first; absent for the input itself." }),
     }),
+    reason("program_changes", {
+      change: z.enum(["streams", "types"]).meta({
+        description:
+          "What changes midway in a transport stream: it continues in other streams, or a stream gets another type.",
+      }),
+    }),
     reason("no_sound", {}),
     reason("no_pictures", { kind: z.enum(["video", "image", "animation", "storyboard"]) }),
     reason("still_image", {}),

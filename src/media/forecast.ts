@@ -417,7 +417,8 @@ export function expectsLarger<K extends EncodeKind>(kind: K, options: OptionsOf<
   const { enlarged } = forecast(kind, options, source);
   const plan = createPlan(source, kind, options);
   const isFaster = plan.video?.mode === "encode" && (plan.video.fps ?? 0) > (source.fps ?? DEFAULT_FPS);
-  if (enlarged || isFaster) return false;
+  // The bytes of a source's alpha are unknown, and a flattened output has none of them.
+  if (enlarged || isFaster || (source.has_alpha === true && flattens(plan))) return false;
   return (expectedBytes(plan, source) ?? 0) > filesize;
 }
 

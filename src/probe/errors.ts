@@ -18,6 +18,14 @@ const TIFF_LAYOUTS = {
   bit_order: "the bits of its bytes in reverse order (FillOrder 2), which is not supported",
 } as const satisfies Record<TiffLayout, string>;
 
+/** What changes midway in a transport stream. */
+export type ProgramChange = Extract<ErrorReason, { code: "program_changes" }>["change"];
+
+const PROGRAM_CHANGES = {
+  streams: "continues in other streams than it starts with",
+  types: "changes the type of a stream midway",
+} as const satisfies Record<ProgramChange, string>;
+
 export const empty = () => unsupported("The file is empty.");
 export const noMedia = () => unsupported("The file contains no media.");
 export const gzip = () => unsupported("The file is compressed with gzip, as an SVGZ is; unpack it first.");
@@ -57,13 +65,11 @@ export const timesBeforeZero = ({ seconds }: { seconds: number }) =>
 export const encrypted = () =>
   unsupported("The file is encrypted, and its key is not in it; decrypt it first.");
 export const codecChanges = () => unsupported("The codec of a track changes midway; that is not supported.");
-export const streamsTakenOver = () =>
-  unsupported(
-    "The transport stream continues in other streams than it starts with, as when several recordings are joined; convert each recording separately.",
-  );
-export const streamReused = () =>
-  unsupported(
-    "The transport stream changes the type of a stream midway, as when several recordings are joined; convert each recording separately.",
+export const programChanges = ({ change }: { change: ProgramChange }) =>
+  new MediaError(
+    "input_unsupported",
+    `The transport stream ${PROGRAM_CHANGES[change]}, as when several recordings are joined; convert each recording separately.`,
+    { reason: { code: "program_changes", change } },
   );
 export const nothingLeft = () => unsupported("The file is cut off within its first pictures or sound.");
 export const emptyStreams = () => unsupported("The file's streams are empty.");

@@ -37,8 +37,7 @@ export async function checkProgram(report: unknown, reader: ByteReader, signal: 
   await readParts(reader, signal, (bytes) => {
     for (const packet of packetsIn(bytes)) {
       const fault = table.add(packet);
-      if (fault === "gone") throw errors.streamsTakenOver();
-      if (fault === "reused") throw errors.streamReused();
+      if (fault) throw errors.programChanges({ change: fault });
     }
   });
 }
@@ -140,7 +139,6 @@ function isPacketRow(bytes: Uint8Array, at: number, size: number): boolean {
 }
 
 /** The program has lost a main stream, or lists it with another type. */
-type ProgramFault = "gone" | "reused";
 
 type StreamTypes = ReadonlyMap<number, number>;
 
@@ -179,7 +177,7 @@ function createProgramTable(watched: ReadonlySet<number>) {
     for (const program of programs.keys()) if (!numbers.has(program)) programs.delete(program);
   }
 
-  function readStreams(view: DataView, program: number): ProgramFault | null {
+  function readStreams(view: DataView, program: number): errors.ProgramChange | null {
     if (view.byteLength < 12 || view.getUint8(0) !== 2 || view.getUint16(3) !== program) return null;
     const streams = new Map<number, number>();
     for (let at = 12 + (view.getUint16(10) & 0xfff); at + 5 <= view.byteLength; ) {
@@ -191,11 +189,11 @@ function createProgramTable(watched: ReadonlySet<number>) {
     return faultIn(new Map([...programs.values()].flatMap((each) => [...each])));
   }
 
-  function faultIn(streams: StreamTypes): ProgramFault | null {
+  function faultIn(streams: StreamTypes): errors.ProgramChange | null {
     for (const id of watched) {
       const [before, type] = [types.get(id), streams.get(id)];
-      if (before !== undefined && type === undefined) return "gone";
-      if (before !== undefined && before !== type) return "reused";
+      if (before !== undefined && type === undefined) return "streams";
+      if (before !== undefined && before !== type) return "types";
       if (type !== undefined) types.set(id, type);
     }
     return null;
@@ -203,7 +201,7 @@ function createProgramTable(watched: ReadonlySet<number>) {
 
   return {
     /** Adds a packet; returns the fault, if any, of a table that it completes. */
-    add(packet: Packet): ProgramFault | null {
+    add(packet: Packet): errors.ProgramChange | null {
       const program = tables.get(packet.id);
       if (packet.id !== 0 && program === undefined) return null;
       const section = complete(packet);

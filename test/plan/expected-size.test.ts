@@ -24,6 +24,13 @@ const ROWS: readonly { name: string; kind: EncodeKind; options: object; source: 
   [
     { name: "a small VP9 as MP4", kind: "video", options: {}, source: SMALL_VP9, larger: true },
     {
+      name: "a small VP9 with alpha as MP4, which holds none",
+      kind: "video",
+      options: {},
+      source: { ...SMALL_VP9, has_alpha: true },
+      larger: false,
+    },
+    {
       name: "a small VP9, copied",
       kind: "video",
       options: { format: "webm", codec: "vp9" },
@@ -90,6 +97,13 @@ const ROWS: readonly { name: string; kind: EncodeKind; options: object; source: 
       larger: false,
     },
     { name: "a small JPEG", kind: "image", options: {}, source: photo(80_000), larger: true },
+    {
+      name: "a small WebP with alpha as JPEG",
+      kind: "image",
+      options: { format: "jpeg" },
+      source: { ...photo(80_000), format: "webp", has_alpha: true },
+      larger: false,
+    },
     { name: "a camera's JPEG", kind: "image", options: {}, source: photo(600_000), larger: false },
     {
       name: "a small JPEG as a smaller WebP",

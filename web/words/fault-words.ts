@@ -215,6 +215,7 @@ export function reasonWords(reason: ErrorReason): string | null {
     case "size_too_small":
       return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options${reason.min_bytes === undefined ? "" : `; the minimum is ${reason.min_bytes}`}.`;
     case "tiff_layout":
+    case "program_changes":
     case "after":
     case "no_answer":
       return null;
