@@ -17,7 +17,7 @@ import { planEncryption } from "./features/encryption.ts";
 import { isEven } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
-import { findTruncatedFile, intactOptions, planTrackEnds } from "./features/partial.ts";
+import { findTruncatedFile } from "./features/partial.ts";
 import { type Splice, type SpliceRefusal, splicedChunks, spliceRequest } from "./features/splice-plan.ts";
 import { checkStillImage, isSeries, ownFormat, planSeries } from "./features/stills.ts";
 import { planSprite } from "./features/storyboard.ts";
@@ -57,8 +57,10 @@ import {
   type ChunkHints,
   createSpan,
   cutPlan,
+  intactOptions,
   placeRanges,
   planFreeze,
+  planTrackEnds,
   type Span,
   shownEnd,
   spanAtSpeed,

@@ -1,5 +1,8 @@
 import { EPSILON_SECONDS, roundTime } from "./clock.ts";
 import { DEFAULT_FPS, exactFps } from "./features/fps.ts";
+import { needsPartial } from "./features/partial.ts";
+import { findTrack } from "./features/track.ts";
+import type { EncodeKind } from "./formats.ts";
 import { mainStream } from "./main-tracks.ts";
 import type { PartOption } from "./option-shapes.ts";
 import {
@@ -391,6 +394,66 @@ export function trackEnd(source: Source, kind: "video" | "audio", index?: number
       ? mainStream(source, kind)
       : source.streams?.filter((each) => each.kind === kind)[index];
   return stream?.end ?? stream?.duration;
+}
+
+// The last packet of a truncated file may be incomplete.
+const CUT_EDGE = 0.001;
+
+/** Returns options with which a plan of a kind reads only whole packets of a truncated file. */
+export function intactOptions<O extends object>(kind: EncodeKind, options: O, source: Source): O {
+  const whole = needsPartial(source) ? intactEnd(kind, options, source) : null;
+  if (whole === null || ("concat" in options && options.concat)) return options;
+  if ("parts" in options && Array.isArray(options.parts)) {
+    const within = ({ end = whole, ...range }) => ({ ...range, end: Math.min(end, whole) });
+    return { ...options, parts: options.parts.map(within) };
+  }
+  const end = "end" in options && typeof options.end === "number" ? options.end : Number.POSITIVE_INFINITY;
+  return { ...options, end: Math.min(end, whole) };
+}
+
+function intactEnd(kind: EncodeKind, options: object, source: Source): number | null {
+  const isMute = "mute" in options && options.mute === true;
+  const track = "track" in options ? (options.track as Parameters<typeof findTrack>[1]) : undefined;
+  const pictures = kind === "audio" || kind === "waveform" ? undefined : wholeEnd(source, "video");
+  const hasSound = pictures === undefined || (kind === "video" && !isMute) || kind === "adaptive_video";
+  const sound = hasSound ? wholeEnd(source, "audio", findTrack(source, track)) : undefined;
+  const ends = [pictures, sound].filter((end) => end !== undefined);
+  if (ends.length === 0) return source.duration === undefined ? null : source.duration - CUT_EDGE;
+  // The tracks of a stream end together.
+  return kind === "adaptive_video" ? Math.min(...ends) : Math.max(...ends);
+}
+
+function wholeEnd(source: Source, kind: "video" | "audio", track?: number): number | undefined {
+  if (source.codecs?.[kind] === null) return undefined;
+  const end = trackEnd(source, kind, track);
+  return end === undefined ? undefined : Math.max(0, end - CUT_EDGE);
+}
+
+/**
+ * Returns where the whole packets of a truncated video's pictures and sound end, in seconds, so that each is read that far; null for
+ * other plans.
+ */
+export function planTrackEnds(
+  {
+    kind,
+    video,
+    audio,
+    concat,
+    sound_track = 0,
+  }: Pick<Plan, "kind" | "video" | "audio" | "concat" | "sound_track">,
+  source: Source,
+): NonNullable<Plan["track_ends"]> | null {
+  if (!needsPartial(source) || kind !== "video" || !video || !audio || concat) return null;
+  const pictures = wholeEnd(source, "video");
+  const sound = wholeEnd(source, "audio", sound_track);
+  return pictures === undefined || sound === undefined ? null : { pictures, sound };
+}
+
+/** Returns the seconds of a joined video: of a truncated one, those that all its tracks have. */
+export function joinableSeconds(source: Source): number | undefined {
+  if (!needsPartial(source)) return source.duration;
+  const ends = [wholeEnd(source, "video"), wholeEnd(source, "audio", source.sound_track ?? 0)];
+  return Math.min(source.duration ?? Number.POSITIVE_INFINITY, ...ends.filter((end) => end !== undefined));
 }
 
 /** Returns how many times a chunk's last picture is repeated during the freeze, and the seconds between repetitions. */

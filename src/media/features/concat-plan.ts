@@ -10,9 +10,9 @@ import type { JoinFault } from "../plan-errors.ts";
 import * as errors from "../plan-errors.ts";
 import { audibleTrack } from "../sound-plan.ts";
 import type { Source } from "../source.ts";
+import { joinableSeconds } from "../timeline.ts";
 import { copiesPictures, pictureNeeds, videoFormat } from "../video-plan.ts";
 import { hasLength } from "./concat.ts";
-import { joinableSeconds } from "./partial.ts";
 import { sourceForTrack } from "./track.ts";
 
 /** A part whose pictures are copied. */
