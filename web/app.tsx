@@ -2,19 +2,21 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
 import type { Address } from "./address.ts";
+import { Home } from "./home/home.tsx";
 import * as home from "./home/strings.ts";
 import { DropAnywhere } from "./queue/add-inputs.tsx";
 import type { Item } from "./queue/item.ts";
 import { totalsOf } from "./queue/queue.ts";
-import { QueueView } from "./queue/queue-view.tsx";
 import * as queueStrings from "./queue/strings.ts";
 import * as strings from "./strings.ts";
 import { useWorkbench } from "./workbench.ts";
+import "./queue/queue.css";
 import "./tokens.css";
 import "./ui/base.css";
 import "./ui/controls.css";
 import "./app.css";
 
+const FileList = lazy(async () => ({ default: (await import("./queue/file-list.tsx")).FileList }));
 const Notify = lazy(async () => ({ default: (await import("./queue/notifications.tsx")).Notify }));
 const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
 
@@ -75,6 +77,18 @@ export function App() {
       <Announcer />
       <DropAnywhere />
     </div>
+  );
+}
+
+/** The visitor's files, or what the page is for while there are none. */
+function QueueView() {
+  const { queue, address } = useWorkbench();
+  const { job } = address.value;
+  if (queue.items.value.length === 0) return <Home job={job} />;
+  return (
+    <Suspense fallback={null}>
+      <FileList job={job} />
+    </Suspense>
   );
 }
 

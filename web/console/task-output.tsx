@@ -11,7 +11,7 @@ import { useService } from "./service.ts";
 import * as strings from "./strings.ts";
 import { encodeOf, placeOf } from "./task-words.ts";
 
-const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));
+const Player = lazy(async () => ({ default: (await import("../result/player.tsx")).Player }));
 
 export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
@@ -84,7 +84,15 @@ function Preview({
   if (kind !== "image" && kind !== "animation" && output?.kind !== "image" && !sheet)
     return (
       <Suspense fallback={null}>
-        <TaskPlayer kind={kind} url={url} name={name} output={output ?? undefined} />
+        <div class="result">
+          <Player
+            url={url}
+            kind={kind === "audio" || output?.codecs?.video === null ? "audio" : "video"}
+            name={name}
+            isStream={kind === "adaptive_video"}
+            {...(output?.width && output.height && { shape: `${output.width} / ${output.height}` })}
+          />
+        </div>
       </Suspense>
     );
   if (failed.value) return <Notice tone="warn">{strings.outputNotShown}</Notice>;

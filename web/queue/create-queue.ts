@@ -207,7 +207,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         throw new MediaError("media_not_found", strings.notFinished);
       }
       if (keepsOriginal(item)) {
-        const { originalOutput } = await import("./original-output.ts");
+        const { originalOutput } = await import("../result/output-files.ts");
         const original = await originalOutput(item);
         if (original) return original;
       }
@@ -257,7 +257,7 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
         const source = await client.probe(input);
         const size = item.size ?? source.filesize ?? null;
         const defaults = { ...defaultSettings(source), place };
-        const { refuseUnreadable } = await import("./planning.ts");
+        const { refuseUnreadable } = await import("../options/check-settings.ts");
         refuseUnreadable(source, defaults);
         const settings = await forJob(item, defaults, source);
         list.change(id, { source, size, fault: null, settings });
@@ -581,6 +581,7 @@ async function requestOf({ settings, source }: Item): Promise<Prepared["request"
   if (settings.fault) throw new MediaError("invalid_options", settings.fault.message);
   const { kind, options, target_size } = settings;
   if (target_size === null || !source) return { kind, options };
-  const { sizedOptions } = await import("./planning.ts");
+  // The planner is a third of the page, so it loads with the first file.
+  const { sizedOptions } = await import("../options/check-settings.ts");
   return { kind, options: await sizedOptions(settings, source, target_size) };
 }

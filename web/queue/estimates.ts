@@ -65,7 +65,7 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
     let estimate: SizeEstimate | null = null;
     try {
       const { kind, target_size } = settings;
-      const { sizedOptions } = await import("./planning.ts");
+      const { sizedOptions } = await import("../options/check-settings.ts");
       const options = target_size === null ? settings.options : sizedOptions(settings, source, target_size);
       let steps = 0;
       const results = device.estimate({ input, kind, options } as Parameters<LocalClient["estimate"]>[0], {

@@ -2,7 +2,7 @@ import { MediaError } from "../../src/index.ts";
 import { type Item, keepsOriginal } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
-import { isFolder, outputName } from "./file-names.ts";
+import { isFolder, numberDuplicates, outputName } from "./file-names.ts";
 import { saveFault, type Watch } from "./operation.tsx";
 import { type SavedOutput, savedOutputOf } from "./output-files.ts";
 import type { StashOrder } from "./stash-worker.ts";
@@ -188,9 +188,21 @@ async function download(
   return true;
 }
 
+/** Streams a zip of outputs, opening one file at a time. Media do not compress, so they are stored. */
 async function asZip(outputs: readonly SavedOutput[]): Promise<ReadableStream<Uint8Array>> {
-  const { zipStream } = await import("./zip-stream.ts");
-  return zipStream(outputs);
+  const { makeZip } = await import("client-zip");
+  return makeZip(zipEntries(outputs));
+}
+
+async function* zipEntries(outputs: readonly SavedOutput[]) {
+  const names = numberDuplicates(outputs.map(({ name }) => name));
+  const lastModified = new Date();
+  for (const [index, { files, is_folder }] of outputs.entries()) {
+    const name = names[index] ?? "";
+    for (const { path, open } of files) {
+      yield { name: is_folder ? `${name}/${path}` : name, lastModified, input: await open() };
+    }
+  }
 }
 
 function totalOf(outputs: readonly SavedOutput[]): number | null {

@@ -1,3 +1,5 @@
+// The page's policy allows no workers from blob or data URLs.
+import workerPath from "hls.js/dist/hls.worker.js?url";
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as strings from "./strings.ts";
@@ -10,6 +12,7 @@ import "media-chrome/media-time-display";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import { Notice } from "../ui/notice.tsx";
+import "./result.css";
 
 // axe reports the tooltips as labels that differ from the buttons' names.
 interface ButtonProps {
@@ -61,9 +64,7 @@ export function Player({
       };
     }
     const controller = new AbortController();
-    import("./play-stream.ts")
-      .then(({ playStream }) => playStream(player, url, controller.signal, fail))
-      .catch(fail);
+    playStream(player, url, controller.signal, fail).catch(fail);
     return () => controller.abort();
   }, [url, isStream]);
   const Media = kind;
@@ -84,4 +85,34 @@ export function Player({
       {fault && <Notice tone="warn">{fault}</Notice>}
     </div>
   );
+}
+
+/** Plays adaptive video in a media element with hls.js until the signal aborts; calls `fail` when that is impossible. */
+async function playStream(
+  media: HTMLMediaElement,
+  url: string,
+  signal: AbortSignal,
+  fail: () => void,
+): Promise<void> {
+  const { default: Hls } = await import("hls.js");
+  if (signal.aborted) return;
+  if (!Hls.isSupported()) {
+    if (media.canPlayType("application/vnd.apple.mpegurl")) media.src = url;
+    else fail();
+    return;
+  }
+  const hls = new Hls({ workerPath });
+  let recoveries = 0;
+  hls.on(Hls.Events.ERROR, (_, { fatal, type }) => {
+    if (!fatal) return;
+    if (type === Hls.ErrorTypes.MEDIA_ERROR && recoveries++ === 0) {
+      hls.recoverMediaError();
+      return;
+    }
+    hls.destroy();
+    fail();
+  });
+  hls.loadSource(url);
+  hls.attachMedia(media);
+  signal.addEventListener("abort", () => hls.destroy(), { once: true });
 }
