@@ -34,28 +34,11 @@ const ADDED_AT_ONCE = 20;
 /** Creates the {@link Queue} of a page on top of its clients, and restores it from an earlier visit. */
 export function createQueue(device: LocalClient, edge: Edge): Queue {
   const list = createItemList(NAME, openQueueStore(NAME), { read, gone });
-  const follower = createItemFollower(list, device, clientOf, refused);
+  const clients = createClients(device, edge);
+  const follower = createItemFollower(list, device, clients);
   const launcher = createLauncher(NAME, list, device, edge);
   const probe = createProbe(NAME, list, device);
   const { items, loaded, find, change } = list;
-
-  function clientOf({ settings, service }: Item): Client | null {
-    if (settings.place === "device") return device;
-    const connection = edge.connection.value;
-    return connection && connection.base_url === service ? connection.client : null;
-  }
-
-  function refused(client: Client): void {
-    const connection = edge.connection.value;
-    if (connection?.client === client) edge.lose(connection);
-  }
-
-  function needClient(item: Item): Client {
-    const client = clientOf(item);
-    if (client) return client;
-    const message = strings.serviceNotConnected({ service: item.service });
-    throw new MediaError("service_unavailable", message);
-  }
 
   function read(item: Item): void {
     if (item.task) {
@@ -78,14 +61,6 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     if (item) follower.follow(item);
   }
 
-  async function orFault(id: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      change(id, { fault: faultOf(thrown) });
-    }
-  }
-
   async function addAll(inputs: readonly MediaInput[], job: JobPath | null): Promise<void> {
     for (const [index, input] of inputs.entries()) {
       if (index > 0 && index % ADDED_AT_ONCE === 0) await sleep(0);
@@ -98,14 +73,6 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   async function start(ids: readonly string[]): Promise<void> {
     await launcher.start(ids);
     for (const id of ids) followNow(id);
-  }
-
-  async function dropTask(item: Item): Promise<void> {
-    const client = clientOf(item);
-    if (!item.task || !client) return;
-    const { id } = item.task;
-    await client.tasks.cancel(id).catch(ignoreErrors("task_finished", "task_not_found"));
-    await client.tasks.delete(id).catch(ignoreErrors("task_not_found"));
   }
 
   effect(() => {
@@ -129,43 +96,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       const groups = groupByFile(chosenIds.map(find).filter((item) => item !== undefined));
       await Promise.all(groups.map(start));
     },
-    async cancel(id) {
-      launcher.stop(id);
-      await orFault(id, async () => {
-        const item = find(id);
-        if (item?.task)
-          await needClient(item).tasks.cancel(item.task.id).catch(ignoreErrors("task_finished"));
-      });
-    },
-    async retry(id) {
-      await orFault(id, () =>
-        // A second click, here or in another tab, must not create a second task.
-        navigator.locks.request(`${NAME} retry ${id}`, { ifAvailable: true }, async (lock) => {
-          const item = lock && (await list.refresh(id));
-          if (!item || !isRetryable(item)) return;
-          change(id, { fault: null });
-          if (!item.task) return probe(id);
-          const client = needClient(item);
-          const task = await client.tasks.retry(item.task.id);
-          change(id, { task, pace: null, waiting: null });
-          followNow(id);
-          await list.saved(id);
-          await client.tasks.delete(item.task.id).catch(() => {});
-        }),
-      );
-    },
-    async sendToEdge(id) {
-      await orFault(id, async () => {
-        const item = find(id);
-        const connection = edge.connection.value;
-        if (!item || !connection) return;
-        change(id, { fault: null });
-        if (!item.source) return probe(id, connection.client, "edge");
-        await dropTask(item);
-        change(id, { task: null, pace: null, settings: { ...item.settings, place: "edge" } });
-        await start([id]);
-      });
-    },
+    ...createTaskCommands({ list, edge, clients, launcher, probe, start, followNow, gone }),
     again(id) {
       const item = find(id);
       if (!item) return;
@@ -186,6 +117,126 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         if (!item.source) void probe(id);
       }
     },
+    async output(id) {
+      const item = find(id);
+      if (!item?.task || !isFinished(item.task)) {
+        throw new MediaError("media_not_found", strings.notFinished);
+      }
+      if (keepsOriginal(item)) {
+        const { originalOutput } = await import("../result/output-files.ts");
+        const original = await originalOutput(item);
+        if (original) return original;
+      }
+      // The URLs in an old record may have expired, so read by id.
+      return clients.need(item).output(item.task.id);
+    },
+  };
+}
+
+/** The clients of a queue's items: that of this device, or of the service that has an item's task. */
+interface Clients {
+  /** Returns an item's client; null when its service is not connected. */
+  of(item: Item): Client | null;
+  /** Returns an item's client; throws `service_unavailable` when its service is not connected. */
+  need(item: Item): Client;
+  /** Disconnects the service that no longer accepts the key of a client. */
+  lose(client: Client): void;
+}
+
+function createClients(device: LocalClient, edge: Edge): Clients {
+  function clientOf({ settings, service }: Item): Client | null {
+    if (settings.place === "device") return device;
+    const connection = edge.connection.value;
+    return connection && connection.base_url === service ? connection.client : null;
+  }
+
+  return {
+    of: clientOf,
+    need(item) {
+      const client = clientOf(item);
+      if (client) return client;
+      const message = strings.serviceNotConnected({ service: item.service });
+      throw new MediaError("service_unavailable", message);
+    },
+    lose(client) {
+      const connection = edge.connection.value;
+      if (connection?.client === client) edge.lose(connection);
+    },
+  };
+}
+
+interface TaskCommandParts {
+  list: ItemList;
+  edge: Edge;
+  clients: Clients;
+  launcher: Launcher;
+  probe: Probe;
+  start(ids: readonly string[]): Promise<void>;
+  followNow(id: string): void;
+  gone(id: string): void;
+}
+
+/** Creates the commands of a queue that cancel, repeat, move or delete the task of an item. */
+function createTaskCommands(
+  parts: TaskCommandParts,
+): Pick<Queue, "cancel" | "retry" | "sendToEdge" | "remove"> {
+  const { list, edge, clients, launcher, probe, start, followNow, gone } = parts;
+  const { find, change } = list;
+
+  async function orFault(id: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      change(id, { fault: faultOf(thrown) });
+    }
+  }
+
+  async function dropTask(item: Item): Promise<void> {
+    const client = clients.of(item);
+    if (!item.task || !client) return;
+    const { id } = item.task;
+    await client.tasks.cancel(id).catch(ignoreErrors("task_finished", "task_not_found"));
+    await client.tasks.delete(id).catch(ignoreErrors("task_not_found"));
+  }
+
+  return {
+    async cancel(id) {
+      launcher.stop(id);
+      await orFault(id, async () => {
+        const item = find(id);
+        if (item?.task)
+          await clients.need(item).tasks.cancel(item.task.id).catch(ignoreErrors("task_finished"));
+      });
+    },
+    async retry(id) {
+      await orFault(id, () =>
+        // A second click, here or in another tab, must not create a second task.
+        navigator.locks.request(`${NAME} retry ${id}`, { ifAvailable: true }, async (lock) => {
+          const item = lock && (await list.refresh(id));
+          if (!item || !isRetryable(item)) return;
+          change(id, { fault: null });
+          if (!item.task) return probe(id);
+          const client = clients.need(item);
+          const task = await client.tasks.retry(item.task.id);
+          change(id, { task, pace: null, waiting: null });
+          followNow(id);
+          await list.saved(id);
+          await client.tasks.delete(item.task.id).catch(() => {});
+        }),
+      );
+    },
+    async sendToEdge(id) {
+      await orFault(id, async () => {
+        const item = find(id);
+        const connection = edge.connection.value;
+        if (!item || !connection) return;
+        change(id, { fault: null });
+        if (!item.source) return probe(id, connection.client, "edge");
+        await dropTask(item);
+        change(id, { task: null, pace: null, settings: { ...item.settings, place: "edge" } });
+        await start([id]);
+      });
+    },
     async remove(id) {
       gone(id);
       const item = list.remove(id);
@@ -200,19 +251,6 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         followNow(id);
         change(id, { fault: faultOf(thrown) });
       }
-    },
-    async output(id) {
-      const item = find(id);
-      if (!item?.task || !isFinished(item.task)) {
-        throw new MediaError("media_not_found", strings.notFinished);
-      }
-      if (keepsOriginal(item)) {
-        const { originalOutput } = await import("../result/output-files.ts");
-        const original = await originalOutput(item);
-        if (original) return original;
-      }
-      // The URLs in an old record may have expired, so read by id.
-      return needClient(item).output(item.task.id);
     },
   };
 }
@@ -320,15 +358,10 @@ export interface Follower {
   stop(id: string): void;
 }
 
-/**
- * Creates a {@link Follower}; `clientOf` returns null when an item's service is not connected, and `refused` receives the client
- * whose service no longer accepts its key.
- */
 export function createItemFollower(
   list: ItemList,
   device: LocalClient,
-  clientOf: (item: Item) => Client | null,
-  refused: (client: Client) => void,
+  clients: Pick<Clients, "of" | "lose">,
 ): Follower {
   const followed = new Map<string, { task_id: string; client: Client; end(): void }>();
 
@@ -354,7 +387,7 @@ export function createItemFollower(
 
   function fail(id: string, client: Client, task: Task, error: MediaError): void {
     const item = list.find(id);
-    if (!item || clientOf(item) !== client) return;
+    if (!item || clients.of(item) !== client) return;
     const fault = faultOf(error);
     if (error.kind === "task_not_found") {
       stop(id);
@@ -365,14 +398,14 @@ export function createItemFollower(
     list.change(id, { fault });
     if (!isRefusal(error)) return;
     for (const [other, each] of followed) if (each.client === client) list.change(other, { fault });
-    refused(client);
+    clients.lose(client);
   }
 
   return {
     stop,
     follow(item) {
       const { id, task } = item;
-      const client = task && !isFinished(task) ? clientOf(item) : null;
+      const client = task && !isFinished(task) ? clients.of(item) : null;
       const before = followed.get(id);
       if (before && before.task_id === task?.id && before.client === client) return;
       stop(id);
@@ -442,13 +475,12 @@ interface Prepared {
 
 const AT_ONCE = 3;
 
-/** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
-function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
-  const controllers = new Map<string, AbortController>();
-  const inSlot = createSlots(AT_ONCE);
+/**
+ * Creates the tasks of items that share a file, or one job for all, and puts them into the list; a service first receives the file.
+ */
+type TaskSender = (all: readonly Prepared[], first: Item) => Promise<void>;
 
-  const fail = (id: string, thrown: unknown) => list.change(id, { fault: faultOf(thrown) });
-
+function createTaskSender(list: ItemList, device: LocalClient, edge: Edge): TaskSender {
   async function send(all: readonly Prepared[], client: RemoteClient, input: MediaInput) {
     if (typeof input === "string") return { input, drop: async () => {} };
     const showPercent = (percent: number) => {
@@ -487,7 +519,7 @@ function createLauncher(name: string, list: ItemList, device: LocalClient, edge:
     return count;
   }
 
-  async function create(all: readonly Prepared[], { input, settings }: Item): Promise<void> {
+  return async (all, { input, settings }) => {
     if (!input) return;
     const connection = settings.place === "edge" ? edge.connection.value : null;
     if (!connection) return void (await settle(all, device, await make(all, device, input), null));
@@ -500,7 +532,16 @@ function createLauncher(name: string, list: ItemList, device: LocalClient, edge:
       await upload.drop();
       throw thrown;
     }
-  }
+  };
+}
+
+/** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
+function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
+  const controllers = new Map<string, AbortController>();
+  const inSlot = createSlots(AT_ONCE);
+  const create = createTaskSender(list, device, edge);
+
+  const fail = (id: string, thrown: unknown) => list.change(id, { fault: faultOf(thrown) });
 
   async function createAll(items: readonly Item[]): Promise<void> {
     const all: Prepared[] = [];

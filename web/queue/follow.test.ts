@@ -34,12 +34,8 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
       item = { ...item, ...changes };
     },
   };
-  const follower = createItemFollower(
-    list as unknown as ItemList,
-    {} as LocalClient,
-    () => client as unknown as Client,
-    () => {},
-  );
+  const clients = { of: () => client as unknown as Client, lose() {} };
+  const follower = createItemFollower(list as unknown as ItemList, {} as LocalClient, clients);
   follower.follow(item);
   return {
     async tell(record: Task) {

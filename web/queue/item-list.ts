@@ -175,10 +175,7 @@ export interface ItemListEvents {
   gone(id: string): void;
 }
 
-/**
- * Creates an {@link ItemList} on top of a store; tabs of one `name` notify each other of changes. `soon` runs work with one
- * of the next frames.
- */
+/** Creates an {@link ItemList} on top of a store; tabs of one `name` notify each other of changes. */
 export function createItemList(
   name: string,
   store: QueueStore,
