@@ -1,3 +1,4 @@
+import { containerOf } from "../media/containers.ts";
 import { losesProfile } from "../media/features/color-profile.ts";
 import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
@@ -24,7 +25,11 @@ export interface Repairable {
 export function repairableOf(source: Source, plan: Plan): Repairable {
   const { kind, color_profile: profile } = source;
   const passesProfile = profile !== undefined && !profile.to_srgb && !losesProfile(plan.format, source);
-  return { format: kind === "image" || ID3_FORMATS.has(source.format) ? source.format : "", passesProfile };
+  return { format: kind === "image" || hasId3(source.format) ? source.format : "", passesProfile };
+}
+
+function hasId3(format: string): boolean {
+  return containerOf({ format }).tags === "id3";
 }
 
 /**
@@ -40,7 +45,7 @@ export function* startRepair(
     const maxData = maxPngData(viewOf(yield { start: 0, end: Math.min(size, PNG_HEAD) }));
     return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES, maxData ?? 0);
   }
-  if (ID3_FORMATS.has(format)) return yield* hideFrames(size);
+  if (hasId3(format)) return yield* hideFrames(size);
   if (format !== "gif" || size < GIF_HEAD) return null;
   const head = viewOf(yield { start: 0, end: GIF_HEAD });
   const flags = head.getUint8(GIF_FLAGS);
@@ -152,7 +157,6 @@ function clearBackground(view: DataView): Replacement[] {
   }
 }
 
-const ID3_FORMATS: ReadonlySet<string> = new Set(["mp3", "aac"]);
 const ID3_HEAD = 10;
 const ID3_FRAME = 14;
 const ID3_READ = 65_536;

@@ -1,4 +1,5 @@
 import { MIB } from "../util/bytes.ts";
+import { WEBP_MAX_SIDE } from "./formats.ts";
 
 /** How a container holds tags: in a list that is fixed (iTunes' items, QuickTime's user data, RIFF's INFO), or by any name. */
 export type TagScheme = "itunes" | "quicktime" | "riff" | "id3" | "vorbis" | "matroska";
@@ -76,6 +77,8 @@ export interface Container {
   covers: boolean;
   /** How an output holds chapters: written into the finished file, or as tags; absent where it holds none. */
   chapters?: "file" | "tags";
+  /** Whether the tags of its first sound stream are those of the file. */
+  shared_tags: boolean;
   /** Codecs of its text tracks that can be read, by ffmpeg's names. */
   texts: readonly string[];
   /** ffmpeg's arguments that select the muxer; absent if Framewright does not write the container, or writes it without ffmpeg. */
@@ -86,6 +89,37 @@ export interface Container {
   copy_bytes: number;
   /** Bytes of an output besides its samples; absent if the overhead grows with the packets. */
   header_bytes?: number;
+  /** Facts of a format of pictures. */
+  picture: PictureFormat;
+}
+
+/** Facts of a format of pictures, as a source or an output. */
+export interface PictureFormat {
+  /**
+   * The pictures that a host's own decoder must decode, because ffmpeg (5.1) misreads them or cannot read them: it takes a tile of a
+   * HEIC for the whole, loses an AVIF's transparency, mirroring and tiles, and reads neither an animated WebP nor an SVG.
+   */
+  decoder?: "all" | "stills" | "animations";
+  /** Whether its pictures are drawn at any size. */
+  vector?: true;
+  /** Whether decoders rotate its pictures by a display matrix, not by an EXIF orientation. */
+  matrix?: true;
+  /** Whether its pixels are either opaque or transparent. */
+  binary_alpha?: true;
+  /** Whether an output can hold more than 8 bits a color. */
+  deep?: true;
+  /** Whether the format can hold a gain map. */
+  gain_maps?: true;
+  /** Whether ffmpeg (5.1) copies a color profile into an output. */
+  profiles?: true;
+  /** Maximum pixels of a side of an output; absent if the format sets none. */
+  max_side?: number;
+  /** What ffmpeg's muxer counts in `-loop`: plays, of which 0 is endless, or repetitions, of which 0 is endless and -1 is none. */
+  loop?: "plays" | "repetitions";
+  /** Whether an animation states how long its last frame lasts in the same way as all others, so that ffmpeg can write it. */
+  last_duration?: true;
+  /** The worst quality on a scale whose best is 0; absent if a higher value is better. */
+  worst_quality?: number;
 }
 
 const PLAIN = {
@@ -112,8 +146,10 @@ const PLAIN = {
   max_measured: Number.POSITIVE_INFINITY,
   fast: false,
   covers: false,
+  shared_tags: false,
   texts: [],
   copy_bytes: 100,
+  picture: {},
 } as const satisfies Partial<Container>;
 
 const row = (facts: Partial<Container>): Container => ({ ...PLAIN, ...facts });
@@ -154,6 +190,7 @@ const OGG = {
   restarts: true,
   tags: "vorbis",
   covers: true,
+  shared_tags: true,
   chapters: "tags",
 } as const satisfies Partial<Container>;
 
@@ -302,16 +339,47 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "gif,gif_pipe",
     tick: () => 0.01,
     muxer: ["-f", "gif"],
+    picture: { binary_alpha: true, loop: "repetitions" },
   }),
-  jpeg: row({ label: "JPEG", mime: ["image/jpeg"], demuxers: "jpeg_pipe,mjpeg,image2", muxer: ONE_PICTURE }),
+  jpeg: row({
+    label: "JPEG",
+    mime: ["image/jpeg"],
+    demuxers: "jpeg_pipe,mjpeg,image2",
+    muxer: ONE_PICTURE,
+    picture: { gain_maps: true, profiles: true },
+  }),
   jpegls: row({ mime: ["image/jls"], demuxers: "jpegls_pipe" }),
   // The format of an icon file (ICO) is that of its pictures.
-  png: row({ label: "PNG", mime: ["image/png"], demuxers: "png_pipe,apng,ico", muxer: ONE_PICTURE }),
-  webp: row({ label: "WebP", mime: ["image/webp"], muxer: ["-f", "webp"] }),
-  avif: row({ label: "AVIF", mime: ["image/avif"], demuxers: "mov", muxer: ["-f", "avif"] }),
-  heic: row({ label: "HEIC", mime: ["image/heic"], demuxers: "mov" }),
+  png: row({
+    label: "PNG",
+    mime: ["image/png"],
+    demuxers: "png_pipe,apng,ico",
+    muxer: ONE_PICTURE,
+    picture: { deep: true, profiles: true },
+  }),
+  webp: row({
+    label: "WebP",
+    mime: ["image/webp"],
+    muxer: ["-f", "webp"],
+    picture: { decoder: "animations", max_side: WEBP_MAX_SIDE, loop: "plays" },
+  }),
+  avif: row({
+    label: "AVIF",
+    mime: ["image/avif"],
+    demuxers: "mov",
+    muxer: ["-f", "avif"],
+    picture: {
+      decoder: "stills",
+      matrix: true,
+      deep: true,
+      gain_maps: true,
+      last_duration: true,
+      worst_quality: 63,
+    },
+  }),
+  heic: row({ label: "HEIC", mime: ["image/heic"], demuxers: "mov", picture: { decoder: "all" } }),
   bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
-  svg: row({ label: "SVG", mime: ["image/svg+xml"] }),
+  svg: row({ label: "SVG", mime: ["image/svg+xml"], picture: { decoder: "all", vector: true } }),
   tiff: row({ label: "TIFF", mime: ["image/tiff"] }),
   targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe", formatFromName: true }),
   pam: row({
@@ -352,6 +420,21 @@ export interface ContainedSource {
 /** Returns whether a format is an MP4 or a variant of it, with boxes of ISO/IEC 14496-12. */
 export function isIsobmff(format: string): boolean {
   return containerOf({ format }).family === "isobmff";
+}
+
+/** Returns whether a format is a Matroska, or the variant of it for the web. */
+export function isMatroska(format: string): boolean {
+  return containerOf({ format }).family === "matroska";
+}
+
+/** Returns whether a source is drawn at any size, as an SVG is. */
+export function isVector({ format }: ContainedSource): boolean {
+  return pictureFormat(format).vector === true;
+}
+
+/** Returns the facts of a format of pictures. */
+export function pictureFormat(format: string): PictureFormat {
+  return containerOf({ format }).picture;
 }
 
 /** Returns whether a format is the variant of MP4 for QuickTime, whose tags, texts and colors have forms of their own. */

@@ -1,6 +1,6 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
 import { roundTime } from "./clock.ts";
-import { playsHidden } from "./containers.ts";
+import { pictureFormat, playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs, readerOf } from "./extra-inputs.ts";
@@ -34,7 +34,6 @@ import {
   type ImageFormat,
   STORYBOARD_DEFAULTS,
   type VideoFormat,
-  WEBP_MAX_SIDE,
 } from "./formats.ts";
 import type {
   AdaptiveVideoOptions,
@@ -94,7 +93,7 @@ function createImage(
     even,
     // Transparent padding was not requested, and not every encoder can write it in AVIF.
     alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
-    max: format === "webp" ? WEBP_MAX_SIDE : Number.POSITIVE_INFINITY,
+    max: pictureFormat(format).max_side ?? Number.POSITIVE_INFINITY,
   };
   const geometry = createGeometry(picture, options, rules);
   const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);

@@ -1,3 +1,4 @@
+import { pictureFormat } from "./containers.ts";
 import { refuseFeature } from "./features.ts";
 import { type Size, type StoredPicture, storedPicture } from "./picture-geometry.ts";
 import { type Geometry, type Plan, plannedOf } from "./plan.ts";
@@ -9,30 +10,33 @@ import type { Source } from "./source.ts";
 /** The formats in which a host's own decoder passes pictures to ffmpeg. */
 export type DecodedFormat = "png" | "bmp";
 
-/**
- * Returns whether a host's own decoder must decode a source, because ffmpeg (5.1) misreads it or cannot read it: it takes a tile of a
- * HEIC for the whole, loses an AVIF's transparency, mirroring and tiles, and reads neither an animated WebP nor an SVG.
- */
+/** Returns whether a host's own decoder must decode a source, because ffmpeg (5.1) misreads it or cannot read it. */
 export function needsDecoder({ kind, format, animated, color }: Source): boolean {
   if (kind !== "image") return false;
+  const { decoder } = pictureFormat(format);
+  if (decoder === "animations") return animated === true;
   // Hosts' decoders lose HDR, so ffmpeg decodes and tone-maps an HDR AVIF.
-  if (format === "webp") return animated === true;
-  return (
-    format === "heic" || format === "svg" || (format === "avif" && animated !== true && color?.hdr !== true)
-  );
+  return decoder === "all" || (decoder === "stills" && animated !== true && color?.hdr !== true);
 }
 
-// The decoders of a WebP compose its frames, but ignore its EXIF orientation.
-function decodesUpright({ format }: Source): boolean {
-  return format !== "webp";
+/** Returns whether decoding a source yields an animation: libheif and browsers decode only the primary picture of a HEIC. */
+export function decodesFrames({ format, animated }: Source): boolean {
+  return animated === true && pictureFormat(format).decoder !== "all";
+}
+
+/**
+ * Returns whether a decoder composes the frames of a source from stills, which it decodes without the file's EXIF orientation and color
+ * profile.
+ */
+export function composesFrames({ format }: Source): boolean {
+  return pictureFormat(format).decoder === "animations";
 }
 
 /** Returns the Source of a decoder's output: in RGB, and upright unless it is a WebP. */
 export function decodedSource(source: Source, format: DecodedFormat): Source {
   const { rotation, flipped, coded_width, coded_height, transparent_color: _, ...rest } = source;
   const { width, height, has_alpha, color } = source;
-  // A page decodes only the primary picture of a HEIC sequence.
-  const animated = source.animated === true && source.format !== "heic";
+  const animated = decodesFrames(source);
   const { primaries, transfer, hdr = false } = color ?? {};
   return {
     ...rest,
@@ -40,13 +44,13 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
     mime: `image/${format}`,
     ...(source.animated !== undefined && { animated }),
     codecs: { video: animated ? "apng" : format, audio: null },
-    ...(decodesUpright(source)
-      ? { rotation: 0, ...(width && height && { coded_width: width, coded_height: height }) }
-      : {
+    ...(composesFrames(source)
+      ? {
           ...(rotation !== undefined && { rotation }),
           ...(flipped && { flipped }),
           ...(coded_width && coded_height && { coded_width, coded_height }),
-        }),
+        }
+      : { rotation: 0, ...(width && height && { coded_width: width, coded_height: height }) }),
     pixel_format: has_alpha ? "rgba" : "rgb24",
     color: {
       ...(primaries && { primaries }),
@@ -61,13 +65,13 @@ export function decodedSource(source: Source, format: DecodedFormat): Source {
 /** Returns the plan for a decoder's output, which is already upright unless it is a WebP. */
 export function decodedPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
-  if (!image || !decodesUpright(source)) return plan;
+  if (!image || composesFrames(source)) return plan;
   return { ...plan, image: { ...image, geometry: uprightGeometry(image.geometry, source) } };
 }
 
 /** Returns whether ffmpeg decodes moving pictures upright: it applies display matrices, but not EXIF orientations (5.1). */
 export function autorotates({ kind, format }: Source): boolean {
-  return kind !== "image" || format === "avif";
+  return kind !== "image" || pictureFormat(format).matrix === true;
 }
 
 /** Returns the geometry that remains after a decoder has applied the source's own rotation and mirroring. */
@@ -82,10 +86,11 @@ export function refuseDecoding(
   decoded: ReadonlySet<string>,
 ): RefusalReason | null {
   const { format, animated, has_alpha, color } = source;
-  if (format === "avif" && !animated && color?.hdr && has_alpha) return { code: "input_transparent" };
+  if (pictureFormat(format).decoder === "stills" && !animated && color?.hdr && has_alpha)
+    return { code: "input_transparent" };
   if (!needsDecoder(source)) return null;
   // heif-convert 1.15 refuses sequences.
-  if (!decoded.has(format) || (format === "heic" && animated)) {
+  if (!decoded.has(format) || (animated && !decodesFrames(source))) {
     return { code: "input_format", format: animated ? `animated ${format}` : format };
   }
   return refuseFeature("tone_map", plannedOf(plan));

@@ -1,4 +1,4 @@
-import { containerOf } from "./containers.ts";
+import { containerOf, isVector, pictureFormat } from "./containers.ts";
 import { createPlan } from "./create-plan.ts";
 import { isLosslessSource, losesDepth } from "./features/audio-format.ts";
 import { losesProfile } from "./features/color-profile.ts";
@@ -74,7 +74,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     width: size?.width ?? null,
     height: size?.height ?? null,
     duration: plan.duration,
-    enlarged: geometry !== null && source.format !== "svg" && isEnlarged(geometry, source),
+    enlarged: geometry !== null && !isVector(source) && isEnlarged(geometry, source),
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
     renditions: [
       ...new Set(plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height))),
@@ -316,7 +316,7 @@ function lostColors(plan: Plan, source: Source): Dropped[] {
 // H.264 holds more than 8 bits only in profiles that players lack.
 function holdsColors({ format, video }: Plan): boolean {
   if (video?.mode === "encode") return video.codec !== "h264";
-  return format === "png" || format === "avif";
+  return pictureFormat(format).deep === true;
 }
 
 function pictureIndex({ streams = [], video_track = 0 }: Source): { index?: number } {
@@ -326,23 +326,21 @@ function pictureIndex({ streams = [], video_track = 0 }: Source): { index?: numb
 
 function lostAlpha(plan: Plan, source: Source): Dropped[] {
   if (source.has_alpha !== true) return [];
-  const isReduced = plan.image !== null && BINARY_ALPHA.has(plan.format) && !holdsBinaryAlpha(source);
+  const isReduced =
+    plan.image !== null && pictureFormat(plan.format).binary_alpha && !holdsBinaryAlpha(source);
   if (isReduced) return [{ kind: "alpha", ...pictureIndex(source), reason: "no_place_in_format" }];
   if (!flattens(plan)) return [];
   const reason = holdsAlpha(plan.kind, plan.format) ? "not_supported" : "no_place_in_format";
   return [{ kind: "alpha", ...pictureIndex(source), reason }];
 }
 
-// A GIF's pixels are either opaque or transparent.
-const BINARY_ALPHA: ReadonlySet<string> = new Set(["gif"]);
-
 function holdsBinaryAlpha({ format, binary_alpha }: Source): boolean {
-  return binary_alpha === true || BINARY_ALPHA.has(format);
+  return binary_alpha === true || pictureFormat(format).binary_alpha === true;
 }
 
 function lostProfile({ format, video, image }: Plan, source: Source): Dropped[] {
   if (!image && video?.mode !== "encode") return [];
-  const reason = GAIN_MAP_FORMATS.has(format) ? "not_supported" : "no_place_in_format";
+  const reason = pictureFormat(format).gain_maps ? "not_supported" : "no_place_in_format";
   return [
     ...(losesProfile(format, source)
       ? [{ kind: "color_profile" as const, reason: "not_supported" as const }]
@@ -350,8 +348,6 @@ function lostProfile({ format, video, image }: Plan, source: Source): Dropped[] 
     ...(source.gain_map ? [{ kind: "gain_map" as const, reason } as const] : []),
   ];
 }
-
-const GAIN_MAP_FORMATS: ReadonlySet<string> = new Set(["jpeg", "avif"]);
 
 function lostChapters(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
   if (!source.chapters) return [];

@@ -1,3 +1,4 @@
+import { pictureFormat } from "./containers.ts";
 import { shrinkPictures } from "./features.ts";
 import type { ImageFormat } from "./formats.ts";
 import { type Size, storedPicture } from "./picture-geometry.ts";
@@ -76,7 +77,7 @@ function floorOf(format: ImageFormat, quality: number | null): number | null {
 }
 
 function isInverse(format: string): boolean {
-  return format === "avif";
+  return pictureFormat(format).worst_quality !== undefined;
 }
 
 interface QualitySearch {

@@ -1,5 +1,5 @@
 import { EncodedPacketSink, type Input, type InputVideoTrack } from "mediabunny";
-import { containerOf, isIsobmff } from "../media/containers.ts";
+import { containerOf, isIsobmff, isMatroska } from "../media/containers.ts";
 import { DEFAULT_FPS } from "../media/features/fps.ts";
 import { CONTAINER_BYTES } from "../media/rates.ts";
 import type { Source } from "../media/source.ts";
@@ -83,7 +83,7 @@ async function weighSettings(video: InputVideoTrack): Promise<number> {
 const BLOCK_BYTES = 8;
 
 function containerBytes(format: string): number {
-  return containerOf({ format }).family === "matroska" ? BLOCK_BYTES : CONTAINER_BYTES.picture;
+  return isMatroska(format) ? BLOCK_BYTES : CONTAINER_BYTES.picture;
 }
 
 const TABLES: ReadonlySet<string> = new Set(["stts", "ctts", "stsz", "stsc", "stco", "co64"]);

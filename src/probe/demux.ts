@@ -18,7 +18,7 @@ import {
 } from "mediabunny";
 import { type FileChapter, readChapters, readCommentChapters } from "../media/chapters.ts";
 import { EPSILON_SECONDS, roundTime } from "../media/clock.ts";
-import { containerOf, type TagScheme } from "../media/containers.ts";
+import { containerOf, isMatroska, type TagScheme } from "../media/containers.ts";
 import { USUAL_DEPTH } from "../media/features/audio-format.ts";
 import * as mediaErrors from "../media/ffmpeg/errors.ts";
 import { mimeOf } from "../media/ffmpeg/ffprobe.ts";
@@ -354,14 +354,14 @@ async function readExtras(
   { reader, movie, matroska }: ExtrasSource,
 ): Promise<Extras> {
   if (matroska) return { ...matroska, tags: readTags(matroska.tags) };
-  const { tags: scheme, family } = containerOf({ format });
+  const { tags: scheme } = containerOf({ format });
   if (scheme === "id3") {
     const { tags, covers, chapters } = await readId3(reader);
     const streams = covers.map(({ mime, common }) => coverStream(common ? mime : ""));
     return { places: new Map(), streams, tags: readTags(tags), chapters };
   }
   // mediabunny would read attachments completely.
-  if (family === "matroska") {
+  if (isMatroska(format)) {
     return { places: new Map(), streams: [], tags: {}, chapters: [] };
   }
   const metadata = await input.getMetadataTags();

@@ -1,4 +1,4 @@
-import { containerOf } from "../media/containers.ts";
+import { isMatroska } from "../media/containers.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import {
@@ -496,7 +496,7 @@ export async function hideDamage(
   format: string,
   signal: AbortSignal,
 ): Promise<ByteReader> {
-  return containerOf({ format }).family === "matroska" ? voidDamage(reader, signal) : reader;
+  return isMatroska(format) ? voidDamage(reader, signal) : reader;
 }
 
 /** Does the same to a file that is known to be a Matroska. */

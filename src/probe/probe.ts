@@ -1,5 +1,6 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { roundTime } from "../media/clock.ts";
+import { isVector } from "../media/containers.ts";
 import { MediaError } from "../media/errors.ts";
 import { FFMPEG_FPS, isSameFps } from "../media/features/fps.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
@@ -435,7 +436,7 @@ function checkSource(source: Source): Source {
     { width, height },
     { width: coded_width, height: coded_height },
   ]) {
-    if (source.format === "svg") checkSides(size);
+    if (isVector(source)) checkSides(size);
     else checkPixels(size);
   }
   return source;

@@ -4,6 +4,7 @@ import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";
 import { MAX_PICTURE_BYTES } from "../../src/encoders/native/native-wire.ts";
+import { pictureFormat } from "../../src/media/containers.ts";
 import { findTruncatedFile } from "../../src/media/features/partial.ts";
 import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import { FORMATS, type ImageFormat } from "../../src/media/formats.ts";
@@ -37,8 +38,6 @@ export interface ImageEncoders {
 
 const memory = createByteBudget(MAX_PICTURE_BYTES, 10_000);
 const PIXEL_BYTES = 4;
-
-const AVIF_WORST = 63;
 
 /**
  * Encodes a picture for a project on the light encoder, or on a native one if it is too large for that. Rejects with `input_unsupported`
@@ -126,6 +125,7 @@ function plainFormat({ animated, has_alpha }: Source): ImageFormat {
 function withQuality(plan: Plan, quality: ImageUrlOptions["quality"]): Plan {
   const { image } = plan;
   if (typeof quality !== "number" || !image || image.quality === null) return plan;
-  const own = plan.format === "avif" ? Math.round((AVIF_WORST * (100 - quality)) / 100) : quality;
+  const { worst_quality: worst } = pictureFormat(plan.format);
+  const own = worst === undefined ? quality : Math.round((worst * (100 - quality)) / 100);
   return { ...plan, image: { ...image, quality: own } };
 }

@@ -8,7 +8,15 @@ import { createWasmMt } from "../../encoders/wasm/wasm-mt.ts";
 import { createWasmPool, type WasmPool } from "../../encoders/wasm/wasm-pool.ts";
 import type { SoundEncoder } from "../../encoders/webcodecs/sound.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
-import { decodedPlan, decodedSource, drawnPlan, needsDecoder } from "../../media/decoded-pictures.ts";
+import { isVector } from "../../media/containers.ts";
+import {
+  composesFrames,
+  decodedPlan,
+  decodedSource,
+  decodesFrames,
+  drawnPlan,
+  needsDecoder,
+} from "../../media/decoded-pictures.ts";
 import { MediaError } from "../../media/errors.ts";
 import { refuseFeature } from "../../media/features.ts";
 import { BOUNDS } from "../../media/formats.ts";
@@ -200,9 +208,8 @@ function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan;
   return { plan: vector.plan, source: { ...straight, color: SRGB, filesize: filesize ?? bytesOf(decoded) } };
 }
 
-// The frames of an animated WebP are decoded as stills without its profile.
-function decodesToSrgb({ format, animated }: Source): boolean {
-  return format !== "webp" || animated !== true;
+function decodesToSrgb(source: Source): boolean {
+  return !composesFrames(source) || source.animated !== true;
 }
 
 // A browser converts the colors of a profile while it decodes.
@@ -213,10 +220,6 @@ function inSrgb({ image, video, ...plan }: Plan): Plan {
     image: image && converted(image),
     video: video?.mode === "encode" ? converted(video) : video,
   };
-}
-
-function isVector({ format }: Source): boolean {
-  return format === "svg";
 }
 
 async function drawVector(
@@ -238,10 +241,10 @@ function bytesOf({ width = 0, height = 0 }: Source): number {
 function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   const { image } = plan;
   const { format, animated } = source;
-  // libheif decodes only the primary picture of a sequence.
   const isStill = image !== null && !image.animated && plan.start === 0;
+  const isSequence = animated && !decodesFrames(source);
   const isUnreadable =
-    format === "heic" ? animated && !isStill : isAnimatedAvif(source) && !("ImageDecoder" in globalThis);
+    (isSequence && !isStill) || (isAnimatedAvif(source) && !("ImageDecoder" in globalThis));
   if (isUnreadable) return { code: "input_format", format: `animated ${format}` };
   // A canvas holds eight bits of SDR.
   const toneMapping = refuseFeature("tone_map", plannedOf(plan));

@@ -1,3 +1,4 @@
+import { pictureFormat } from "../../media/containers.ts";
 import type { Plan } from "../../media/plan.ts";
 import { blockBytes, GIF, headerBytes } from "../../probe/gif.ts";
 import { concatBytes, latinText, readOr, uint24, viewOf } from "../../util/bytes.ts";
@@ -84,7 +85,8 @@ export interface AnimationEnd {
 
 /** Returns whether {@link endAnimation} must finish a plan's output; an AVIF does not need it, because its packets state their durations. */
 export function needsEnd({ image, duration, format }: Plan): boolean {
-  return image?.animated === true && !image.sheet && duration !== null && format !== "avif";
+  const isMoving = image?.animated === true && !image.sheet && duration !== null;
+  return isMoving && !pictureFormat(format).last_duration;
 }
 
 /**

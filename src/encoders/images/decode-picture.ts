@@ -1,5 +1,5 @@
 import { convertPixels } from "../../media/color-conversion.ts";
-import type { DecodedFormat } from "../../media/decoded-pictures.ts";
+import { composesFrames, type DecodedFormat, decodesFrames } from "../../media/decoded-pictures.ts";
 import type { Size } from "../../media/picture-geometry.ts";
 import type { Source } from "../../media/source.ts";
 import { type HeifLayers, readLayers } from "../../probe/heif.ts";
@@ -12,12 +12,7 @@ import { type Frame, writeApng } from "./png.ts";
 
 /** Returns the format in which {@link decodePicture} writes a source. */
 export function decodedFormat(source: Source): DecodedFormat {
-  return source.has_alpha || isAnimation(source) ? "png" : "bmp";
-}
-
-// libheif decodes only the primary picture of a sequence in HEIC.
-function isAnimation({ format, animated }: Source): boolean {
-  return animated === true && format !== "heic";
+  return source.has_alpha || decodesFrames(source) ? "png" : "bmp";
 }
 
 /**
@@ -26,7 +21,7 @@ function isAnimation({ format, animated }: Source): boolean {
  */
 export async function decodePicture(blob: Blob, source: Source): Promise<EncodedFile> {
   const format = decodedFormat(source);
-  if (isAnimation(source)) return source.format === "avif" ? decodeFrames(blob) : decodeWebp(blob);
+  if (decodesFrames(source)) return composesFrames(source) ? decodeWebp(blob) : decodeFrames(blob);
   const context = (await drawByBrowser(blob, source)) ?? (await drawByLibheif(blob, source));
   if (!context) throw errors.pictureUnreadable();
   const file = { name: `decoded.${format}`, mime: `image/${format}` };

@@ -1,4 +1,5 @@
 import type { VideoSample } from "mediabunny";
+import { pictureFormat } from "../../media/containers.ts";
 import { uprightGeometry } from "../../media/decoded-pictures.ts";
 import { correctedColor } from "../../media/ffmpeg/color.ts";
 import type { ImagePlan, Plan } from "../../media/plan.ts";
@@ -77,7 +78,7 @@ async function withoutOrientation(
   signal: AbortSignal,
 ): Promise<{ blob: Blob; upright: boolean }> {
   const blob = await blobOf(reader, signal);
-  const orientation = source.format === "avif" ? null : await readOrientation(reader, signal);
+  const orientation = pictureFormat(source.format).matrix ? null : await readOrientation(reader, signal);
   if (!orientation) return { blob, upright: true };
   const { at, little } = orientation;
   const value = little ? Uint8Array.of(UPRIGHT, 0) : Uint8Array.of(0, UPRIGHT);

@@ -1,4 +1,4 @@
-import { containerOf } from "../../media/containers.ts";
+import { isIsobmff, isMatroska } from "../../media/containers.ts";
 import { estimateWork } from "../../media/costs.ts";
 import { extraBytes } from "../../media/extra-files.ts";
 import { waitingBytes } from "../../media/features/parts-graph.ts";
@@ -6,6 +6,7 @@ import { sourceForTrack } from "../../media/features/track.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
 import { samplesPerPixel } from "../../media/features/waveform-zoom.ts";
 import { FAST_TOOLS, refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
+import { isLosslessFormat } from "../../media/formats.ts";
 import { mainStream } from "../../media/main-tracks.ts";
 import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
@@ -125,7 +126,7 @@ export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: num
   const { output } = STOCK_COSTS;
   if (image) {
     const pixels = image.animated ? (pixels_encoded ?? 0) : frame_encoded;
-    return pixels * (plan.format === "png" ? output.png : output.image);
+    return pixels * (isLosslessFormat(plan.kind, plan.format) ? output.png : output.image);
   }
   const seconds = outputSeconds(plan, chunk) ?? 0;
   const share = plan.duration ? seconds / plan.duration : 1;
@@ -232,8 +233,7 @@ export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Sourc
   if (chunk.sound || plan.concat) return null;
   const isSound = plan.kind === "audio" || plan.kind === "waveform" || chunk.track === "audio";
   if (!isSound || !codecs?.video || !audio || !duration || size <= SMALL) return null;
-  const { family } = containerOf({ format });
-  if ((family !== "isobmff" && family !== "matroska") || codecs.audio === "opus") return null;
+  if ((!isIsobmff(format) && !isMatroska(format)) || codecs.audio === "opus") return null;
   const bytes = Math.ceil((soundRate(own) * duration * 1.1) / 8);
   return bytes <= MAX_SOUND_BYTES && bytes < size ? bytes : null;
 }

@@ -1,5 +1,5 @@
 import { moveChapters } from "../../media/chapters.ts";
-import { containerOf } from "../../media/containers.ts";
+import { containerOf, pictureFormat } from "../../media/containers.ts";
 import { joinsByCopy, placedParts } from "../../media/features/concat-plan.ts";
 import { addsCoverLater, valuesAddedLater } from "../../media/features/metadata.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
@@ -54,7 +54,7 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
       return {
         stored,
         async count() {
-          if (isAnimation && plan.format !== "avif") return { pictures: null, sound: 0 };
+          if (isAnimation && !pictureFormat(plan.format).last_duration) return { pictures: null, sound: 0 };
           const reader = await storageReader(storage, stored.key);
           return isAnimation ? countSequence(reader) : countContents(reader, signal);
         },

@@ -1,4 +1,4 @@
-import { containerOf } from "../../media/containers.ts";
+import { isMatroska } from "../../media/containers.ts";
 import { estimateWork, type Figures } from "../../media/costs.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
@@ -190,7 +190,7 @@ export function heapOf(
   const fixed =
     memory.base +
     (source.kind === "image" ? 0 : memory.timeline + ((source.duration ?? 0) / 1000) * memory.index) +
-    (containerOf({ format: plan.format }).family === "matroska" ? memory.vp9 : 0) +
+    (isMatroska(plan.format) ? memory.vp9 : 0) +
     (plan.format === "gif" ? memory.palette : 0) +
     ((pixels_held ?? 0) / MPX) * memory.palette_frames +
     features.fixed_memory +

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fromPrimaries, TABLE_RANGE } from "../color-conversion.ts";
+import { pictureFormat } from "../containers.ts";
 import { feature } from "../feature.ts";
 import { assumedColor } from "../ffmpeg/color.ts";
 import { type ColorProfile, type SourceFacts, type ToneCurve, ToSrgb } from "../source-facts.ts";
@@ -33,11 +34,8 @@ function conversionOf(source: SourceFacts, codec: string | null): ToSrgb | null 
   return codec === null ? fromPrimaries(color?.primaries) : null;
 }
 
-// Formats into which ffmpeg (5.1) copies the input's profile.
-const CARRIERS: ReadonlySet<string> = new Set(["jpeg", "png"]);
-
 function carriesProfile(format: string, { space }: ColorProfile): boolean {
-  return space === "RGB" && CARRIERS.has(format);
+  return space === "RGB" && pictureFormat(format).profiles === true;
 }
 
 /** Returns whether a source has a profile that an output format loses: it is neither converted nor kept. */

@@ -246,7 +246,7 @@ function primingOf(format: string, start: number | undefined): number | undefine
 }
 
 function tagsOf(format: Report, audio: Report | undefined): TagFacts {
-  const both = [format.tags, format.format_name === "ogg" ? audio?.tags : undefined];
+  const both = [format.tags, sharesTags(asText(format.format_name)) ? audio?.tags : undefined];
   return readTags(
     both.flatMap((tags) =>
       Object.entries(asRecord(tags)).map(([name, value]) => [name, String(value)] as const),
@@ -304,9 +304,12 @@ function streamFacts(stream: Report, described: Report | undefined, demuxer: str
   });
 }
 
-// In an Ogg, the tags of a stream are those of the file.
+function sharesTags(demuxer = ""): boolean {
+  return containerOf({ format: demuxer }).shared_tags;
+}
+
 function ownTags({ tags }: Report, demuxer: string): Pick<SourceStream, "tag_names"> {
-  if (demuxer === "ogg") return {};
+  if (sharesTags(demuxer)) return {};
   const names = trackTagNames(
     Object.entries(asRecord(tags)).map(([name, value]) => [name, String(value)] as const),
   );

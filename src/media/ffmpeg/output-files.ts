@@ -1,4 +1,4 @@
-import { containerOf } from "../containers.ts";
+import { containerOf, pictureFormat } from "../containers.ts";
 import { FORMATS } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import * as errors from "./errors.ts";
@@ -72,12 +72,12 @@ export function muxerArgs(plan: Plan): string[] {
   return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
 }
 
-// A GIF counts repetitions (0 is endless, no count plays once); a WebP counts plays.
 function loopArgs({ format, image }: Plan): string[] {
-  if (format !== "gif" && format !== "webp" && !image?.motion) return [];
+  const { loop: count } = pictureFormat(format);
+  if (!count && !image?.motion) return [];
   const loop = image?.motion?.loop ?? 0;
   const repeats = loop === 1 ? -1 : Math.max(0, loop - 1);
-  return ["-loop", String(format === "gif" ? repeats : loop)];
+  return ["-loop", String(count === "repetitions" ? repeats : loop)];
 }
 
 // RF64 (EBU Tech 3306) has 64-bit sizes, but fewer programs read it. The margin is for tags.
