@@ -1,20 +1,20 @@
 import { toMediaError } from "../../src/media/errors.ts";
 import {
   CONNECTION_KINDS,
-  type Connection,
-  type ConnectionChange,
-  type ConnectionRequest,
-  type ConnectionTest,
-  type ConnectionTestRequest,
+  Connection,
+  ConnectionChange,
+  ConnectionRequest,
+  ConnectionTest,
+  ConnectionTestRequest,
   createConnection,
   parseConnectionChange,
   parseConnectionRequest,
   parseConnectionTest,
   parseSignRequest,
-  type Reencryption,
-  type SignedRequest,
+  Reencryption,
+  SignedRequest,
   type SigningRule,
-  type SignRequest,
+  SignRequest,
 } from "../../src/runs/connection.ts";
 import { checkSigning, signRequest, testConnection } from "../connections/s3.ts";
 import * as errors from "../errors.ts";
@@ -118,7 +118,7 @@ const SIGNED_REQUEST: SignedRequest = {
 
 const tag = "Connections";
 const one = idParameter("connection", CONNECTION.id);
-const answer = { description: "The connection, without its secret.", schema: "Connection" };
+const answer = { description: "The connection, without its secret.", schema: Connection };
 
 /** Adds the routes of connections. */
 export function addConnectionRoutes(app: Api, services: Services): void {
@@ -143,7 +143,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       summary: "Store a connection",
       description:
         "Stores the credentials of S3-compatible storage, for inputs and outputs named `s3://<bucket>/<key>`. The secret is stored encrypted, and no response contains it. The project's first connection is its default.",
-      body: { schema: "ConnectionRequest", examples: CONNECTION_REQUESTS },
+      body: { schema: ConnectionRequest, examples: CONNECTION_REQUESTS },
       answers: { 201: { ...answer, examples: { stored: CONNECTION } } },
       errors: ["request_invalid", "invalid_kind", "payload_too_large"],
     }),
@@ -172,7 +172,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "A page of connections.",
-          schema: "Connection",
+          schema: Connection,
           many: true,
           examples: { page: [CONNECTION], empty: [] },
           headers: ["Link", "Has-More"],
@@ -215,7 +215,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       summary: "Change a connection",
       description: "Changes the fields that the body names. Running tasks use the new values.",
       parameters: one,
-      body: { schema: "ConnectionChange", examples: CONNECTION_CHANGES },
+      body: { schema: ConnectionChange, examples: CONNECTION_CHANGES },
       answers: { 200: { ...answer, examples: { stored: CONNECTION } } },
       errors: ["request_invalid", "connection_not_found", "payload_too_large"],
     }),
@@ -239,7 +239,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "The number of secrets, and those that failed.",
-          schema: "Reencryption",
+          schema: Reencryption,
           examples: REENCRYPTIONS,
         },
       },
@@ -266,9 +266,9 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       description:
         "Writes a small object, reads it back and deletes it. The response says which of these failed, and why.",
       parameters: one,
-      body: { schema: "ConnectionTestRequest", examples: CONNECTION_TEST_REQUESTS },
+      body: { schema: ConnectionTestRequest, examples: CONNECTION_TEST_REQUESTS },
       answers: {
-        200: { description: "The result of the test.", schema: "ConnectionTest", examples: CONNECTION_TESTS },
+        200: { description: "The result of the test.", schema: ConnectionTest, examples: CONNECTION_TESTS },
       },
       errors: ["request_invalid", "connection_not_found", "payload_too_large"],
     }),
@@ -292,9 +292,9 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       description:
         "Returns a URL, valid for an hour at most, by which a page that holds no keys reads, writes or deletes one object, whole or in parts. The connection's `signing` has to allow it; otherwise the answer is `forbidden`. Request it on your own server, which knows its users, not in the page.",
       parameters: one,
-      body: { schema: "SignRequest", examples: SIGN_REQUESTS },
+      body: { schema: SignRequest, examples: SIGN_REQUESTS },
       answers: {
-        200: { description: "The URL.", schema: "SignedRequest", examples: { put: SIGNED_REQUEST } },
+        200: { description: "The URL.", schema: SignedRequest, examples: { put: SIGNED_REQUEST } },
       },
       errors: ["request_invalid", "connection_not_found", "payload_too_large"],
     }),

@@ -6,7 +6,7 @@ import * as errors from "../errors.ts";
 import { type Api, type ApiEnv, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
 import { QUEUED_JOB } from "./jobs.ts";
-import { idParameter, operation, type Parameter } from "./openapi.ts";
+import { idParameter, operation, type Parameter, ref } from "./openapi.ts";
 import { QUEUED_TASK } from "./tasks.ts";
 
 const lastEventId: Parameter[] = [
@@ -90,6 +90,7 @@ function readLastEventId(text: string | undefined): number {
 
 // `contentSchema` is of JSON Schema 2020-12, which the types of OpenAPI lack.
 function eventsOf(update: z.ZodType): { type: "string" } {
-  const contentSchema = { $ref: `#/components/schemas/${update.meta()?.id}` };
-  return { type: "string", contentMediaType: "application/json", contentSchema } as { type: "string" };
+  return { type: "string", contentMediaType: "application/json", contentSchema: ref(update) } as {
+    type: "string";
+  };
 }

@@ -3,6 +3,7 @@ import { toMediaError } from "../../src/media/errors.ts";
 import {
   IMAGE_URL_SECONDS,
   ImageUrl,
+  ImageUrlRequest,
   parseImageOptions,
   parseImageUrlRequest,
   writeImageOptions,
@@ -54,7 +55,7 @@ export function addImageRoutes(app: Api, services: Services): void {
       description:
         "Returns the URL of a picture in another size, shape or format. The source is fetched, and the picture made, at the first request for it.",
       body: {
-        schema: "ImageUrlRequest",
+        schema: ImageUrlRequest,
         examples: {
           thumbnail: {
             source: "https://example.com/photo.jpg",
@@ -64,7 +65,7 @@ export function addImageRoutes(app: Api, services: Services): void {
         },
       },
       answers: {
-        200: { description: "The URL.", schema: "ImageUrl", examples: { signed: SIGNED } },
+        200: { description: "The URL.", schema: ImageUrl, examples: { signed: SIGNED } },
       },
       errors: ["request_invalid", "input_required", "invalid_input", "invalid_options"],
     }),

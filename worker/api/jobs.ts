@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { keyIn } from "../../src/media/features/encryption.ts";
 import { createIds } from "../../src/runs/ids.ts";
-import { createJobTasks, type Job } from "../../src/runs/job.ts";
-import { type JobRequest, parseJobRequest } from "../../src/runs/job-request.ts";
+import { createJobTasks, Job } from "../../src/runs/job.ts";
+import { JobRequest, parseJobRequest } from "../../src/runs/job-request.ts";
 import type { Task } from "../../src/runs/task.ts";
 import { applyToTask, describeJob } from "../../src/runs/transitions.ts";
 import * as errors from "../errors.ts";
@@ -85,11 +85,11 @@ export function addJobRoutes(app: Api, services: Services): void {
       summary: "Create a job",
       description:
         "Creates a task for each of up to 10 outputs of one media file, all of them or none. The file is probed once, and read once for all; each task can be followed, cancelled, retried and deleted by itself, and one that fails does not affect the others. An output with `after` waits for another output and takes that one's file as its input. Every output counts as a creation. When the last task ends, the job has an event of its own: `job.succeeded`, `job.failed` or `job.cancelled`.",
-      body: { schema: "JobRequest", examples: { job: JOB_REQUEST } },
+      body: { schema: JobRequest, examples: { job: JOB_REQUEST } },
       answers: {
         201: {
           description: "The job, with its queued tasks.",
-          schema: "Job",
+          schema: Job,
           examples: { queued: QUEUED_JOB },
         },
       },
@@ -115,7 +115,7 @@ export function addJobRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "A page of jobs.",
-          schema: "Job",
+          schema: Job,
           many: true,
           examples: { page: [QUEUED_JOB], empty: [] },
           headers: ["Link", "Has-More"],
@@ -139,7 +139,7 @@ export function addJobRoutes(app: Api, services: Services): void {
       summary: "Get a job",
       description: "Returns a job with its tasks in their current state.",
       parameters: one,
-      answers: { 200: { description: "The job.", schema: "Job", examples: { queued: QUEUED_JOB } } },
+      answers: { 200: { description: "The job.", schema: Job, examples: { queued: QUEUED_JOB } } },
       errors: ["job_not_found"],
     }),
     async (c) => {
@@ -160,7 +160,7 @@ export function addJobRoutes(app: Api, services: Services): void {
       description: "Cancels every task of the job that is not finished.",
       parameters: one,
       answers: {
-        200: { description: "The job, cancelled.", schema: "Job", examples: { cancelled: CANCELLED_JOB } },
+        200: { description: "The job, cancelled.", schema: Job, examples: { cancelled: CANCELLED_JOB } },
       },
       errors: ["job_not_found", "job_finished"],
     }),

@@ -1,4 +1,11 @@
-import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/runs/key.ts";
+import {
+  ApiKey,
+  KeyRequest,
+  NewApiKey,
+  parseKeyRequest,
+  parseRollRequest,
+  RollRequest,
+} from "../../src/runs/key.ts";
 import type { ListPage, ListQuery } from "../../src/runs/lists.ts";
 import { PROJECTS_PATH } from "../auth/bearer.ts";
 import { OPERATOR } from "../auth/key-ring.ts";
@@ -41,13 +48,13 @@ export function addKeyRoutes(app: Api, services: Services): void {
       description:
         "Creates an API key in the project of the requesting key. It can only have scopes of the requesting key; otherwise, or when the project has its maximum of keys, the response is `forbidden`. Only this response contains the secret: the service stores a hash of it, so the repeated response to an `Idempotency-Key` lacks it.",
       body: {
-        schema: "KeyRequest",
+        schema: KeyRequest,
         examples: { usual: { name: "Web shop" }, reader: { name: "Dashboard", scopes: ["read"] } },
       },
       answers: {
         201: {
           description: "The key, with its secret.",
-          schema: "NewKey",
+          schema: NewApiKey,
           examples: { usual: { ...KEY, last_used_at: null, ...SECRET }, reader: { ...READER, ...SECRET } },
         },
       },
@@ -76,7 +83,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "A page of keys.",
-          schema: "Key",
+          schema: ApiKey,
           many: true,
           examples: { page: [KEY], empty: [] },
           headers: ["Link", "Has-More"],
@@ -103,7 +110,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "The key, without its secret.",
-          schema: "Key",
+          schema: ApiKey,
           examples: { used: KEY, unused: READER },
         },
       },
@@ -124,13 +131,13 @@ export function addKeyRoutes(app: Api, services: Services): void {
         "Replaces a key's secret; only this response contains the new one. The previous secret stays valid for a while, so that its users can switch; at most four previous secrets do. The requesting key needs all scopes of the key.",
       parameters: one,
       body: {
-        schema: "RollRequest",
+        schema: RollRequest,
         examples: { a_day: {}, an_hour: { keep_seconds: 3600 }, at_once: { keep_seconds: 0 } },
       },
       answers: {
         200: {
           description: "The key, with its new secret.",
-          schema: "NewKey",
+          schema: NewApiKey,
           examples: { rolled: { ...KEY, ...SECRET } },
         },
       },

@@ -11,7 +11,7 @@ import { scopeOf } from "../auth/bearer.ts";
 import * as errors from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http/body.ts";
 import type { Route } from "../http/context.ts";
-import { STATUS, WORK_ERROR_KINDS, WORK_STATUS, type WorkErrorKind } from "../http/errors.ts";
+import { ErrorBody, STATUS, WORK_ERROR_KINDS, WORK_STATUS, type WorkErrorKind } from "../http/errors.ts";
 
 /** A parameter of a route. */
 export interface Parameter {
@@ -37,7 +37,7 @@ export interface Operation {
   /** True when no API key is needed. */
   open?: boolean;
   parameters?: readonly Parameter[];
-  body?: { schema: string; examples: Examples };
+  body?: { schema: z.ZodType; examples: Examples };
   answers: Record<number, Answer>;
   errors: readonly RequestErrorKind[];
   /** True when the response waits for work on the input, and carries the errors of that work. */
@@ -66,10 +66,10 @@ export const SAMPLE_REQUEST_ERRORS = [
   "quota_exceeded",
 ] satisfies RequestErrorKind[];
 
-/** An answer of an operation. `schema` names a component of the document; `many` makes the answer an array of it. */
+/** An answer of an operation. The id of `schema` names a component of the document; `many` makes the answer an array of it. */
 export interface Answer {
   description: string;
-  schema?: string;
+  schema?: z.ZodType;
   many?: boolean;
   examples?: Examples;
   headers?: readonly string[];
@@ -154,7 +154,7 @@ function describeErrors(
       {
         description: kinds.map((kind) => `\`${kind}\``).join(", "),
         headers: headerRefs(headers),
-        content: json(ref("Error"), examples),
+        content: json(ref(ErrorBody), examples),
       },
     ];
   });
@@ -179,8 +179,9 @@ function json(schema: object, examples: Examples) {
   };
 }
 
-function ref(schema: string): { $ref: string } {
-  return { $ref: `#/components/schemas/${schema}` };
+/** Returns the reference to the component of a schema, which has its name from `meta({ id })`. */
+export function ref(schema: z.ZodType): { $ref: string } {
+  return { $ref: `#/components/schemas/${schema.meta()?.id}` };
 }
 
 function headerRefs(names: readonly string[]) {
@@ -347,7 +348,7 @@ export function createDocument(routes: readonly Route[]): object {
         RouteNotFound: {
           description: "No operation has this path and method: `route_not_found`.",
           headers: headerRefs([]),
-          content: json(ref("Error"), { route_not_found: errorExample("route_not_found") }),
+          content: json(ref(ErrorBody), { route_not_found: errorExample("route_not_found") }),
         },
       },
       schemas: jsonSchemas(),

@@ -1,7 +1,12 @@
 import type { Context } from "hono";
 import { OutputEstimate } from "../../src/runs/estimate.ts";
 import { PreviewResponse } from "../../src/runs/preview.ts";
-import { type EstimateRequest, parseEstimateRequest, parsePreviewRequest } from "../../src/runs/requests.ts";
+import {
+  EstimateRequest,
+  PreviewRequest,
+  parseEstimateRequest,
+  parsePreviewRequest,
+} from "../../src/runs/requests.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
@@ -34,7 +39,7 @@ export function addEstimateRoutes(app: Api, services: Services): void {
       description:
         "Estimates the size of a task's output and the time that its encode takes; creates nothing. Pictures and short media are encoded to the end, so both bounds are the exact size; otherwise stretches of the input are encoded, for up to 20 seconds. Work of the native encoder is sampled on the light one, with wider bounds. An estimate counts as a creation, and the bytes that it reads as fetched. The input is an http or https URL, or a file of the service; if it cannot be read or encoded, the response carries the kind of that error.",
       body: {
-        schema: "EstimateRequest",
+        schema: EstimateRequest,
         examples: {
           video: { input: INPUT, kind: "video", options: { width: 1280 } },
           image: { input: "https://example.com/photo.jpg", kind: "image", options: { format: "webp" } },
@@ -43,7 +48,7 @@ export function addEstimateRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "The estimate.",
-          schema: "Estimate",
+          schema: OutputEstimate,
           examples: { sampled: SAMPLED, exact: EXACT },
         },
       },
@@ -82,7 +87,7 @@ export function addPreviewRoutes(app: Api, services: Services): void {
       description:
         "Encodes one moment of a task's output with its settings and returns it with the original for comparison; creates no task. It encodes a complete image, a few pictures around a frame of a video, or a few seconds of sound. Both files are `data:` URLs, of at most 12 MiB together. The light encoder makes previews within 28 seconds; work that only the native encoder can do is refused as `encoder_unavailable`. A preview counts as a creation, and the bytes that it reads count as fetched. The input is an http or https URL, or a file of the service; if it cannot be read or encoded, the response carries the kind of that error.",
       body: {
-        schema: "PreviewRequest",
+        schema: PreviewRequest,
         examples: {
           frame: {
             input: "https://example.com/clip.mov",
@@ -92,7 +97,7 @@ export function addPreviewRoutes(app: Api, services: Services): void {
           },
         },
       },
-      answers: { 200: { description: "The preview.", schema: "Preview", examples: { frame: FRAME } } },
+      answers: { 200: { description: "The preview.", schema: PreviewResponse, examples: { frame: FRAME } } },
       errors: SAMPLE_REQUEST_ERRORS,
       works: true,
     }),

@@ -55,7 +55,7 @@ export function addServiceRoutes(app: Api, services: Services): void {
       summary: "Check the service's health",
       open: true,
       answers: {
-        200: { description: "The service responds.", schema: "Health", examples: { ok: { status: "ok" } } },
+        200: { description: "The service responds.", schema: Health, examples: { ok: { status: "ok" } } },
       },
       errors: [],
     }),

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { keyIn } from "../../src/media/features/encryption.ts";
 import { STEP_KINDS, type StepKind } from "../../src/media/formats.ts";
-import { parseStepRequest } from "../../src/runs/requests.ts";
-import { createStep, STEP_STATUSES, type Step } from "../../src/runs/step.ts";
+import { parseStepRequest, StepRequest } from "../../src/runs/requests.ts";
+import { createStep, STEP_STATUSES, Step } from "../../src/runs/step.ts";
 import { applyToStep } from "../../src/runs/transitions.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
@@ -61,9 +61,9 @@ export function addStepRoutes(app: Api, services: Services): void {
       summary: "Create a step",
       description:
         "Creates a single operation without a task. The `output` of a finished step is the `input` of the next: probe a file, for example, then encode the result.",
-      body: { schema: "StepRequest", examples: STEP_REQUESTS },
+      body: { schema: StepRequest, examples: STEP_REQUESTS },
       answers: {
-        201: { description: "The step, waiting.", schema: "Step", examples: { waiting: WAITING_STEP } },
+        201: { description: "The step, waiting.", schema: Step, examples: { waiting: WAITING_STEP } },
       },
       errors: [...RUN_REQUEST_ERRORS, "connection_not_found", "payload_too_large"],
     }),
@@ -92,7 +92,7 @@ export function addStepRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "A page of steps.",
-          schema: "Step",
+          schema: Step,
           many: true,
           examples: { page: [SUCCEEDED_STEP], empty: [] },
           headers: ["Link", "Has-More"],
@@ -119,7 +119,7 @@ export function addStepRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "The step.",
-          schema: "Step",
+          schema: Step,
           examples: { waiting: WAITING_STEP, succeeded: SUCCEEDED_STEP },
         },
       },
@@ -145,7 +145,7 @@ export function addStepRoutes(app: Api, services: Services): void {
       description: "Stops a standalone step. A step of a task is stopped by cancelling the task.",
       parameters: one,
       answers: {
-        200: { description: "The step, cancelled.", schema: "Step", examples: { cancelled: CANCELLED_STEP } },
+        200: { description: "The step, cancelled.", schema: Step, examples: { cancelled: CANCELLED_STEP } },
       },
       errors: ["request_invalid", "step_not_found", "step_finished"],
     }),

@@ -4,8 +4,8 @@ import { ENCODE_KINDS, type EncodeKind } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import * as runErrors from "../../src/runs/errors.ts";
 import { type CreateId, createIds } from "../../src/runs/ids.ts";
-import { parseTaskRequest, type TaskRequest } from "../../src/runs/requests.ts";
-import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/runs/task.ts";
+import { parseTaskRequest, TaskRequest } from "../../src/runs/requests.ts";
+import { createTask, requestOf, TASK_STATUSES, Task } from "../../src/runs/task.ts";
 import { applyToTask, awaitedTask, isFinished } from "../../src/runs/transitions.ts";
 import { openKey } from "../connections/seal.ts";
 import * as errors from "../errors.ts";
@@ -142,9 +142,9 @@ export function addTaskRoutes(app: Api, services: Services): void {
       tag,
       summary: "Create a task",
       description: "Creates a task that runs the pipeline probe, ingest, encode, upload over one media file.",
-      body: { schema: "TaskRequest", examples: TASK_REQUESTS },
+      body: { schema: TaskRequest, examples: TASK_REQUESTS },
       answers: {
-        201: { description: "The task, queued.", schema: "Task", examples: { queued: QUEUED_TASK } },
+        201: { description: "The task, queued.", schema: Task, examples: { queued: QUEUED_TASK } },
       },
       errors: [...RUN_REQUEST_ERRORS, "payload_too_large"],
     }),
@@ -164,7 +164,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "A page of tasks.",
-          schema: "Task",
+          schema: Task,
           many: true,
           examples: { page: [PROCESSING_TASK], empty: [] },
           headers: ["Link", "Has-More"],
@@ -191,7 +191,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "The task.",
-          schema: "Task",
+          schema: Task,
           examples: { processing: PROCESSING_TASK, succeeded: SUCCEEDED_TASK, failed: FAILED_TASK },
         },
       },
@@ -215,7 +215,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
       description: "Stops the work and removes everything that the task wrote.",
       parameters: one,
       answers: {
-        200: { description: "The task, cancelled.", schema: "Task", examples: { cancelled: CANCELLED_TASK } },
+        200: { description: "The task, cancelled.", schema: Task, examples: { cancelled: CANCELLED_TASK } },
       },
       errors: ["task_not_found", "task_finished"],
     }),
@@ -235,7 +235,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
         "Creates a new task from the request of a finished one, whatever its status. The finished task does not change.",
       parameters: one,
       answers: {
-        201: { description: "The new task, queued.", schema: "Task", examples: { queued: RETRIED_TASK } },
+        201: { description: "The new task, queued.", schema: Task, examples: { queued: RETRIED_TASK } },
       },
       errors: ["invalid_input", "connection_required", "task_not_found", "task_running"],
     }),

@@ -2,9 +2,9 @@ import type { Context } from "hono";
 import {
   parseUploadCompletion,
   parseUploadRequest,
-  type Upload,
-  type UploadCompletion,
-  type UploadRequest,
+  Upload,
+  UploadCompletion,
+  UploadRequest,
 } from "../../src/runs/upload.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
@@ -93,11 +93,11 @@ export function addUploadRoutes(app: Api, services: Services): void {
       summary: "Begin an upload",
       description:
         "Returns URLs with which a page that holds no key sends a file straight to storage: `PUT` each part's `size` bytes to its `url` with its `headers`, in any order, and again after a failure. Each URL is bound to that size and, for a file in one part, to its type. Then complete the upload.",
-      body: { schema: "UploadRequest", examples: UPLOAD_REQUESTS },
+      body: { schema: UploadRequest, examples: UPLOAD_REQUESTS },
       answers: {
         201: {
           description: "The upload, waiting for its parts.",
-          schema: "Upload",
+          schema: Upload,
           examples: { one_part: UPLOAD, in_parts: UPLOAD_IN_PARTS },
         },
       },
@@ -136,7 +136,7 @@ export function addUploadRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "The upload, with the URLs of its parts while it waits for them.",
-          schema: "Upload",
+          schema: Upload,
           examples: { waiting: UPLOAD, stored: UPLOAD_STORED },
         },
       },
@@ -156,9 +156,9 @@ export function addUploadRoutes(app: Api, services: Services): void {
       description:
         "Assembles the file from its parts and checks its size; then the upload's `url` is an `input` of tasks. A repeated request returns the same upload.",
       parameters: one,
-      body: { schema: "UploadCompletion", examples: UPLOAD_COMPLETIONS },
+      body: { schema: UploadCompletion, examples: UPLOAD_COMPLETIONS },
       answers: {
-        200: { description: "The upload, stored.", schema: "Upload", examples: { stored: UPLOAD_STORED } },
+        200: { description: "The upload, stored.", schema: Upload, examples: { stored: UPLOAD_STORED } },
       },
       errors: ["request_invalid", "media_not_found", "connection_not_found", "payload_too_large"],
     }),

@@ -3,17 +3,17 @@ import {
   DELIVERY_STATUSES,
   ENDPOINT_STATUSES,
   EVENT_KINDS,
-  type NewWebhookEndpoint,
+  NewWebhookEndpoint,
   parseEndpointChange,
   parseEndpointRequest,
   parseRotateRequest,
-  type RotateRequest,
-  type WebhookDelivery,
-  type WebhookEndpoint,
-  type WebhookEndpointChange,
-  type WebhookEndpointRequest,
-  type WebhookEvent,
-  type WebhookSecret,
+  RotateRequest,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointRequest,
+  WebhookEvent,
+  WebhookSecret,
 } from "../../src/runs/webhook-events.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
@@ -103,7 +103,7 @@ const REPLAYED_DELIVERY: WebhookDelivery = {
 const tag = "Webhooks";
 const endpointId = idParameter("endpoint", ENDPOINT.id);
 const deliveryId = idParameter("delivery", DELIVERY.id);
-const answer = { description: "The endpoint, without its secret.", schema: "WebhookEndpoint" };
+const answer = { description: "The endpoint, without its secret.", schema: WebhookEndpoint };
 const headers = ["Link", "Has-More"];
 
 /** Adds the routes of webhooks: endpoints, their secrets, deliveries, and the events that these deliver. */
@@ -128,11 +128,11 @@ function addEndpointRoutes(app: Api, services: Services): void {
       summary: "Add an endpoint",
       description:
         "Posts the project's events to a URL, signed as by [Standard Webhooks](https://www.standardwebhooks.com). Only this response contains the secret. Events are posted at least once, in no particular order, and retried with growing delays for three days until the response is 200 to 299 within 10 seconds. Redirects are not followed, and 410 disables the endpoint. The header `webhook-id` identifies an event that arrives twice.",
-      body: { schema: "WebhookEndpointRequest", examples: ENDPOINT_REQUESTS },
+      body: { schema: WebhookEndpointRequest, examples: ENDPOINT_REQUESTS },
       answers: {
         201: {
           description: "The endpoint with its secret.",
-          schema: "NewWebhookEndpoint",
+          schema: NewWebhookEndpoint,
           examples: { made: NEW_ENDPOINT },
         },
       },
@@ -165,7 +165,7 @@ function addEndpointRoutes(app: Api, services: Services): void {
       answers: {
         200: {
           description: "A page of endpoints.",
-          schema: "WebhookEndpoint",
+          schema: WebhookEndpoint,
           many: true,
           headers,
           examples: { page: [ENDPOINT], empty: [] },
@@ -209,7 +209,7 @@ function addEndpointRoutes(app: Api, services: Services): void {
       description:
         "Changes the fields that the body names. Pending deliveries go to the new URL. Events that a disabled endpoint missed are in `GET /events`, and are not delivered later.",
       parameters: endpointId,
-      body: { schema: "WebhookEndpointChange", examples: ENDPOINT_CHANGES },
+      body: { schema: WebhookEndpointChange, examples: ENDPOINT_CHANGES },
       answers: { 200: { ...answer, examples: { stored: ENDPOINT } } },
       errors: ["request_invalid", "endpoint_not_found", "payload_too_large"],
     }),
@@ -231,11 +231,11 @@ function addEndpointRoutes(app: Api, services: Services): void {
       description:
         "Replaces the secret; only this response contains the new one. The previous one stays valid for a day, or as long as the body says, during which every post carries a signature by each.",
       parameters: endpointId,
-      body: { schema: "RotateRequest", examples: ROTATE_REQUESTS },
+      body: { schema: RotateRequest, examples: ROTATE_REQUESTS },
       answers: {
         200: {
           description: "The new secret.",
-          schema: "WebhookSecret",
+          schema: WebhookSecret,
           examples: { changed: ENDPOINT_SECRET },
         },
       },
@@ -278,9 +278,9 @@ function addSecretRoute(app: Api, { webhooks }: Services): void {
       summary: "Rotate the project's secret",
       description:
         "Replaces the secret that signs posts to the `webhook_url` of tasks and steps; only this response contains the new one. The previous one stays valid for a day, or as long as the body says. Before the first rotation, posts are signed by a secret that was never shown.",
-      body: { schema: "RotateRequest", examples: ROTATE_REQUESTS },
+      body: { schema: RotateRequest, examples: ROTATE_REQUESTS },
       answers: {
-        200: { description: "The new secret.", schema: "WebhookSecret", examples: { made: PROJECT_SECRET } },
+        200: { description: "The new secret.", schema: WebhookSecret, examples: { made: PROJECT_SECRET } },
       },
       errors: ["request_invalid", "payload_too_large"],
     }),
@@ -305,7 +305,7 @@ function addDeliveryRoutes(app: Api, { webhooks, settings }: Services): void {
       answers: {
         200: {
           description: "A page of deliveries.",
-          schema: "WebhookDelivery",
+          schema: WebhookDelivery,
           many: true,
           headers,
           examples: { page: [DELIVERY], empty: [] },
@@ -329,7 +329,7 @@ function addDeliveryRoutes(app: Api, { webhooks, settings }: Services): void {
       summary: "Get a delivery",
       parameters: deliveryId,
       answers: {
-        200: { description: "The delivery.", schema: "WebhookDelivery", examples: { taken: DELIVERY } },
+        200: { description: "The delivery.", schema: WebhookDelivery, examples: { taken: DELIVERY } },
       },
       errors: ["delivery_not_found"],
     }),
@@ -354,7 +354,7 @@ function addDeliveryRoutes(app: Api, { webhooks, settings }: Services): void {
       answers: {
         200: {
           description: "The delivery, pending.",
-          schema: "WebhookDelivery",
+          schema: WebhookDelivery,
           examples: { pending: REPLAYED_DELIVERY },
         },
       },
@@ -381,7 +381,7 @@ function addEventRoutes(app: Api, { webhooks, settings }: Services): void {
       answers: {
         200: {
           description: "A page of events.",
-          schema: "Event",
+          schema: WebhookEvent,
           many: true,
           headers,
           examples: { page: [EVENT], empty: [] },
@@ -404,7 +404,7 @@ function addEventRoutes(app: Api, { webhooks, settings }: Services): void {
       tag,
       summary: "Get an event",
       parameters: idParameter("event", EVENT.id),
-      answers: { 200: { description: "The event.", schema: "Event", examples: { kept: EVENT } } },
+      answers: { 200: { description: "The event.", schema: WebhookEvent, examples: { kept: EVENT } } },
       errors: ["event_not_found"],
     }),
     async (c) => {
