@@ -83,6 +83,8 @@ export interface Container {
   texts: readonly string[];
   /** ffmpeg's arguments that select the muxer; absent if Framewright does not write the container, or writes it without ffmpeg. */
   muxer?: readonly string[];
+  /** ffmpeg's arguments for an output that may exceed 4 GB; absent if its muxer needs none. */
+  large_args?: readonly string[];
   /** ffmpeg's arguments that add tags to an output; absent if its muxer writes them by default. */
   tag_args?: readonly string[];
   /** Bytes that a copy adds to the packets of the source: headers, an index or a seek table. */
@@ -309,6 +311,8 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     fast: true,
     tags: "riff",
     muxer: ["-f", "wav"],
+    // RF64 (EBU Tech 3306) has 64-bit sizes, but fewer programs read it.
+    large_args: ["-rf64", "auto"],
     header_bytes: 44,
   }),
   flac: row({

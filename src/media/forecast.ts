@@ -1,6 +1,6 @@
 import { containerOf, isVector, pictureFormat } from "./containers.ts";
 import { createPlan } from "./create-plan.ts";
-import { isLosslessSource, losesDepth } from "./features/audio-format.ts";
+import { isLosslessSource, losesDepth, pcmBits } from "./features/audio-format.ts";
 import { losesProfile } from "./features/color-profile.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import { isPictured } from "./features/subtitles.ts";
@@ -137,8 +137,8 @@ function trackBits(
 ): number | null {
   if (track.mode === "copy") return streamBits(source, kind);
   if ("rate" in track) return "bitrate" in track.rate ? track.rate.bitrate : null;
-  const [, bits] = /^pcm_[sf](\d+)/.exec(track.codec) ?? [];
-  if (bits) return Number(bits) * track.channels * track.sample_rate;
+  const bits = pcmBits(track.codec);
+  if (bits !== null) return bits * track.channels * track.sample_rate;
   return track.bitrate;
 }
 
@@ -450,7 +450,7 @@ function expectedSound(audio: NonNullable<Plan["audio"]>, source: Source): numbe
   if (audio.mode === "copy") return streamBits(source, "audio");
   if (audio.bitrate !== null) return audio.bitrate;
   if (audio.codec === "flac" && isLosslessSource(source.codecs?.audio ?? "")) return null;
-  const bits = Number(/^pcm_[sf](\d+)/.exec(audio.codec)?.[1] ?? PCM_BITS * LOSSLESS_SHARE);
+  const bits = pcmBits(audio.codec) ?? PCM_BITS * LOSSLESS_SHARE;
   return bits * audio.channels * audio.sample_rate;
 }
 

@@ -21,14 +21,21 @@ test.for([
 });
 
 test.for([
-  { given: { start: 1 }, hours: 6.7, large: false },
-  { given: { start: 1 }, hours: 6.8, large: true },
-  { given: {}, hours: 0.2, large: false },
-  { given: {}, hours: 0.3, large: true },
+  { codec: "pcm_s16le", given: { start: 1 }, hours: 6.7, large: false },
+  { codec: "pcm_s16le", given: { start: 1 }, hours: 6.8, large: true },
+  { codec: "pcm_s24le", given: { start: 1 }, hours: 4.4, large: false },
+  { codec: "pcm_s24le", given: { start: 1 }, hours: 4.5, large: true },
+  { codec: "pcm_f64le", given: { start: 1 }, hours: 1.6, large: false },
+  { codec: "pcm_f64le", given: { start: 1 }, hours: 1.7, large: true },
+  { codec: "pcm_s16le", given: {}, hours: 0.38, large: false },
+  { codec: "pcm_s16le", given: {}, hours: 0.39, large: true },
+  { codec: "pcm_f64le", given: {}, hours: 0.09, large: false },
+  { codec: "pcm_f64le", given: {}, hours: 0.1, large: true },
 ] as const)(
-  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits ($given, $hours h)",
-  ({ given, hours, large }) => {
-    const args = argsOf(audioSource({ duration: hours * 3600 }), "audio", { format: "wav", ...given });
+  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits ($codec, $given, $hours h)",
+  ({ codec, given, hours, large }) => {
+    const source = audioSource({ codecs: { video: null, audio: codec }, duration: hours * 3600 });
+    const args = argsOf(source, "audio", { format: "wav", ...given });
     expect(args.endsWith(` -f wav${large ? " -rf64 auto" : ""} OUT`)).toBe(true);
   },
 );

@@ -62,6 +62,12 @@ export function losesDepth(codec: AudioCodec, source: SourceFacts): boolean {
   return codec === "flac" && (floating || bits > MAX_FLAC_DEPTH);
 }
 
+/** Returns the bits of a sample that the name of a PCM codec states; null for another codec. */
+export function pcmBits(codec: string): number | null {
+  const bits = NAMED_DEPTH.exec(codec)?.[2];
+  return bits === undefined ? null : Number(bits);
+}
+
 function sampleFormat({ codecs, audio }: SourceFacts): { bits: number; floating: boolean } {
   const [, kind, bits] = NAMED_DEPTH.exec(codecs?.audio ?? "") ?? [];
   return {

@@ -1,4 +1,5 @@
 import { containerOf, pictureFormat } from "../containers.ts";
+import { pcmBits } from "../features/audio-format.ts";
 import { FORMATS } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import * as errors from "./errors.ts";
@@ -66,10 +67,9 @@ export function outputMime(plan: Plan): string {
 
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
-  if (plan.waveform) return ["-f", "wav", "-rf64", "auto"];
-  const args = containerOf(plan).muxer;
-  if (!args) throw errors.muxerMissing(plan);
-  return [...loopArgs(plan), ...args, ...(mayBeLargeWave(plan) ? ["-rf64", "auto"] : [])];
+  const { muxer, large_args = [] } = containerOf(plan.waveform ? { format: "wav" } : plan);
+  if (!muxer) throw errors.muxerMissing(plan);
+  return [...loopArgs(plan), ...muxer, ...(mayBeLarge(plan) ? large_args : [])];
 }
 
 function loopArgs({ format, image }: Plan): string[] {
@@ -80,14 +80,16 @@ function loopArgs({ format, image }: Plan): string[] {
   return ["-loop", String(count === "repetitions" ? repeats : loop)];
 }
 
-// RF64 (EBU Tech 3306) has 64-bit sizes, but fewer programs read it. The margin is for tags.
-const MAX_WAVE_BYTES = 2 ** 32 - 2 ** 24;
-const MAX_BYTES_PER_SECOND = 8 * 3 * 192_000;
+// The margin is for tags.
+const MAX_BYTES = 2 ** 32 - 2 ** 24;
+const MAX_COPIED = { channels: 8, sample_rate: 192_000 } as const;
 
-function mayBeLargeWave({ format, audio, duration }: Plan): boolean {
-  if (format !== "wav" || !audio) return false;
-  const rate = audio.mode === "encode" ? audio.channels * audio.sample_rate * 2 : MAX_BYTES_PER_SECOND;
-  return (duration ?? Number.POSITIVE_INFINITY) * rate > MAX_WAVE_BYTES;
+function mayBeLarge({ waveform, audio, duration }: Plan): boolean {
+  if (waveform) return true;
+  if (!audio) return false;
+  const { channels, sample_rate } = audio.mode === "encode" ? audio : MAX_COPIED;
+  const bytes = ((pcmBits(audio.codec) ?? 0) / 8) * channels * sample_rate;
+  return (duration ?? Number.POSITIVE_INFINITY) * bytes > MAX_BYTES;
 }
 
 function factsOf(plan: Plan): { extension: string; mime: string } {
