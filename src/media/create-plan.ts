@@ -46,7 +46,15 @@ import type {
   WaveformOptions,
 } from "./options.ts";
 import { createGeometry, createView, type StoredPicture, storedPicture } from "./picture-geometry.ts";
-import { constantFps, type ImagePlan, type Plan, plannedOf, type VideoPlan } from "./plan.ts";
+import {
+  constantFps,
+  type ImagePlan,
+  type Plan,
+  type PlannedPart,
+  plannedOf,
+  type SourceRange,
+  type VideoPlan,
+} from "./plan.ts";
 import * as errors from "./plan-errors.ts";
 import { fixedQuality, isAutoQuality } from "./quality-search.ts";
 import { copiedBytes, createLadder, imageQuality, VIDEO_FLOOR, videoBitsWithin } from "./rates.ts";
@@ -229,18 +237,12 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
   const copy = () => copyPictures(source, picture, format, { codec: options.codec });
   const copied = mode === "copy" ? copy() : null;
   if ("fault" in facts) throw errors.copyPartsRefused(facts);
-  const ranges = "ranges" in request ? request.ranges : [];
   const usable = "parts" in facts ? facts : null;
-  const cuts = mode === "copy" ? (usable?.parts.filter((part) => part !== null) ?? ranges) : ranges;
-  const layout = placeRanges(cuts, { speed: 1, fps: null });
-  const [range] = ranges;
-  const span =
-    range && ranges.length === 1 ? createSpan(range, source.duration, source.duration_estimated) : layout;
-  const soundOptions = { ...options, quality: fixedQuality(options.quality) };
-  const sound = soundPlan(source, FORMATS.video[format].audio, soundOptions, span, true);
-  if (sound.audio) sound.audio = copiedSound(source, format, sound, mode === "smart");
+  const ranges = "ranges" in request ? request.ranges : [];
+  const { span, parts } = placeSplice(source, ranges, mode === "copy" ? usable : null);
+  const sound = splicedSound(source, options, format, span);
   const base = blank("video", format, span);
-  const chunks = usable ? splicedChunks(layout.parts ?? [], usable) : [];
+  const chunks = usable ? splicedChunks(parts, usable) : [];
   const isCopied = chunks.every((chunk) => chunk.copy);
   const video = copied ?? (isCopied ? copy() : continuePictures(source, picture, usable?.sets));
   const soundChunk = { index: chunks.length, track: "audio", start: span.start, end: span.end } as const;
@@ -257,14 +259,27 @@ function planSplice(source: Source, options: VideoOptions, { splice }: PlanHints
   return { ...plan, frames: frameCount(source, span, null) };
 }
 
-function copiedSound(
+/** Places the ranges of a splice one after the other; those of a copy begin and end where its packets do. */
+function placeSplice(
   source: Source,
-  format: VideoFormat,
-  sound: Pick<Plan, "audio" | "sound_track">,
-  mayEncode: boolean,
-): Plan["audio"] {
+  ranges: readonly SourceRange[],
+  copy: Splice | null,
+): { span: Span; parts: readonly PlannedPart[] } {
+  const cuts = copy?.parts.filter((part) => part !== null) ?? ranges;
+  const layout = placeRanges(cuts, { speed: 1, fps: null });
+  const [range] = ranges;
+  const isSingle = range !== undefined && ranges.length === 1;
+  const span = isSingle ? createSpan(range, source.duration, source.duration_estimated) : layout;
+  return { span, parts: layout.parts ?? [] };
+}
+
+function splicedSound(source: Source, options: VideoOptions, format: VideoFormat, span: Span) {
+  const soundOptions = { ...options, quality: fixedQuality(options.quality) };
+  const sound = soundPlan(source, FORMATS.video[format].audio, soundOptions, span, true);
+  if (!sound.audio) return sound;
   const own = sourceForTrack(source, sound);
-  return mayEncode && !holdsCopiedSound(own, format) ? sound.audio : copySound(own, format);
+  const encodes = options.mode === "smart" && !holdsCopiedSound(own, format);
+  return { ...sound, audio: encodes ? sound.audio : copySound(own, format) };
 }
 
 function planVideo(source: Source, request: VideoOptions, hints: PlanHints): Plan {

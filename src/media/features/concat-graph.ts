@@ -43,68 +43,91 @@ export function partInput(plan: Plan, part: PlacedPart): readonly string[] {
     : [...inputArgs(plan, WHOLE, source), "-itsoffset", formatSeconds(at - (source.priming ?? 0))];
 }
 
+/** How the pictures of joined parts are drawn and listed. */
+interface JoinedPictures {
+  lists?: string | undefined;
+  over: readonly Filter[];
+}
+
 /**
  * Returns the arguments that join the parts of a plan: filter graphs, streams, codecs and packet lists; only those of the audio when
  * the pictures are copied. The filters of `over` come last.
  */
-export function concatArgs(
-  plan: Plan,
-  source: Source,
-  { lists, over }: { lists?: string | undefined; over: readonly Filter[] },
-  toolset: Toolset,
-) {
-  const { audio, transition } = plan;
+export function concatArgs(plan: Plan, source: Source, drawing: JoinedPictures, toolset: Toolset) {
+  const { audio } = plan;
+  const { lists } = drawing;
   const parts = placedParts(plan);
   const [first] = parts;
   if (audio?.mode === "copy" || !first) throw errors.joinedSoundCopied();
-  const sounds = parts.flatMap((part) => {
-    if (!audio) return [];
-    const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
-    const end = `atrim=end=${formatSeconds(part.seconds)}`;
-    const silence = `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
-    const entry = rangeEntry(plan, part);
-    const range = entry && rangeSound(part, entry);
-    const filters = [
-      ...(range ?? shiftFilters("asetpts", part)),
-      FILL_GAPS,
-      format,
-      "apad",
-      // If silence fills a whole range, it has no times and the joining filter would fail.
-      ...(range ? ["asetpts=N/SR/TB"] : []),
-      end,
-      ...(range && !transition ? edgeFades(part, parts) : []),
-    ];
-    const sound = part.sound !== null ? `[${part.input}:a:${part.sound}]${filters.join(",")}` : silence;
-    return `${sound}[a${part.input}]`;
-  });
-  const pictures = parts.flatMap((part) => {
-    const filters = part.video && pictureFilters(plan, { ...part, video: part.video }, first, lists, toolset);
-    return filters ? [`[${videoStream(part.source, part.input)}]${filters}[v${part.input}]`] : [];
-  });
-  const pads = (kind: string) => parts.map(({ input }) => `[${kind}${input}]`).join("");
-  // A part of a single picture may have no duration, so times follow from the count.
-  const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...over];
-  if (transition) pictures.push(...mixPictures(parts, transition.frames));
-  const segments = transition ? mixedPads(parts) : pads("v");
-  const count = transition ? 2 * parts.length - 1 : parts.length;
-  pictures.push(`${segments}concat=n=${count}:v=1:a=0,${chain(timed)}[video]`);
-  const shape = audio ? ["asetpts=N/SR/TB", ...audioFilterChain(audio, source, null)] : [];
-  if (transition && audio) {
-    const overlap = Math.round((transition.frames / (first.video?.fps ?? 1)) * audio.sample_rate);
-    sounds.push(...mixSounds(parts, overlap), `[mixed]${shape.join(",")}[sound]`);
-  } else sounds.push(`${pads("a")}concat=n=${parts.length}:v=0:a=1,${shape.join(",")}[sound]`);
+  const { video } = first;
   return {
     tracks: [
       // A graph starts once all its inputs have data: in a single graph, decoded pictures would queue until late audio begins.
-      ...(first.video ? ["-filter_complex", pictures.join(";")] : []),
-      ...(audio ? ["-filter_complex", sounds.join(";")] : []),
-      ...(first.video
-        ? ["-map", "[video]", ...videoArgs(plan, first.source, first.video, toolset, null)]
-        : []),
+      ...(video ? ["-filter_complex", pictureGraph(plan, parts, first, drawing, toolset)] : []),
+      ...(audio ? ["-filter_complex", soundGraph(plan, audio, parts, source)] : []),
+      ...(video ? ["-map", "[video]", ...videoArgs(plan, first.source, video, toolset, null)] : []),
       ...(audio ? ["-map", "[sound]", ...audioCodecArgs(audio, source, toolset)] : []),
     ],
     lists: lists === undefined ? [] : parts.flatMap((part) => listPart(plan, part, lists)),
   };
+}
+
+/** Returns the filter graph that joins the pictures of all parts into `[video]`. */
+function pictureGraph(
+  plan: Plan,
+  parts: readonly PlacedPart[],
+  first: PlacedPart,
+  { lists, over }: JoinedPictures,
+  toolset: Toolset,
+): string {
+  const { transition } = plan;
+  const pictures = parts.flatMap((part) => {
+    const filters = part.video && pictureFilters(plan, { ...part, video: part.video }, first, lists, toolset);
+    return filters ? [`[${videoStream(part.source, part.input)}]${filters}[v${part.input}]`] : [];
+  });
+  // A part of a single picture may have no duration, so times follow from the count.
+  const timed = [`settb=1/(${fpsText(first.video?.fps ?? 1)})`, "setpts=N", ...over];
+  const mixes = transition ? mixPictures(parts, transition.frames) : [];
+  const segments = transition ? mixedPads(parts) : padsOf("v", parts);
+  const count = transition ? 2 * parts.length - 1 : parts.length;
+  return [...pictures, ...mixes, `${segments}concat=n=${count}:v=1:a=0,${chain(timed)}[video]`].join(";");
+}
+
+type EncodedAudio = Extract<NonNullable<Plan["audio"]>, { mode: "encode" }>;
+
+/** Returns the filter graph that joins the sound of all parts into `[sound]`. */
+function soundGraph(plan: Plan, audio: EncodedAudio, parts: readonly PlacedPart[], source: Source): string {
+  const { transition } = plan;
+  const sounds = parts.map((part) => `${partSound(plan, audio, part, parts)}[a${part.input}]`);
+  const shape = ["asetpts=N/SR/TB", ...audioFilterChain(audio, source, null)].join(",");
+  if (!transition)
+    return [...sounds, `${padsOf("a", parts)}concat=n=${parts.length}:v=0:a=1,${shape}[sound]`].join(";");
+  const overlap = Math.round((transition.frames / (parts[0]?.video?.fps ?? 1)) * audio.sample_rate);
+  return [...sounds, ...mixSounds(parts, overlap), `[mixed]${shape}[sound]`].join(";");
+}
+
+/** Returns the filters of a part's sound, from its input to exactly the part's length; silence for a part without sound. */
+function partSound(plan: Plan, audio: EncodedAudio, part: PlacedPart, parts: readonly PlacedPart[]): string {
+  const format = `aformat=sample_fmts=fltp:sample_rates=${audio.sample_rate}:channel_layouts=${audio.channels}c`;
+  const end = `atrim=end=${formatSeconds(part.seconds)}`;
+  if (part.sound === null) return `anullsrc=r=${audio.sample_rate}:cl=${audio.channels}c,${end},${format}`;
+  const entry = rangeEntry(plan, part);
+  const range = entry && rangeSound(part, entry);
+  const filters = [
+    ...(range ?? shiftFilters("asetpts", part)),
+    FILL_GAPS,
+    format,
+    "apad",
+    // If silence fills a whole range, it has no times and the joining filter would fail.
+    ...(range ? ["asetpts=N/SR/TB"] : []),
+    end,
+    ...(range && !plan.transition ? edgeFades(part, parts) : []),
+  ];
+  return `[${part.input}:a:${part.sound}]${filters.join(",")}`;
+}
+
+function padsOf(kind: string, parts: readonly PlacedPart[]): string {
+  return parts.map(({ input }) => `[${kind}${input}]`).join("");
 }
 
 // Mixes only the pictures of a transition: the filter xfade would convert all pictures to 4:4:4.

@@ -7,7 +7,7 @@ import { bytesBesidePictures } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
 import * as storageErrors from "../../storage/errors.ts";
-import type { WorkContext } from "../ports.ts";
+import type { Storage, WorkContext } from "../ports.ts";
 import { extraFileKeys } from "./burn.ts";
 import {
   type Decide,
@@ -162,52 +162,36 @@ function shareOf({ number }: SizeTrial, progress: WorkContext["progress"]): Work
 // Progress must not fall when a trial repeats the work.
 const LATER_SHARE = 0.2;
 
-async function encodeOnce(
-  tools: StepTools,
-  encode: InputEncode,
-  runContext: WorkContext,
-  { number, encodes, missed, bitrate }: SizeTrial,
-) {
-  const { key, source, request, extra, decide, out, name } = encode;
-  const again = number > 1 ? `-${number}` : "";
+async function encodeOnce(tools: StepTools, encode: InputEncode, runContext: WorkContext, trial: SizeTrial) {
+  const { key, source, request, out, name } = encode;
+  const { storage, remote } = tools;
+  const again = trial.number > 1 ? `-${trial.number}` : "";
   // A run that resumes under another plan version decides again, and chunks of the earlier plan would not fit.
   const id = `${encode.id}-${PLAN_VERSION}${again}`;
   const context: WorkContext = {
     ...runContext,
     durably: (piece, work) => runContext.durably(`${piece} ${PLAN_VERSION}${again}`, work),
   };
-  const { storage, remote } = tools;
-  const open = (stored: string) => tools.open(stored);
-  const copyJoin = await matchParts(open, encode, context);
-  const candidate = await findSplice(open, encode, context);
-  const hints = { extra, copyJoin, splice: candidate, ...(encodes && { encodes }) };
-  const { splice, ...decided } = await decideSplice(hints, tools.delegates === true, (each) =>
-    decide(source, request, each, runContext, missed),
-  );
-  const job = { ...decided, plan: withBitrate(decided.plan, bitrate) };
+  const { job, splice } = await decideTrial(tools, encode, { runContext, context }, trial);
   const chunks = await context.durably("cut", (signal) =>
     placeCuts(tools, source, job, () => tools.open(key), signal),
   );
-  const { decision } = job;
   const plan = placePlan(job.plan, chunks);
   const content_key = plan.encryption && ((await tools.contentKey?.()) ?? undefined);
   if (plan.encryption && !content_key) throw errors.encryptionKeyLost();
+  const { decision } = job;
   const encoder = encoderOf(tools.encoders, decision.encoder);
   const { refusals, together: size } = decision;
-  const batch = size && tools.shared && number === 1 && { id: tools.shared.id, size };
+  const batch = size && tools.shared && trial.number === 1 && { id: tools.shared.id, size };
+  const hasEncodes = encodedChunks({ chunks }).length > 0;
   const choice = {
-    encoder: encodedChunks({ chunks }).length > 0 ? encoder.name : decision.encoder,
+    encoder: hasEncodes ? encoder.name : decision.encoder,
     reason: describeDecision(decision),
     ...(refusals.length > 0 && { refusals }),
   };
   await context.reportChoice(choice);
-  const remoteInput = async (stored: string) => {
-    const info = await storage.head(stored);
-    if (!info || !remote) throw storageErrors.objectNotFound({ key: stored });
-    return { url: await remote.url(stored), size: info.size, etag: info.etag };
-  };
   const extraKeys = await extraFileKeys(tools, { plan, source, request, work: encode.work }, context);
-  if (encodedChunks({ chunks }).length > 0) await tools.turn?.(encoder);
+  if (hasEncodes) await tools.turn?.(encoder);
   const encoded = await runEncode({
     plan,
     source,
@@ -224,8 +208,8 @@ async function encodeOnce(
     text: (file) => tools.open(extraInputKey(context.run_id, file)),
     ...(remote && {
       remote: {
-        input: () => remoteInput(key),
-        extra: () => Promise.all(extraKeys.map(remoteInput)),
+        input: () => remoteFile(storage, remote, key),
+        extra: () => Promise.all(extraKeys.map((extra) => remoteFile(storage, remote, extra))),
         folder: remote.folder,
       },
     }),
@@ -234,6 +218,31 @@ async function encodeOnce(
     progress: context.progress,
   });
   return { plan, choice, encoded, ...(splice && "fault" in splice && { fallback: splice }) };
+}
+
+/** Decides the encode of a trial: what is copied or spliced, the encoder, and the trial's bitrate. */
+async function decideTrial(
+  tools: StepTools,
+  encode: InputEncode,
+  { runContext, context }: { runContext: WorkContext; context: WorkContext },
+  { encodes, missed, bitrate }: SizeTrial,
+): Promise<{ job: EncodeJob; splice: PlanHints["splice"] }> {
+  const { source, request, extra, decide } = encode;
+  const open = (stored: string) => tools.open(stored);
+  const copyJoin = await matchParts(open, encode, context);
+  const candidate = await findSplice(open, encode, context);
+  const hints = { extra, copyJoin, splice: candidate, ...(encodes && { encodes }) };
+  const { splice, ...decided } = await decideSplice(hints, tools.delegates === true, (each) =>
+    decide(source, request, each, runContext, missed),
+  );
+  return { job: { ...decided, plan: withBitrate(decided.plan, bitrate) }, splice };
+}
+
+/** Returns the URL of a stored file, and the facts by which a remote encoder checks it. */
+async function remoteFile(storage: Storage, remote: NonNullable<StepTools["remote"]>, key: string) {
+  const info = await storage.head(key);
+  if (!info) throw storageErrors.objectNotFound({ key });
+  return { url: await remote.url(key), size: info.size, etag: info.etag };
 }
 
 /** Decides an encode. If no encoder accepts the pieces of a smart cut, encodes the whole video, unless another host gets the run. */

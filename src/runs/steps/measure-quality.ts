@@ -300,6 +300,27 @@ export function placeSamples(
   if (total === null) return [{ start: plan.start, end: roundTime(plan.start + length) }];
   const count = countSamples(job, total, length);
   const ranges = rangesOf(plan, total);
+  const bytes = bytesByWindow(pictures, ranges, length);
+  return Array.from({ length: count }, (_, index) => {
+    const share = { from: (index * total) / count, to: ((index + 1) * total) / count };
+    const at = heaviestWindow(bytes, share, length);
+    const range = ranges.findLast((each) => each.from <= at) ?? {
+      start: plan.start,
+      end: plan.start + total,
+      from: 0,
+    };
+    const last = Math.max(range.start, range.end - length);
+    const start = Math.min(last, range.start + Math.round((at - range.from) * fps) / fps);
+    return { start: roundTime(start), end: roundTime(Math.min(range.end, start + length)) };
+  });
+}
+
+/** Sums the bytes of the pictures in each window of `length` seconds, except those of keyframes, which say little about motion. */
+function bytesByWindow(
+  pictures: readonly ListedPicture[],
+  ranges: ReturnType<typeof rangesOf>,
+  length: number,
+): ReadonlyMap<number, number> {
   const bytes = new Map<number, number>();
   for (const { at, key, bytes: size } of pictures) {
     if (key) continue;
@@ -309,22 +330,21 @@ export function placeSamples(
       bytes.set(window, (bytes.get(window) ?? 0) + size);
     }
   }
-  return Array.from({ length: count }, (_, index) => {
-    const [from, to] = [(index * total) / count, ((index + 1) * total) / count];
-    let best = { at: Math.max(from, (from + to - length) / 2), bytes: 0 };
-    for (let window = Math.ceil(from / length); (window + 1) * length <= to; window++) {
-      const size = bytes.get(window) ?? 0;
-      if (size > best.bytes) best = { at: window * length, bytes: size };
-    }
-    const range = ranges.findLast((each) => each.from <= best.at) ?? {
-      start: plan.start,
-      end: plan.start + total,
-      from: 0,
-    };
-    const last = Math.max(range.start, range.end - length);
-    const start = Math.min(last, range.start + Math.round((best.at - range.from) * fps) / fps);
-    return { start: roundTime(start), end: roundTime(Math.min(range.end, start + length)) };
-  });
+  return bytes;
+}
+
+/** Returns the start of the window with the most bytes within a share of the playing time; the middle of a share without any. */
+function heaviestWindow(
+  bytes: ReadonlyMap<number, number>,
+  { from, to }: { from: number; to: number },
+  length: number,
+): number {
+  let heaviest = { at: Math.max(from, (from + to - length) / 2), bytes: 0 };
+  for (let window = Math.ceil(from / length); (window + 1) * length <= to; window++) {
+    const size = bytes.get(window) ?? 0;
+    if (size > heaviest.bytes) heaviest = { at: window * length, bytes: size };
+  }
+  return heaviest.at;
 }
 
 /**

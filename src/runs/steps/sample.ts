@@ -1,5 +1,4 @@
 import type { ChunkJob } from "../../encoders/encoder.ts";
-import type { PlanHints } from "../../media/create-plan.ts";
 import { MediaError } from "../../media/errors.ts";
 import { cutPlan } from "../../media/index.ts";
 import type { EncodeRequest } from "../../media/options.ts";
@@ -9,7 +8,14 @@ import type { Decision } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { measureWhole } from "../../probe/probe.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
-import { decideEncode, decidePart, type EncodeJob, encoderOf } from "./decide-encode.ts";
+import {
+  type Decide,
+  decideEncode,
+  decidePart,
+  type EncodeJob,
+  encoderOf,
+  type InputEncode,
+} from "./decide-encode.ts";
 import { createDecide, encodeInput } from "./encode.ts";
 import * as errors from "./errors.ts";
 import { createExtraIngest, mediaSeconds } from "./extra-inputs.ts";
@@ -100,16 +106,7 @@ export async function openSample(
   { url, request, input, drawable = false }: SampleRequest,
   signal: AbortSignal,
 ): Promise<Sample> {
-  const { storage } = tools;
-  const context: WorkContext = {
-    run_id: SAMPLE,
-    progress: async () => {},
-    reportChoice: async () => {},
-    async durably(_, work) {
-      signal.throwIfAborted();
-      return work(signal);
-    },
-  };
+  const context = directContext(signal);
   const key = sourceKey(SAMPLE);
   const { reader, mime } = input ? { ...input, mime: null } : await openInput(tools, url, key, signal);
   const open = (name: string) => (name === key ? Promise.resolve(reader) : tools.open(name));
@@ -119,12 +116,14 @@ export async function openSample(
   const extra = await createExtraIngest(sampleTools)(request, context);
   const copyJoin = await matchParts(open, { key, source, request, extra }, context);
   const hints = { extra, copyJoin };
-  let refusal: MediaError | null = null;
-  const job = await decideEncode(tools, source, request, hints).catch((thrown): EncodeJob => {
-    if (!drawable || !(thrown instanceof MediaError) || thrown.kind !== "encoder_unavailable") throw thrown;
-    refusal = thrown;
-    return decidePart({ decision: UNDECIDED }, source, request, hints);
-  });
+  const { job, refusal } = await decideEncode(tools, source, request, hints).then(
+    (decided) => ({ job: decided, refusal: null }),
+    (thrown: unknown) => {
+      const isRefused = thrown instanceof MediaError && thrown.kind === "encoder_unavailable";
+      if (!drawable || !isRefused) throw thrown;
+      return { job: decidePart({ decision: UNDECIDED }, source, request, hints), refusal: thrown };
+    },
+  );
   const encoder = tools.encoders.find(({ name }) => name === job.decision.encoder);
   const exact = encoder !== undefined || job.plan.chunks.length === 0;
 
@@ -133,7 +132,7 @@ export async function openSample(
     return facts.duration_estimated ? measureWhole(facts, reader, signal) : facts;
   }
 
-  const whole = {
+  const whole: InputEncode = {
     key,
     source,
     request,
@@ -143,27 +142,76 @@ export async function openSample(
     out: SAMPLE_FOLDER,
     name: tools.stem,
   };
+  const search = createRateSearch(sampleTools, whole, context);
+  return {
+    source,
+    request,
+    plan: job.plan,
+    decision: job.decision,
+    reader,
+    chunks: countChunks(job),
+    at_once: encoder ? tools.inFlight(encoder) : 1,
+    exact,
+    signal,
+    search: async () => (isMeasured(request.options) ? search() : null),
+    encode: createSampleEncode({ tools: sampleTools, whole, job, exact, refusal, search, context, signal }),
+  };
+}
+
+/** Creates the context of work without a record: nothing is remembered or reported. */
+function directContext(signal: AbortSignal): WorkContext {
+  return {
+    run_id: SAMPLE,
+    progress: async () => {},
+    reportChoice: async () => {},
+    async durably(_, work) {
+      signal.throwIfAborted();
+      return work(signal);
+    },
+  };
+}
+
+/** Creates a function that searches for the rates of an encode on its first call, and returns the same result on later ones. */
+function createRateSearch(
+  tools: StepTools,
+  encode: InputEncode,
+  context: WorkContext,
+): () => Promise<RateSearch | null> {
   let rateSearch: Promise<RateSearch | null> | undefined;
 
-  function search(): Promise<RateSearch | null> {
-    rateSearch ??= searchOnce();
-    return rateSearch;
-  }
-
-  async function searchOnce(): Promise<RateSearch | null> {
+  async function search(): Promise<RateSearch | null> {
     const start = performance.now();
-    const measurement = { tools: sampleTools, encode: whole, encodeInput, createDecide };
-    const rate = await measureQuality(measurement, context);
+    const rate = await measureQuality({ tools, encode, encodeInput, createDecide }, context);
     return rate && { rate, seconds: (performance.now() - start) / 1000 };
   }
 
-  async function encode(part: EncodeRequest = request, changes: SampleChanges = {}): Promise<SampleOutput> {
-    signal.throwIfAborted();
-    if (refusal) throw refusal;
-    await storage.clear(SAMPLE_FOLDER);
-    const decide = async (_: Source, own: EncodeRequest, hints: PlanHints) => {
-      if (part === request && exact && !changes.plan) return job;
-      const { plan, decision } = decidePart(job, source, own, hints);
+  return () => {
+    rateSearch ??= search();
+    return rateSearch;
+  };
+}
+
+interface SampleEncode {
+  tools: StepTools;
+  whole: InputEncode;
+  job: EncodeJob;
+  exact: boolean;
+  /** Why no encoder can do the work; null when one can. */
+  refusal: MediaError | null;
+  search(): Promise<RateSearch | null>;
+  context: WorkContext;
+  signal: AbortSignal;
+}
+
+function createSampleEncode(sample: SampleEncode): Sample["encode"] {
+  const { tools, whole, job, exact, refusal, search, context, signal } = sample;
+  const { storage } = tools;
+
+  /** Decides the encode of a part of the sample, or of the whole with a changed plan. */
+  function createPartDecide(part: EncodeRequest, changes: SampleChanges): Decide {
+    return async (source, request, hints) => {
+      if (part === whole.request && exact && !changes.plan) return job;
+      const { plan, decision } = decidePart(job, source, request, hints);
       const trial = { plan: changes.plan?.(plan) ?? plan, decision };
       if (exact) return trial;
       const other = encoderOf(tools.encoders, trial.decision.encoder);
@@ -171,14 +219,21 @@ export async function openSample(
       if (reason) throw errors.notSampled({ refusal: { ...reason, encoder: other.name } });
       return trial;
     };
+  }
+
+  return async (part = whole.request, changes = {}) => {
+    signal.throwIfAborted();
+    if (refusal) throw refusal;
+    await storage.clear(SAMPLE_FOLDER);
     const { job: changeJob } = changes;
     const encoders = changeJob
       ? tools.encoders.map((each) => ({ ...each, encode: (work: ChunkJob) => each.encode(changeJob(work)) }))
       : tools.encoders;
     const rate = isMeasured(part.options) ? ((await search())?.rate ?? null) : null;
+    const decide = createPartDecide(part, changes);
     const start = performance.now();
     const { plan, encoded: file } = await encodeInput(
-      { ...sampleTools, encoders },
+      { ...tools, encoders },
       { ...whole, request: part, decide, ...(rate && { measured: rate }) },
       context,
     );
@@ -194,20 +249,6 @@ export async function openSample(
       score: rate?.score ?? null,
       reader: await tools.open(file.key),
     };
-  }
-
-  return {
-    source,
-    request,
-    plan: job.plan,
-    decision: job.decision,
-    reader,
-    chunks: countChunks(job),
-    at_once: encoder ? tools.inFlight(encoder) : 1,
-    exact,
-    signal,
-    search: async () => (isMeasured(request.options) ? search() : null),
-    encode,
   };
 }
 
