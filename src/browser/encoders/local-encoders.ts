@@ -1,7 +1,7 @@
 import { createCopyEncoder } from "../../encoders/copy.ts";
 import type { ChunkJob, Encoder } from "../../encoders/encoder.ts";
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
-import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
+import { createCanvasEncoder, MAX_CANVAS_PIXELS } from "../../encoders/images/canvas.ts";
 import { decodedFormat } from "../../encoders/images/decode-picture.ts";
 import { loadCore, loadFastCore, loadVp9Core } from "../../encoders/wasm/load-core.ts";
 import { createWasmMt } from "../../encoders/wasm/wasm-mt.ts";
@@ -139,8 +139,7 @@ function webcodecsChunkSeconds(plan: Plan): number {
   return Math.min(CHUNK_SECONDS, duration / WEBCODECS_WORKERS);
 }
 
-const MAX_PIXELS = 50_000_000;
-const LIMITS = { pixels: MAX_PIXELS, side: BOUNDS.pixels.max } as const;
+const LIMITS = { pixels: MAX_CANVAS_PIXELS, side: BOUNDS.pixels.max } as const;
 
 /**
  * Returns a wrapper that decodes a source that the encoder cannot read into a BMP or PNG first; `draw` does so for an SVG.
@@ -251,5 +250,5 @@ function refuseDecoding(plan: Plan, source: Source): RefusalReason | null {
   if (toneMapping) return toneMapping;
   const { width = 0, height = 0 } = asDecoded(plan, source).source;
   const pixels = width * height;
-  return pixels > MAX_PIXELS ? { code: "pixels", pixels, max_pixels: MAX_PIXELS } : null;
+  return pixels > MAX_CANVAS_PIXELS ? { code: "pixels", pixels, max_pixels: MAX_CANVAS_PIXELS } : null;
 }

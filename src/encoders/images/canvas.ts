@@ -19,7 +19,8 @@ export interface CanvasEncoder extends Encoder {
 const ENCODABLE: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
 /** Formats of stills that every browser decodes and whose headers show transparency. */
 export const CANVAS_INPUTS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
-const MAX_PIXELS = 50_000_000;
+/** The most pixels of a picture that a canvas is given; the cores of ffmpeg convert larger ones. */
+export const MAX_CANVAS_PIXELS = 50_000_000;
 // Above these, JPEG must keep full chroma, which browsers halve, and WebP must be lossless.
 const MAX_QUALITY = { jpeg: 89, webp: 99 } as const;
 
@@ -51,7 +52,7 @@ export function createCanvasEncoder(): CanvasEncoder {
       const { geometry } = image;
       const { coded_width = 0, coded_height = 0 } = source;
       const pixels = Math.max(geometry.width * geometry.height, coded_width * coded_height);
-      if (pixels > MAX_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_PIXELS };
+      if (pixels > MAX_CANVAS_PIXELS) return { code: "pixels", pixels, max_pixels: MAX_CANVAS_PIXELS };
       const trial = results.get(format);
       return trial === undefined ? { code: "not_tried" } : trial;
     },
