@@ -1,4 +1,5 @@
 import { GIB, MIB } from "../util/bytes.ts";
+import { isScript } from "./extra-files.ts";
 import { costCodec } from "./features/audio-format.ts";
 import { DEFAULT_FPS } from "./features/fps.ts";
 import { partRuns } from "./features/parts-plan.ts";
@@ -132,6 +133,8 @@ export const NATIVE_COSTS = {
     encode: { h264: 170, h265: 180, vp9: 150, av1: 320, jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
     /** Cost per Mpx of the frames that an animation buffers for its palette. */
     palette_frames: 4,
+    /** Cost per Mpx of letters: the renderer keeps a picture of each, and one of each line. */
+    letters: 1.4,
   },
   /** Share of two threads that ffmpeg uses. */
   parallel: 0.85,
@@ -181,6 +184,8 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
   const reading = decoded === null ? null : decoded * decodeSeconds(source, seconds) + bits * seconds.bits;
   const span = sourceSeconds(plan);
   const buffered = ((work.pixels_held ?? 0) / MPX) * memory.palette_frames;
+  const drawn = (plan.further ?? []).filter(isScript);
+  const letters = (drawn.reduce((sum, { pixels }) => sum + pixels, 0) / MPX) * memory.letters;
   return {
     pictures:
       reading === null || encoded === null || decoded === null
@@ -197,7 +202,8 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
         work.decoders * frame * memory.decode[plan.still ? "still" : "moving"] +
         (area / MPX) * size +
         features.fixed_memory +
-        buffered),
+        buffered +
+        letters),
   };
 }
 

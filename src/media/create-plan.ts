@@ -4,6 +4,7 @@ import { pictureFormat, playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs, readerOf } from "./extra-inputs.ts";
+import type { PictureSize } from "./feature.ts";
 import { planMotion } from "./features/animation.ts";
 import { furtherCodecs } from "./features/codecs.ts";
 import {
@@ -335,7 +336,7 @@ function planVideo(source: Source, request: VideoOptions, hints: PlanHints): Pla
     ...languageFact(join?.soundSource ?? source, sound),
     ...(concat && { concat }),
     ...(transition && { transition }),
-    ...extraFiles(options, hints.extra),
+    ...extraFiles(options, hints.extra, video.mode === "encode" ? video.geometry : null),
   };
   const sounds =
     plan.audio?.mode === "encode" ? [{ index: 0, track: "audio" as const, start: 0, end: null }] : [];
@@ -389,7 +390,12 @@ function imagePlan(source: Source, options: ImageOptions, hints: PlanHints): Pla
   const limit = max_bytes !== undefined && { max_bytes };
   const pictures = createImage(source, picture, format, options);
   const image = { ...pictures, animated, ...limit };
-  const plan = { ...blank("image", format, span), still, image, ...extraFiles(options, hints.extra) };
+  const plan = {
+    ...blank("image", format, span),
+    still,
+    image,
+    ...extraFiles(options, hints.extra, image.geometry),
+  };
   if (isSeries(options)) {
     const sheet = planSeries(span.duration, options);
     return { ...plan, frames: sheet.sheets, image: { ...image, animated: true, sheet } };
@@ -411,7 +417,7 @@ function animationPlan(source: Source, request: AnimationOptions, hints: PlanHin
     ...blank("animation", format, span),
     frames: frameCount(source, span, motion.fps),
     image: { ...image, animated: true, motion },
-    ...extraFiles(options, hints.extra),
+    ...extraFiles(options, hints.extra, image.geometry),
   };
 }
 
@@ -480,7 +486,7 @@ function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: Plan
   const stream = {
     ...plan,
     ...planSubtitles(source, options),
-    ...extraFiles(options, hints.extra),
+    ...extraFiles(options, hints.extra, best.geometry),
     frames,
     video,
     renditions,
@@ -489,13 +495,20 @@ function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: Plan
   return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
 }
 
-function extraFiles(options: object, sources: readonly Source[] = []): { further?: ExtraFile[] } {
+function extraFiles(
+  options: object,
+  sources: readonly Source[] = [],
+  picture: PictureSize | null,
+): { further?: ExtraFile[] } {
   const inputs = extraInputs({ options }).filter(({ role }) => readerOf(role) !== "host");
   const files = inputs.map(({ role }, at): ExtraFile => {
     const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
     return { role, format, size: filesize, pixels: width * height };
   });
-  const all = [...files, ...burnFiles(options, sources), ...textFiles(options, sources)];
+  const drawn = picture
+    ? [...burnFiles(options, sources, picture), ...textFiles(options, sources, picture)]
+    : [];
+  const all = [...files, ...drawn];
   return all.length > 0 ? { further: all } : {};
 }
 

@@ -8,7 +8,7 @@ export const ExtraFile = z.strictObject({
   format: plainName,
   /** Bytes. */
   size: z.int().min(0),
-  /** Pixels of one of its pictures; 0 when it has none or the size is unknown. */
+  /** Pixels of one of its pictures, or of the letters of a script; 0 when it has none or the size is unknown. */
   pixels: z.int().min(0),
 });
 export interface ExtraFile extends z.infer<typeof ExtraFile> {}
@@ -16,6 +16,11 @@ export interface ExtraFile extends z.infer<typeof ExtraFile> {}
 /** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
 export function isFfmpegInput({ role }: ExtraFile): boolean {
   return role !== "text" && role !== "font" && readerOf(role) === "ffmpeg";
+}
+
+/** Returns whether a file is a script of drawn text, whose pixels are those of its letters. */
+export function isScript({ role }: Pick<ExtraFile, "role">): boolean {
+  return role === "text" || role === "subtitles";
 }
 
 /** Returns the name under which ffmpeg finds a file; its extension tells filters the format. */

@@ -162,6 +162,17 @@ test("images with text are alike on every host, and max_bytes scales the text wi
   expect((await measureLikeness(small.path, light.path, like)).worst).toBeGreaterThan(0.9);
 });
 
+test(
+  "letters ten times as high as the pictures are drawn where there is memory for them",
+  LIMIT,
+  async () => {
+    const options = { text: [{ text: "ABCD", size: "1000%" }], quality: "very_high" };
+    const [service, local] = [await byService("video", options), await byPage("video", options)];
+    expect([service.encoder, local.encoder]).toEqual(["native", "wasm"]);
+    expect((await measureLikeness(local.path, service.path, {})).worst).toBeGreaterThan(0.97);
+  },
+);
+
 test("an animation shows a text from its start on", LIMIT, async () => {
   const options = { text: [{ ...TEXT[1], end: undefined }], fps: 10, width: 320 };
   const { path } = await byService("animation", options);

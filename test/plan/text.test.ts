@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
+import { LIGHT_LIMITS, refuseLight } from "../../src/encoders/light/light-estimate.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
+import { nativeWork } from "../../src/media/costs.ts";
 import { placeText } from "../../src/media/features/text.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { describeRefusal } from "../../src/media/words.ts";
@@ -55,6 +57,20 @@ test("sizes and places follow the size of the output", () => {
     anchor: [0, 0],
     margins: [320, 64, 10],
   });
+});
+
+test("letters count as memory, so the light encoder leaves huge ones to native ffmpeg", () => {
+  const size = { width: 640, height: 360 };
+  const huge = createPlan(film, "video", { ...size, text: [{ text: "ABCD", size: "1000%" }] });
+  const small = createPlan(film, "video", { ...size, text: [{ text: "ABCD" }] });
+  expect(huge.further?.[0]).toMatchObject({ role: "text", pixels: 4 * 3600 ** 2 });
+  expect(refuseLight(huge, film, LIGHT_LIMITS)).toMatchObject({ code: "memory" });
+  expect(refuseLight(small, film, LIGHT_LIMITS)).toBeNull();
+  const bytes = nativeWork(huge, film).memory - nativeWork(small, film).memory;
+  expect(bytes / 2 ** 20).toBeCloseTo(1.4 * 51.84, 1);
+  const subtitles = [{ url: "https://a.example/a.srt", burn: true, style: { size: "10%" } }];
+  const burnt = createPlan(film, "video", { ...size, subtitles });
+  expect(burnt.further?.[0]).toMatchObject({ role: "subtitles", pixels: 84 * 36 ** 2 });
 });
 
 test("native ffmpeg and the stock core draw text; all other encoders refuse", () => {

@@ -1,5 +1,6 @@
 import { isMatroska } from "../../media/containers.ts";
 import { estimateWork, type Figures } from "../../media/costs.ts";
+import { isScript } from "../../media/extra-files.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { featureCost } from "../../media/features.ts";
@@ -95,6 +96,8 @@ export const STOCK_COSTS = {
     rendition: 12,
     /** Cost per Mpx of an extra input. */
     extra_input: 16,
+    /** Cost per Mpx of letters: the renderer keeps a picture of each, and one of each line. */
+    letters: 1.4,
     /** A page's encoder worker outside its heap: code, glue and blocks of input. */
     worker: 48,
   },
@@ -195,7 +198,10 @@ export function heapOf(
     ((pixels_held ?? 0) / MPX) * memory.palette_frames +
     features.fixed_memory +
     Math.max(0, outputs.length - 1) * memory.rendition +
-    (plan.further ?? []).reduce((sum, { pixels }) => sum + (pixels / MPX) * memory.extra_input, 0) +
+    (plan.further ?? []).reduce(
+      (sum, file) => sum + (file.pixels / MPX) * memory[isScript(file) ? "letters" : "extra_input"],
+      0,
+    ) +
     fontMemory(plan);
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }

@@ -296,11 +296,25 @@ const ASS_HEAD = 2048;
 const ASS_SHARE = 3;
 
 /** Returns the files for drawing burnt-in subtitles: an ASS written by Framewright, and its font. `sources` are the extra inputs probed so far. */
-export function burnFiles(options: SubtitleOptions, sources: readonly SourceFacts[]): ExtraFile[] {
+export function burnFiles(
+  options: SubtitleOptions,
+  sources: readonly SourceFacts[],
+  picture: PictureSize,
+): ExtraFile[] {
   const input = burntInput(options);
   if (input === null) return [];
   const size = ASS_HEAD + ASS_SHARE * (sources[input]?.filesize ?? 0);
-  return [{ role: "subtitles", format: "ass", size, pixels: 0 }, fontFile(options, sources)];
+  const { size: letters } = burntFile(options)?.style ?? {};
+  const pixels = letters === undefined ? 0 : letterPixels(CAPTION_LETTERS, letterHeight(letters, picture));
+  return [{ role: "subtitles", format: "ass", size, pixels }, fontFile(options, sources)];
+}
+
+// Two lines of 42 letters are the usual limit of subtitles.
+const CAPTION_LETTERS = 84;
+
+/** Returns the pixels that a number of letters of a height take together. */
+export function letterPixels(letters: number, height: number): number {
+  return Math.ceil(letters * height ** 2);
 }
 
 /** Returns the file with the fonts of drawn text; `sources` are the extra inputs probed so far. */

@@ -11,6 +11,7 @@ import {
   burntInput,
   fontFile,
   letterHeight,
+  letterPixels,
   type Place,
   placeAt,
   type SubtitleOptions,
@@ -210,13 +211,21 @@ function firstTextFile(options: TextOptions & SubtitleOptions): number {
 const SCRIPT_HEAD = 4096;
 
 /**
- * Returns the files for drawing the texts of a request: a script written by Framewright, and its fonts in one file. `sources` are the extra
- * inputs probed so far.
+ * Returns the files for drawing the texts of a request into pictures of a size: a script written by Framewright, and its fonts in one file.
+ * `sources` are the extra inputs probed so far.
  */
-export function textFiles(options: TextOptions, sources: readonly SourceFacts[]): ExtraFile[] {
+export function textFiles(
+  options: TextOptions,
+  sources: readonly SourceFacts[],
+  picture: PictureSize,
+): ExtraFile[] {
   if (!options.text?.length) return [];
   const size = SCRIPT_HEAD + JSON.stringify(options.text).length;
-  return [{ role: "text", format: "ass", size, pixels: 0 }, fontFile(options, sources)];
+  const pixels = options.text.reduce(
+    (sum, { text, size = DEFAULT_SIZE }) => sum + letterPixels(text.length, letterHeight(size, picture)),
+    0,
+  );
+  return [{ role: "text", format: "ass", size, pixels }, fontFile(options, sources)];
 }
 
 /** A text placed in pictures of a size. */
