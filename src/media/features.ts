@@ -27,7 +27,7 @@ import { overlay } from "./features/overlay.ts";
 import { partial } from "./features/partial.ts";
 import { parts, picture_parts, stream_parts } from "./features/parts.ts";
 import { picture_fades } from "./features/picture-fades.ts";
-import { smart } from "./features/smart.ts";
+import { smart, smart_depth } from "./features/smart.ts";
 import {
   assumed_colors,
   hidden_start,
@@ -68,6 +68,7 @@ export const FEATURES = {
   picture_parts,
   stream_parts,
   smart,
+  smart_depth,
   main_tracks,
   partial,
   assumed_colors,

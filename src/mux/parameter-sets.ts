@@ -1,5 +1,5 @@
-import { type ParameterSets, PROFILES } from "../media/features/smart.ts";
-import { createBits, nalUnits, withoutEmulation } from "../probe/codec-headers.ts";
+import { HIGH_10, type ParameterSets, PROFILES } from "../media/features/smart.ts";
+import { createBits, nalUnits, readSps, withoutEmulation } from "../probe/codec-headers.ts";
 import { concatBytes, equalBytes, viewOf } from "../util/bytes.ts";
 
 /** The codecs with parameter sets, H.264 and H.265, by mediabunny's names. */
@@ -106,12 +106,12 @@ export function readInBandSets(
   return { codec, units, rest: codec === "avc" ? avcEnd(sps) : hevcStart(sps) };
 }
 
-// Profiles whose record ends with the chroma format and depths (5.3.3.1.2): here 4:2:0 in 8 bits, without extensions.
-const HIGH: ReadonlySet<number> = new Set([100, 110, 122, 144]);
-const PLAIN_END = [0xfd, 0xf8, 0xf8, 0];
+// Profiles whose record ends with the chroma format and depths (5.3.3.1.2): here 4:2:0 of one depth, without extensions.
+const HIGH: ReadonlySet<number> = new Set([100, HIGH_10, 122, 144]);
 
 function avcEnd(sps: Uint8Array): Uint8Array {
-  return Uint8Array.from(HIGH.has(sps[1] ?? 0) ? PLAIN_END : []);
+  const depth = 0xf8 | (((readSps(sps)?.bit_depth ?? 8) - 8) & 7);
+  return Uint8Array.from(HIGH.has(sps[1] ?? 0) ? [0xfd, depth, depth, 0] : []);
 }
 
 // Bytes of the profile, tier and level in a sequence parameter set; the record repeats them.
@@ -231,7 +231,12 @@ export function planSets({ units: [sps = [], pps = []] }: StreamSets): Parameter
   const [, idc = 0] = sps[0] ?? [];
   const level = Math.max(...sps.map((unit) => unit[3] ?? 0));
   const profile = Object.entries(PROFILES).find(([each]) => Number(each) === idc)?.[1];
-  const isAlike = sps.every((unit) => unit[1] === idc) && level >= MIN_LEVEL && level <= MAX_LEVEL;
+  // Encoders write the profile of 10 bits only for pictures of that depth.
+  const depth = idc === HIGH_10 ? 10 : 8;
+  const isAlike =
+    sps.every((unit) => unit[1] === idc && readSps(unit)?.bit_depth === depth) &&
+    level >= MIN_LEVEL &&
+    level <= MAX_LEVEL;
   return id && profile && isAlike ? { id, profile, level: (level / 10).toFixed(1) } : null;
 }
 

@@ -97,7 +97,8 @@ function readAvcConfig(record: Uint8Array): AvcPictures | null {
   return readSps(record.subarray(8, 8 + length));
 }
 
-function readSps(unit: Uint8Array): AvcPictures | null {
+/** Parses a sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1); null if it is damaged. */
+export function readSps(unit: Uint8Array): AvcPictures | null {
   const bits = createBits(withoutEmulation(unit.subarray(1)));
   const profile = bits.take(8);
   bits.take(16);

@@ -30,6 +30,7 @@ const PARTS = [
   { start: 1, end: 2.02 },
 ];
 
+const H264_DEEP = H264.replace("yuv420p", "yuv420p10le");
 const DEEP = H265.replace("-preset", "-pix_fmt yuv420p10le -preset");
 const OPEN = H265.replace("open-gop=0", "open-gop=1:bframes=3");
 const HLG = DEEP.replace(
@@ -40,6 +41,7 @@ const AV1 = "-c:v libsvtav1 -preset 12 -crf 40 -pix_fmt yuv420p -g 12 -svtav1-pa
 
 const CODECS = {
   h264: H264,
+  h264_10_bits: H264_DEEP,
   h265: H265,
   h265_10_bits: DEEP,
   h265_hlg: HLG,
@@ -147,6 +149,8 @@ test.for([
     ],
   },
   { container: "mkv", codec: "h264", format: "mp4", parts: [{ start: 1.22, end: 4.8 }] },
+  { container: "mp4", codec: "h264_10_bits", format: "mp4", parts: [{ start: 0.7, end: 4.1 }] },
+  { container: "ts", codec: "h264_10_bits", format: "mp4", parts: PARTS },
   { container: "mp4", codec: "h265", format: "mp4", parts: PARTS },
   { container: "mov", codec: "h265_hlg", format: "mov", parts: PARTS },
   { container: "mkv", codec: "h265_10_bits", format: "mp4", parts: [{ start: 0.7, end: 4.1 }] },
@@ -160,7 +164,7 @@ test.for([
   async ({ container, codec, format, parts }) => {
     const source = await clip(container, CODECS[codec]);
     const options = { mode: "smart", format, ...(parts.length > 1 ? { parts } : parts[0]) };
-    const tools = /^(h265|av1)/.test(codec) ? NATIVE_TOOLS : WASM_TOOLS;
+    const tools = /^(h265|av1|h264_10)/.test(codec) ? NATIVE_TOOLS : WASM_TOOLS;
     const { path, output } = await runHere(source, { kind: "video", options }, tools);
     expect(output.fallback).toBeUndefined();
     expect(output.reason).toBe("Copied, except for the pictures around the cuts.");
@@ -194,6 +198,7 @@ const MANY = Array.from({ length: 10 }, (_, index) => ({
 }));
 
 test.for([
+  { codec: "h264_10_bits", container: "mp4" },
   { codec: "h265", container: "mp4" },
   { codec: "h265_open", container: "mkv" },
   { codec: "av1", container: "mp4" },

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { spliceRequest } from "../../src/media/features/splice-plan.ts";
 import { chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
-import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
+import {
+  FAST_TOOLS,
+  NATIVE_TOOLS,
+  refuseTools,
+  type Toolset,
+  WASM_TOOLS,
+} from "../../src/media/ffmpeg/toolset.ts";
 import { forecast } from "../../src/media/forecast.ts";
 import { encodedPart } from "../../src/media/plan.ts";
 import { decide } from "../../src/media/route.ts";
@@ -92,6 +98,15 @@ test("x264 writes parameter sets with an id that the source does not use", () =>
   }
 });
 
+test("only native ffmpeg that knows it continues H.264 in 10 bits", () => {
+  const source = videoSource({ pixel_format: "yuv420p10le" });
+  const deep = { ...splice, sets: { id: 1, profile: "high10", level: "3.1" } } as const;
+  const plan = encodedPart(createPlan(source, "video", options, { splice: deep }));
+  const older: Toolset = { ...NATIVE_TOOLS, lacks: ["smart_depth"] };
+  const refused = [NATIVE_TOOLS, older, WASM_TOOLS].map((tools) => refuseTools(plan, source, tools));
+  expect(refused).toEqual([null, { code: "smart_depth" }, { code: "smart_depth" }]);
+});
+
 test("WebCodecs, which cannot choose the id of parameter sets, refuses", () => {
   const plan = encodedPart(createPlan(film, "video", options, { splice }));
   const refused = [NATIVE_TOOLS, WASM_TOOLS, FAST_TOOLS].map((tools) => refuseTools(plan, film, tools));
@@ -109,7 +124,7 @@ test.for([
   { more: { codec: "h265" }, facts: {}, fault: "new_codec" },
   { more: { format: "webm" }, facts: {}, fault: "output" },
   { more: {}, facts: { pixel_format: "yuv422p" }, fault: "pixels" },
-  { more: {}, facts: { pixel_format: "yuv420p10le" }, fault: "pixels" },
+  { more: {}, facts: { pixel_format: "yuv422p10le" }, fault: "pixels" },
   { more: {}, facts: { interlaced: true }, fault: "pixels" },
   { more: {}, facts: { sample_aspect_ratio: "4:3" }, fault: "shape" },
   { more: {}, facts: { color: { ...SDR, transfer: "arib-std-b67", hdr: true } }, fault: "colors" },

@@ -72,6 +72,7 @@ const CONTINUED_CODECS = ["h264", "h265", "vp9", "av1"] as const;
 const PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS = "yuv420p10le";
 const DEEP_CODECS: ReadonlySet<string> = new Set([
+  "h264",
   "h265",
   "av1",
 ] satisfies (typeof CONTINUED_CODECS)[number][]);
