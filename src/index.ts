@@ -1,5 +1,6 @@
 export type * from "./client/client.ts";
 export type { Chapter } from "./media/chapters.ts";
+export { dropped } from "./media/dropped.ts";
 export type { ErrorReason } from "./media/error-reason.ts";
 export {
   ERROR_KINDS,
@@ -15,7 +16,7 @@ export { TARGET_LUFS } from "./media/features/audio-filters.ts";
 export { SAMPLE_RATES } from "./media/features/audio-format.ts";
 export { exactFps } from "./media/features/fps.ts";
 export { manifestEntries, manifestsOf } from "./media/ffmpeg/manifest-entries.ts";
-export { dropped, type Forecast, forecast } from "./media/forecast.ts";
+export { type Forecast, forecast } from "./media/forecast.ts";
 export {
   type AdaptiveFormat,
   ANIMATION_DEFAULTS,

@@ -1,9 +1,10 @@
 export { estimateWork, type WorkEstimate } from "./costs.ts";
 export { createPlan, needsProbe } from "./create-plan.ts";
+export { dropped, listDropped } from "./dropped.ts";
 export { SAMPLE_RATES } from "./features/audio-format.ts";
 export { exactFps, ntscRate } from "./features/fps.ts";
 export { BLACK, parseColor, TRANSPARENT } from "./fields.ts";
-export { dropped, type Forecast, forecast, listDropped } from "./forecast.ts";
+export { type Forecast, forecast } from "./forecast.ts";
 export {
   createGeometry,
   displayedSize,

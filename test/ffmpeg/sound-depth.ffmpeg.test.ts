@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dropped } from "../../src/media/forecast.ts";
+import { dropped } from "../../src/media/dropped.ts";
 import { alsClip, alsPcm } from "../fixtures/als.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { measureLoudness } from "../judge/loudness.ts";

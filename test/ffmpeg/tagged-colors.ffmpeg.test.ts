@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { dropped } from "../../src/media/forecast.ts";
+import { dropped } from "../../src/media/dropped.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { farthestFrom } from "../judge/exact-color.ts";
 import { TAGGED, taggedClip } from "../judge/tagged.ts";

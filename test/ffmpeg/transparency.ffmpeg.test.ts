@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { dropped } from "../../src/media/forecast.ts";
+import { dropped } from "../../src/media/dropped.ts";
 import { stitch } from "../../src/mux/stitch.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp, { type Sharp } from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dropped } from "../../src/media/forecast.ts";
+import { dropped } from "../../src/media/dropped.ts";
 import type { Dropped, Source } from "../../src/media/source.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { clip } from "../fixtures/clips.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { dropped } from "../../src/media/dropped.ts";
 import { canJoinByCopy } from "../../src/media/features/concat-plan.ts";
-import { dropped } from "../../src/media/forecast.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { CheckedPlan } from "../../src/media/plan-schema.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createPlan } from "../../src/media/create-plan.ts";
-import { dropped } from "../../src/media/forecast.ts";
+import { dropped } from "../../src/media/dropped.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
 import { probeFile } from "./probe-file.ts";

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { dropped } from "../../src/media/forecast.ts";
+import { dropped } from "../../src/media/dropped.ts";
 import { type PictureMetadata, readPictureMetadata } from "../../src/probe/picture-metadata.ts";
 import { HEIF_ROWS } from "../fixtures/heif-rows.ts";
 import { keepClip } from "../fixtures/make-clip.ts";
