@@ -10,8 +10,9 @@ import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import { countCreation, takeWaitQuota } from "../limits/limits.ts";
 import type { Services } from "../services.ts";
-import { checkTaskAccess, checkWebhook, creationHandler, outputNeed, reserveConnection } from "./creation.ts";
+import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
+import { checkTaskAccess, checkWebhook, outputNeed, reserveConnection } from "./new-run.ts";
 import { idParameter, operation, RUN_REQUEST_ERRORS } from "./openapi.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 9, 31);

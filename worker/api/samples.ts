@@ -13,7 +13,7 @@ import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";
 import { answerWorkError } from "../http/errors.ts";
 import { countCreation } from "../limits/limits.ts";
 import type { SampleOwner, Services } from "../services.ts";
-import { checkTaskAccess } from "./creation.ts";
+import { checkTaskAccess } from "./new-run.ts";
 import { operation, SAMPLE_REQUEST_ERRORS } from "./openapi.ts";
 
 const INPUT = "https://example.com/clip.mov";

@@ -9,8 +9,9 @@ import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { StepLocation } from "../run/runs.ts";
 import type { Services } from "../services.ts";
-import { checkStepAccess, createRun, creationHandler } from "./creation.ts";
+import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
+import { checkStepAccess, createRun } from "./new-run.ts";
 import { idParameter, operation, RUN_REQUEST_ERRORS } from "./openapi.ts";
 import { EXAMPLE_SOURCE, EXAMPLE_TIME, exampleId } from "./tasks.ts";
 

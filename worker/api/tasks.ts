@@ -12,8 +12,9 @@ import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
-import { checkTaskAccess, createRun, creationHandler } from "./creation.ts";
+import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
+import { checkTaskAccess, createRun } from "./new-run.ts";
 import { idParameter, operation, RUN_REQUEST_ERRORS } from "./openapi.ts";
 
 const tag = "Tasks";

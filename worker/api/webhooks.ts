@@ -19,8 +19,9 @@ import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath, serve } from "../http/context.ts";
 import type { Services } from "../services.ts";
-import { checkWebhookUrl, creationHandler } from "./creation.ts";
+import { creationHandler } from "./creation.ts";
 import { answerList, listParameters, readListQuery } from "./lists.ts";
+import { checkWebhookUrl } from "./new-run.ts";
 import { idParameter, operation } from "./openapi.ts";
 import { SUCCEEDED_TASK } from "./tasks.ts";
 
