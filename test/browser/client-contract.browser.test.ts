@@ -21,7 +21,7 @@ beforeAll(async () => {
     silent: origin.serve("/silent.mp4", { silent: true }),
   };
   const query = btoa(JSON.stringify(inputs));
-  page = `/test/browser/client-contract.page.ts?${new URLSearchParams({ given: query })}`;
+  page = `/test/browser/client-contract.page.ts?${new URLSearchParams({ hosts: query })}`;
 });
 afterAll(async () => {
   await rig?.close();

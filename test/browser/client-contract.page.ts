@@ -6,7 +6,7 @@ import { CORE } from "./client-core.ts";
 
 // The query of this module's URL holds the URLs of the inputs.
 const inputs: ClientCase["inputs"] = JSON.parse(
-  atob(new URL(import.meta.url).searchParams.get("given") ?? ""),
+  atob(new URL(import.meta.url).searchParams.get("hosts") ?? ""),
 );
 const options = { core: CORE, workers: "/workers/", allowPrivate: true } as const;
 const client = createLocalClient({ name: "contract", ...options });

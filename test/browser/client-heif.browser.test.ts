@@ -18,10 +18,10 @@ afterAll(() => rig?.close());
 async function make(path: string, kind: string, options: object) {
   const url = await rig.serve(path);
   return rig.lab.page.evaluate(
-    async ([at, asked]) => {
+    async ([at, work]) => {
       const { client, base64 } = kit;
       const input = await kit.file(at);
-      const request = { input, ...asked } as unknown as Parameters<typeof client.tasks.create>[0];
+      const request = { input, ...work } as unknown as Parameters<typeof client.tasks.create>[0];
       const source = await client.probe(input);
       const done = await client.tasks.wait(await client.tasks.create(request));
       const { error } = done;

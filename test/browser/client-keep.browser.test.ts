@@ -80,12 +80,12 @@ test("an extra file survives a reload, serves a retry, and goes with its tasks",
 
 test("asks the browser only once for persistent storage", async () => {
   const { page } = rig.lab;
-  const asked = await page.evaluate(async () => {
+  const storage = await page.evaluate(async () => {
     localStorage.clear();
     const { persist } = StorageManager.prototype;
-    let asked = 0;
+    let requests = 0;
     StorageManager.prototype.persist = function (this: StorageManager) {
-      asked++;
+      requests++;
       return persist.call(this);
     };
     const create = async () => {
@@ -97,10 +97,10 @@ test("asks the browser only once for persistent storage", async () => {
     await create();
     await create();
     StorageManager.prototype.persist = persist;
-    return { asked, known: Object.keys(localStorage) };
+    return { requests, keys: Object.keys(localStorage) };
   });
   // A browser that already persists storage is not asked; this one does not.
-  expect(asked).toEqual({ asked: 1, known: ["keep asked to keep storage"] });
+  expect(storage).toEqual({ requests: 1, keys: ["keep asked to keep storage"] });
 });
 
 test("clears old outputs but keeps their records, and cancels old runs whose file is gone", async () => {

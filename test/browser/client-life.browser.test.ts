@@ -138,11 +138,11 @@ test("a job resumes after a reload mid-encode, repeats no finished chunk, and le
   expect(await choice).toEqual(await madeBy(page, id));
   checkChunks(before, chunks);
   await judge(page, id);
-  const { statuses, width, left, stored } = await page.evaluate(async (given) => {
-    const { tasks } = await kit.client.jobs.wait(given);
+  const { statuses, width, left, stored } = await page.evaluate(async (id) => {
+    const { tasks } = await kit.client.jobs.wait(id);
     const [still] = tasks;
     const { source } = await kit.client.output(still?.id ?? "");
-    await kit.client.jobs.delete(given);
+    await kit.client.jobs.delete(id);
     return {
       statuses: tasks.map(({ status }) => status),
       width: source.width,
@@ -229,7 +229,7 @@ test("tasks whose file is gone wait for it, reject other files, and resume with 
     return { size };
   });
   await openKit(page, { name: "life", encoderWorkers: 2 });
-  const waiting = (given: string) =>
+  const waiting = (id: string) =>
     page.evaluate(
       (task) =>
         new Promise((resolve) => {
@@ -238,7 +238,7 @@ test("tasks whose file is gone wait for it, reject other files, and resume with 
             if (waits) resolve(waits);
           });
         }),
-      given,
+      id,
     );
   const gone = { name: "film.mp4", size, reason: "gone" };
   expect(await Promise.all([waiting(id), waiting(other)])).toEqual([gone, gone]);

@@ -26,7 +26,7 @@ test.for(["quality", "speed"] as const)(
   "with prefer: %s, updates report the encoder, rising percents, the speed and the ETA",
   async (prefer) => {
     await openKit(rig.lab.page, { name: prefer, encoderWorkers: 2, prefer });
-    const { updates, made } = await rig.lab.page.evaluate(async () => {
+    const { updates, choice } = await rig.lab.page.evaluate(async () => {
       const { client } = kit;
       const input = await kit.file("/files/film.mp4");
       const task = await client.tasks.create({ input, kind: "video", options: { width: 480 } });
@@ -38,14 +38,14 @@ test.for(["quality", "speed"] as const)(
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
       const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
-      return { updates, made: { encoder, reason, refusals } };
+      return { updates, choice: { encoder, reason, refusals } };
     });
-    expect(made.encoder).toBe(prefer === "quality" ? PAGE_ENCODER : "webcodecs");
+    expect(choice.encoder).toBe(prefer === "quality" ? PAGE_ENCODER : "webcodecs");
     // Updates name the encoder before any progress of the encode.
     const choices = updates
       .filter(({ progress }) => (progress ?? 0) > ENCODE.from)
       .map(({ choice }) => choice);
-    expect(choices).toEqual(choices.map(() => made));
+    expect(choices).toEqual(choices.map(() => choice));
     expect(updates.find(({ choice }) => choice)?.progress).toBe(ENCODE.from);
     const percents = updates.map(({ progress }) => progress).filter((each) => each !== null);
     expect(percents.every((each) => Number.isInteger(each))).toBe(true);

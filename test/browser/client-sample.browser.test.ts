@@ -496,8 +496,8 @@ test.each([
   async ({ count, ...of }) => {
     const frames = 290;
     const turned = "turned" in of;
-    const made = await numberedClip({ frames, ...of });
-    const path = await rig.serve(turned ? await turn(made) : made, `strip.${of.container}`);
+    const clip = await numberedClip({ frames, ...of });
+    const path = await rig.serve(turned ? await turn(clip) : clip, `strip.${of.container}`);
     const seen = await rig.lab.page.evaluate(
       async ({ path, options }) => {
         const { client, base64 } = kit;

@@ -66,9 +66,9 @@ async function fillRow({ name, kind, options, expected, cells, chunk_seconds, ..
   const table: Partial<Record<EncoderName, string | null>> = {};
   for (const encoder of ENCODERS) {
     const answer = await lab.page.evaluate(
-      async (given) => {
+      async (cell) => {
         const { fillCell } = await import("./encoder-table.page.ts");
-        return fillCell(given as Parameters<typeof fillCell>[0]);
+        return fillCell(cell as Parameters<typeof fillCell>[0]);
       },
       { ...cell, encoder },
     );
@@ -106,10 +106,10 @@ async function fillRow({ name, kind, options, expected, cells, chunk_seconds, ..
       expect(mean, what).toBeGreaterThan(0.85);
     }
     // The duration of raw AAC is only a guess.
-    const { duration: wanted = 2, frames } = expected;
+    const { duration: seconds = 2, frames } = expected;
     if (!expected.still && expected.sound !== "aac")
-      expect(Math.abs(duration - wanted), what).toBeLessThan(0.1);
-    if (picture && !expected.still) expect(Math.abs(picture.duration - wanted), what).toBeLessThan(0.1);
+      expect(Math.abs(duration - seconds), what).toBeLessThan(0.1);
+    if (picture && !expected.still) expect(Math.abs(picture.duration - seconds), what).toBeLessThan(0.1);
     if (frames) expect(picture?.times.length, what).toBe(frames);
   }
   expect(table).toEqual(Object.fromEntries(ENCODERS.map((encoder, index) => [encoder, cells[index]])));

@@ -68,7 +68,7 @@ test("accepts a base URL with a path and trailing slashes", async () => {
 test("retries reads after transient failures", async () => {
   api.at(AT, CUT, refusal(502, PAGE), away, QUEUED);
   expect(await client.tasks.get(QUEUED.id)).toEqual(QUEUED);
-  expect(api.asked(AT)).toEqual(["GET 200", "GET 502", "GET 503", "GET 200"]);
+  expect(api.requestsTo(AT)).toEqual(["GET 200", "GET 502", "GET 503", "GET 200"]);
 });
 
 test("gives up a read after four tries", async () => {
@@ -76,7 +76,7 @@ test("gives up a read after four tries", async () => {
   expect(await failure(client.tasks.get(QUEUED.id))).toEqual({
     ...{ kind: "internal_error", message: "Something failed.", param: undefined, retryable: true },
   });
-  expect(api.asked(AT)).toHaveLength(4);
+  expect(api.requestsTo(AT)).toHaveLength(4);
 });
 
 test.for([
@@ -115,7 +115,7 @@ test("retries a create after Retry-After, no sooner than that", async () => {
   const started = performance.now();
   expect(await client.tasks.create(WISH)).toEqual(QUEUED);
   expect(performance.now() - started).toBeGreaterThanOrEqual(990);
-  expect(api.asked("/tasks")).toEqual(["POST 429", "POST 503", "POST 201"]);
+  expect(api.requestsTo("/tasks")).toEqual(["POST 429", "POST 503", "POST 201"]);
 });
 
 test("retries a create when the service was unreachable", async () => {
@@ -143,7 +143,7 @@ test("retries a create when the service was unreachable", async () => {
 test("does not wait for a Retry-After of a minute", async () => {
   api.at(AT, busy(60));
   expect(await failure(client.tasks.get(QUEUED.id))).toMatchObject({ kind: "rate_limited", retryable: true });
-  expect(api.asked(AT)).toHaveLength(1);
+  expect(api.requestsTo(AT)).toHaveLength(1);
 });
 
 test.for([

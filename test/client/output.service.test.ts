@@ -64,7 +64,7 @@ test("closes the connection when the stream is cancelled", async () => {
 test("reads the run first when given an id or an unfinished record", async () => {
   api.at(`/tasks/${done.id}`, done);
   for (const run of [done.id, QUEUED]) expect((await client.output(run)).source.url).toBe(api.url + PATH);
-  expect(api.asked(`/tasks/${done.id}`)).toEqual(["GET 200", "GET 200"]);
+  expect(api.requestsTo(`/tasks/${done.id}`)).toEqual(["GET 200", "GET 200"]);
 });
 
 test.for([

@@ -10,7 +10,7 @@ export interface ScriptedApi {
   /** Scripts the answers of a path: JSON, or any answer of an origin. */
   at(path: string, ...script: Script): void;
   /** Returns the requests to a path so far, as `METHOD status`. */
-  asked(path: string): string[];
+  requestsTo(path: string): string[];
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function startScriptedApi(): Promise<ScriptedApi> {
         return isAnswer(answer) ? answer : refusal(200, answer);
       });
     },
-    asked: (path) =>
+    requestsTo: (path) =>
       origin.log.filter((entry) => entry.path === path).map(({ method, status }) => `${method} ${status}`),
     close: () => origin.close(),
   };

@@ -52,14 +52,14 @@ test("sends a file in parts, without the key, and reports progress", async () =>
 test("retries only the part that failed transiently", async () => {
   api.at("/put/2", refusal(503, "busy"), CUT, PUT);
   expect(await client.uploads.send(FILE)).toMatchObject({ status: "stored" });
-  expect(api.asked("/put/2")).toEqual(["PUT 503", "PUT 200", "PUT 200"]);
-  expect([...api.asked("/put/1"), ...api.asked("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
+  expect(api.requestsTo("/put/2")).toEqual(["PUT 503", "PUT 200", "PUT 200"]);
+  expect([...api.requestsTo("/put/1"), ...api.requestsTo("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
 });
 
 test("completes an upload again after its response was lost, and keeps it", async () => {
   api.at(COMPLETE, CUT, refusal(502, "bad gateway"), { ...upload, status: "stored", parts: [], etag: "all" });
   expect(await client.uploads.send(FILE)).toMatchObject({ id: UPLOAD.id, status: "stored", etag: "all" });
-  expect(api.asked(COMPLETE)).toEqual(["POST 200", "POST 502", "POST 200"]);
+  expect(api.requestsTo(COMPLETE)).toEqual(["POST 200", "POST 502", "POST 200"]);
   expect(api.log.filter(({ method }) => method === "DELETE")).toEqual([]);
 });
 
@@ -84,7 +84,7 @@ test.for(["/put/1", COMPLETE])("stops at %s when the signal aborts, and deletes 
   const stop = new AbortController();
   const reason = new Error("the visitor left");
   const sending = client.uploads.send(FILE, { signal: stop.signal });
-  await expect.poll(() => api.asked(path)).toHaveLength(1);
+  await expect.poll(() => api.requestsTo(path)).toHaveLength(1);
   stop.abort(reason);
   expect(await sending.catch((thrown: unknown) => thrown)).toBe(reason);
   expect(requests().at(-1)).toMatch(/^DELETE /);

@@ -33,7 +33,7 @@ test("reports each state once with its percent and pace, and polls once for all 
   expect([first[6]?.speed, first[6]?.eta]).toEqual([expect.closeTo(20 / 9.5), expect.closeTo(8.5)]);
   expect([first[7]?.speed, first[7]?.eta]).toEqual([expect.closeTo(20 / 2.375), expect.closeTo(1.125)]);
   expect(second).toEqual(first);
-  expect(api.asked(AT)).toHaveLength(script.length - 1);
+  expect(api.requestsTo(AT)).toHaveLength(script.length - 1);
 });
 
 test("ignores an older record that arrives late", async () => {
@@ -52,7 +52,7 @@ test("keeps polling while the service is away", async () => {
   client.on(QUEUED, "update", ({ record }) => records.push(record));
   expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
   expect(records).toEqual([QUEUED, STATES[5], DONE]);
-  expect(api.asked(AT)).toHaveLength(script.length);
+  expect(api.requestsTo(AT)).toHaveLength(script.length);
 });
 
 test.for([

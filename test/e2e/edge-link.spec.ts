@@ -34,8 +34,8 @@ test("the link works in a tab that shows the page already, and says so when its 
   complaints,
 }) => {
   const follow = (key: string) =>
-    workbench.evaluate((given) => {
-      location.hash = `key=${given}`;
+    workbench.evaluate((key) => {
+      location.hash = `key=${key}`;
     }, key);
   await follow("no-such-key");
   await expect(workbench.getByRole("alert")).toContainText("does not know this key");

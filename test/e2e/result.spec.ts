@@ -129,7 +129,7 @@ test("downloads all results as one zip, and saves them to a folder without overw
   });
   await page.getByRole("button", { name: "Download all" }).click();
   await expect(page.getByText("The zip is ready.")).toBeVisible();
-  const kept = () =>
+  const storage = () =>
     page.evaluate(async () => {
       const root = await navigator.storage.getDirectory();
       const picked = await (await root.getFileHandle("picked.zip")).getFile();
@@ -138,7 +138,7 @@ test("downloads all results as one zip, and saves them to a folder without overw
         stash.push(name);
       return { picked: picked.size, stash: stash.length };
     });
-  expect(await kept()).toEqual({ picked: (await readFile(zip)).length, stash: 1 });
+  expect(await storage()).toEqual({ picked: (await readFile(zip)).length, stash: 1 });
   await page.evaluate(() => {
     const { createWritable } = FileSystemFileHandle.prototype;
     FileSystemFileHandle.prototype.createWritable = async function (this: FileSystemFileHandle) {
@@ -159,7 +159,7 @@ test("downloads all results as one zip, and saves them to a folder without overw
   const writer = page.waitForEvent("worker", (worker) => worker.url().includes("stash-worker"));
   expect(await unpackZip(await again(), join(folder, "by a worker"))).toEqual(names);
   await writer;
-  expect((await kept()).stash).toBe(1);
+  expect((await storage()).stash).toBe(1);
   await page.evaluate(() => {
     navigator.storage.getDirectory = () => Promise.reject(new DOMException("No.", "SecurityError"));
   });

@@ -211,7 +211,7 @@ test.describe("on a phone", () => {
 
 /** Counts the object URLs that the page creates from now on and has not revoked. */
 async function watchAddresses(page: Page): Promise<() => Promise<number>> {
-  const kept = await page.evaluateHandle(() => {
+  const urls = await page.evaluateHandle(() => {
     const addresses = new Set<string>();
     const { createObjectURL, revokeObjectURL } = URL;
     URL.createObjectURL = (file) => {
@@ -225,7 +225,7 @@ async function watchAddresses(page: Page): Promise<() => Promise<number>> {
     };
     return addresses;
   });
-  return () => kept.evaluate((addresses) => addresses.size);
+  return () => urls.evaluate((addresses) => addresses.size);
 }
 
 async function openTrim(page: Page, clip: string): Promise<Locator> {

@@ -56,8 +56,8 @@ const SOURCES = [
 // Alternately whole and trimmed, so that each format and each source is both.
 const SERVED = SOURCES.flatMap(([kind, from, formats]) =>
   formats.map((format) => ({ kind, from, format })),
-).map((made, index) =>
-  index % 2 === 0 ? { ...made, part: "whole", end: undefined } : { ...made, part: "trimmed", end: 5.3 },
+).map((clip, index) =>
+  index % 2 === 0 ? { ...clip, part: "whole", end: undefined } : { ...clip, part: "trimmed", end: 5.3 },
 );
 
 test.concurrent.for(SERVED)(

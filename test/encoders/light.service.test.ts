@@ -134,9 +134,9 @@ test("asks again for the core of an encoder that did not answer, and once only w
     await light.prepare();
     spans.push(light.chunkSeconds(plan, source));
   }
-  const [stock = 0, fast = 0, kept] = spans;
+  const [stock = 0, fast = 0, repeat] = spans;
   expect(fast).toBeGreaterThan(stock);
-  expect({ requests, kept }).toEqual({ requests: 2, kept: fast });
+  expect({ requests, repeat }).toEqual({ requests: 2, repeat: fast });
 });
 
 test("an abort ends the wait for a lost encoder at once", async () => {

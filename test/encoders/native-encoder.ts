@@ -97,7 +97,7 @@ export async function openFile(path: string): Promise<ByteReader> {
 /** Returns a `durably` that keeps successful results by name, as JSON, across simulated crashes. */
 export function createDurably(results: Map<string, string> = new Map()): {
   durably: Durably;
-  kept: Map<string, string>;
+  results: Map<string, string>;
 } {
   const durably: Durably = async (name, work) => {
     const cached = results.get(name);
@@ -106,5 +106,5 @@ export function createDurably(results: Map<string, string> = new Map()): {
     results.set(name, JSON.stringify(result));
     return result;
   };
-  return { durably, kept: results };
+  return { durably, results };
 }

@@ -13,7 +13,7 @@ test.for([
     const stop = new AbortController();
     const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
     const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
-    await one.asked(method);
+    await one.arrival(method);
     const reason = new Error("enough");
     const at = performance.now();
     stop.abort(reason);
@@ -32,7 +32,7 @@ test("does not wait long for an encoder that never answers the DELETE", async ()
       init.method === "DELETE" ? new Promise<Response>(() => {}) : one.fetch(path, init),
   };
   const encoding = client([deaf]).encode(job({ signal: stop.signal }));
-  await one.asked("GET");
+  await one.arrival("GET");
   const at = performance.now();
   stop.abort(new Error("enough"));
   await expect(encoding).rejects.toThrow("enough");
@@ -57,7 +57,7 @@ test("repeats a DELETE that fails", async () => {
   const stop = new AbortController();
   const timeouts = { ...QUICK, endMs: 60_000 };
   const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
-  await one.asked("GET");
+  await one.arrival("GET");
   stop.abort(new Error("enough"));
   await expect(encoding).rejects.toThrow("enough");
   expect(one.log.slice(-4)).toEqual(Array(4).fill("DELETE /jobs/run_1-0"));

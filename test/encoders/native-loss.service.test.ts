@@ -70,7 +70,7 @@ test("survives a brief network fault without a new start", async () => {
 test("replaces an encoder that disappears between start and progress", async () => {
   const [one, two] = [await encoder("one", { ask: ["silent"] }), await encoder("two")];
   const encoding = client([one, two]).encode(job());
-  await one.asked("GET");
+  await one.arrival("GET");
   await one.close();
   expect(await encoding).toEqual(WRITTEN);
   expect(posts(one, two)).toEqual([1, 1]);

@@ -10,8 +10,8 @@ import { createDurably, createRemoteEncoder, remoteTo } from "./native-encoder.t
 /** Prepares a run with a remote encoder that shares the run's storage. */
 async function remoteTrial(...args: Parameters<typeof trial>) {
   const run = await trial(...args);
-  const { durably, kept } = createDurably();
-  return { ...run, durably, kept, remote: remoteTo, encoder: createRemoteEncoder(run.storage) };
+  const { durably, results } = createDurably();
+  return { ...run, durably, results, remote: remoteTo, encoder: createRemoteEncoder(run.storage) };
 }
 
 test("a remote encoder stores a single chunk at the final key", async () => {
@@ -54,7 +54,7 @@ test("stores chunks of adaptive video directly in the output and keeps durable r
   for (const each of run.storage.keys.filter((each) => each.startsWith("work/"))) {
     expect(await run.storage.head(each)).toBeNull();
   }
-  for (const text of run.kept.values()) expect(text.length).toBeLessThan(100);
+  for (const text of run.results.values()) expect(text.length).toBeLessThan(100);
   const playlist = await run.storage.read("out/run/90p/playlist.m3u8");
   const lines = new TextDecoder().decode(playlist ? await readAll(playlist.body) : undefined).split("\n");
   expect(lines.filter((line) => line.endsWith(".m4s"))).toEqual(

@@ -10,17 +10,17 @@ test.for([
   {
     name: "its own error",
     thrown: new MediaError("out_of_memory", "Too much."),
-    wanted: { kind: "out_of_memory", message: "Too much." },
+    failure: { kind: "out_of_memory", message: "Too much." },
   },
   {
     name: "another error",
     thrown: new Error("at /secret/path"),
-    wanted: { kind: "encode_failed", message: expect.not.stringContaining("secret") },
+    failure: { kind: "encode_failed", message: expect.not.stringContaining("secret") },
   },
-] as const)("an encoder that fails with $name leaves no stored files", async ({ thrown, wanted }) => {
+] as const)("an encoder that fails with $name leaves no stored files", async ({ thrown, failure }) => {
   const encoder = encoderOf(() => Promise.reject(thrown));
   const run = await trial(await clip("png"), "image", {}, { encoder });
-  await expect(runEncode(run)).rejects.toMatchObject({ name: "MediaError", ...wanted });
+  await expect(runEncode(run)).rejects.toMatchObject({ name: "MediaError", ...failure });
   expect(run.storage.keys).toEqual([]);
 });
 

@@ -68,7 +68,7 @@ test("encodes long work in chunks and stitches them", async () => {
 test("after a crash only unfinished chunks are encoded, under the same keys", async () => {
   const input = await clip("mp4_silent", { seconds: 3 });
   const encoder = createNativeEncoder();
-  const { durably, kept } = createDurably();
+  const { durably, results } = createDurably();
   const run = await trial(input, "video", { width: 80 }, { encoder, hints: { chunk_seconds: 1 }, durably });
   const crash = new Error("the host crashed");
   const dying: EncodeRun = {
@@ -77,7 +77,7 @@ test("after a crash only unfinished chunks are encoded, under the same keys", as
     durably: (name, work) => (name === "encode chunk 2" ? Promise.reject(crash) : durably(name, work)),
   };
   await expect(runEncode(dying)).rejects.toBe(crash);
-  expect([...kept.keys()]).toEqual(["encode chunk 0", "encode chunk 1"]);
+  expect([...results.keys()]).toEqual(["encode chunk 0", "encode chunk 1"]);
   const result = await runEncode(run);
   expect(encoder.jobs.map(({ chunk }) => chunk.index)).toEqual([0, 1, 2]);
   const path = await fetchStored(run.storage, result.key);

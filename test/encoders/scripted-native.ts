@@ -29,7 +29,7 @@ export interface ScriptedNative extends NativeInstance {
   /** The Authorization headers it received. */
   readonly tokens: (string | undefined)[];
   /** Resolves when a request of that method has arrived. */
-  asked(method: string): Promise<void>;
+  arrival(method: string): Promise<void>;
   /** Closes the server and its connections. */
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export async function startScripted(name: string, script: Script = {}): Promise<
   return {
     ...{ name, log, jobs, tokens },
     fetch: (path, init) => fetch(base + path, init),
-    asked: (method) => arrivalOf(method).promise,
+    arrival: (method) => arrivalOf(method).promise,
     async close() {
       server.close();
       server.closeAllConnections();

@@ -184,10 +184,10 @@ test("copying parts by their tables gives the same packets as packet by packet",
 });
 
 test("a file and its tracks have the creation time of the source, or none", async () => {
-  const made = "2020-02-03T04:05:06.000000Z";
+  const created = "2020-02-03T04:05:06.000000Z";
   const path = join(home, "made.mov");
   for (const { tags, times } of [
-    { tags: { creation_time: made }, times: [made, made, made] },
+    { tags: { creation_time: created }, times: [created, created, created] },
     { tags: {}, times: [undefined, undefined, undefined] },
   ]) {
     const input = readerOf(await clip("mp4", { seconds: 1 }));

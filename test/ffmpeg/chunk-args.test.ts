@@ -21,21 +21,21 @@ test.for([
 });
 
 test.for([
-  { codec: "pcm_s16le", given: { start: 1 }, hours: 6.7, large: false },
-  { codec: "pcm_s16le", given: { start: 1 }, hours: 6.8, large: true },
-  { codec: "pcm_s24le", given: { start: 1 }, hours: 4.4, large: false },
-  { codec: "pcm_s24le", given: { start: 1 }, hours: 4.5, large: true },
-  { codec: "pcm_f64le", given: { start: 1 }, hours: 1.6, large: false },
-  { codec: "pcm_f64le", given: { start: 1 }, hours: 1.7, large: true },
-  { codec: "pcm_s16le", given: {}, hours: 0.38, large: false },
-  { codec: "pcm_s16le", given: {}, hours: 0.39, large: true },
-  { codec: "pcm_f64le", given: {}, hours: 0.09, large: false },
-  { codec: "pcm_f64le", given: {}, hours: 0.1, large: true },
+  { codec: "pcm_s16le", options: { start: 1 }, hours: 6.7, large: false },
+  { codec: "pcm_s16le", options: { start: 1 }, hours: 6.8, large: true },
+  { codec: "pcm_s24le", options: { start: 1 }, hours: 4.4, large: false },
+  { codec: "pcm_s24le", options: { start: 1 }, hours: 4.5, large: true },
+  { codec: "pcm_f64le", options: { start: 1 }, hours: 1.6, large: false },
+  { codec: "pcm_f64le", options: { start: 1 }, hours: 1.7, large: true },
+  { codec: "pcm_s16le", options: {}, hours: 0.38, large: false },
+  { codec: "pcm_s16le", options: {}, hours: 0.39, large: true },
+  { codec: "pcm_f64le", options: {}, hours: 0.09, large: false },
+  { codec: "pcm_f64le", options: {}, hours: 0.1, large: true },
 ] as const)(
-  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits ($codec, $given, $hours h)",
-  ({ codec, given, hours, large }) => {
+  "audio: a WAV that may exceed 4 GB has room for sizes of 64 bits ($codec, $options, $hours h)",
+  ({ codec, options, hours, large }) => {
     const source = audioSource({ codecs: { video: null, audio: codec }, duration: hours * 3600 });
-    const args = argsOf(source, "audio", { format: "wav", ...given });
+    const args = argsOf(source, "audio", { format: "wav", ...options });
     expect(args.endsWith(` -f wav${large ? " -rf64 auto" : ""} OUT`)).toBe(true);
   },
 );

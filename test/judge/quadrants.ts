@@ -19,8 +19,8 @@ export interface Placing {
 export interface WrongPoint {
   x: number;
   y: number;
-  wanted: Rgba;
-  got: Rgba;
+  expected: Rgba;
+  actual: Rgba;
 }
 
 // The quadrants (top left, top right, bottom left, bottom right) after each clockwise rotation.
@@ -39,7 +39,7 @@ export function wrongPoints(picture: Picture, placing: Placing, tolerance: numbe
       const expected = colorAt(placing, x + 0.5, y + 0.5);
       if (!expected) continue;
       const actual = picture.at(x, y);
-      if (colorDistance(actual, expected) > tolerance) wrong.push({ x, y, wanted: expected, got: actual });
+      if (colorDistance(actual, expected) > tolerance) wrong.push({ x, y, expected, actual });
     }
   }
   return wrong;

@@ -83,7 +83,9 @@ test.concurrent.for(CASES)(
     const options = { format, quality: "very_high", ...placed };
     const output = await rig.door.encode({ input: rig.serve(original), kind, options });
     const picture = await readPicture(output.path);
-    const off = wrongPoints(picture, PLACING, 3).map(({ wanted, got }) => colorDistance(wanted, got));
+    const off = wrongPoints(picture, PLACING, 3).map(({ expected, actual }) =>
+      colorDistance(expected, actual),
+    );
     note(task, { off: Math.max(0, ...off) });
     expect(wrongPoints(picture, PLACING, TOLERANCE)).toEqual([]);
   },

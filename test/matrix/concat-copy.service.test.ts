@@ -34,8 +34,8 @@ interface Clip {
 }
 
 // Gray pictures, of which each is lighter than the one before by `step`, and a tone.
-function clip({ frames, step, hertz, seconds = 0, ...given }: Clip): Promise<string> {
-  const { rate = "25", size = "160x90", format = "mp4", more = H264 } = given;
+function clip({ frames, step, hertz, seconds = 0, ...facts }: Clip): Promise<string> {
+  const { rate = "25", size = "160x90", format = "mp4", more = H264 } = facts;
   const gray = `format=yuv420p,geq=lum='40+${step}*N':cb=128:cr=128`;
   return makeClip(format, [
     ...["-f", "lavfi", "-i", `color=black:size=${size}:rate=${rate},trim=end_frame=${frames},${gray}`],

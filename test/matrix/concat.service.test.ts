@@ -316,8 +316,8 @@ test("what is left out of the videos is listed", () => {
   } satisfies Source as Source;
   const url = "https://example.com/b.mp4";
   const options = { concat: [{ url }, { url }] };
-  const lost = (extra: Source[], given = source) =>
-    listDropped(createPlan(given, "video", options, { extra }), given);
+  const lost = (extra: Source[], main = source) =>
+    listDropped(createPlan(main, "video", options, { extra }), main);
   const rest = [
     { kind: "subtitle", index: 3, reason: "not_supported" },
     { kind: "chapters", reason: "not_supported" },

@@ -90,7 +90,7 @@ test("the rows cover every value of every table", () => {
 });
 
 test("the cells pair every output with every engine that supports it", () => {
-  const made = (kind: Cell["kind"], cells: Iterable<Cell>) =>
+  const keysOf = (kind: Cell["kind"], cells: Iterable<Cell>) =>
     new Set([...cells].map(({ format, codec, engine }) => [kind, format, codec, engine].join(" ")));
   const light = (output: string) => !/h265|av1|avif/.test(output);
   for (const kind of MATRIX_KINDS) {
@@ -105,8 +105,8 @@ test("the cells pair every output with every engine that supports it", () => {
       ...(light(output) ? [`${output} light`] : []),
       `${output} native`,
     ]);
-    expect([...made(kind, pairCells(kind))].sort()).toEqual(expected.sort());
-    if (kind === "video") expect([...made(kind, rateCells())].sort()).toEqual(expected.sort());
+    expect([...keysOf(kind, pairCells(kind))].sort()).toEqual(expected.sort());
+    if (kind === "video") expect([...keysOf(kind, rateCells())].sort()).toEqual(expected.sort());
   }
 });
 

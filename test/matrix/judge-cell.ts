@@ -43,12 +43,12 @@ export function sourceOf(cell: Cell): Promise<string> {
 /** Checks the output of a cell at `path`; for a stream, a file into which it was played. */
 export async function judgeCell(cell: Cell, path: string, original: string, check: Check): Promise<Figures> {
   if (cell.kind === "audio") return judgeSound(cell, path, original, await readSound(path, HEARD), check);
-  const wanted = expected(cell);
+  const expectation = expected(cell);
   if (cell.kind === "image") {
     check(await readContainer(path)).toBe(cell.format);
-    return judgeImage(cell, wanted, path, original, check);
+    return judgeImage(cell, expectation, path, original, check);
   }
-  return judgeVideo(cell, wanted, path, original, check);
+  return judgeVideo(cell, expectation, path, original, check);
 }
 
 const HEARD = { channels: 2, sample_rate: 8000 } as const;
@@ -58,7 +58,7 @@ const TAGS = { h264: "avc1", h265: "hvc1", av1: "av01", vp9: "vp09" } as const;
 
 async function judgeVideo(
   cell: Cell,
-  wanted: Expected,
+  expectation: Expected,
   path: string,
   original: string,
   check: Check,
@@ -68,7 +68,7 @@ async function judgeVideo(
   const { picture, sound, streams } = await readFacts(path);
   check({ streams, sound }).toMatchObject({ streams: 2, sound: { codec: soundCodec(cell), channels: 2 } });
   check(picture).toMatchObject({
-    ...{ codec: CODEC_NAMES[codec], ...wanted.box, pixel_format: "yuv420p", pixel_aspect: "1:1" },
+    ...{ codec: CODEC_NAMES[codec], ...expectation.box, pixel_format: "yuv420p", pixel_aspect: "1:1" },
     ...{ rotation: 0, interlaced: false },
   });
   if (kind === "video") check(await readContainer(path)).toBe(format);
@@ -78,20 +78,21 @@ async function judgeVideo(
     check(order[0]).toBe("moov");
   }
   const times = picture?.times ?? [];
-  check(times).toHaveLength(wanted.frames);
+  check(times).toHaveLength(expectation.frames);
   const rate = cell.fps ?? SHOWN.fps;
   // WebM and Matroska times are whole milliseconds.
   const gaps = times.slice(1).map((time, index) => Math.abs(time - (times[index] ?? 0) - 1 / rate));
   check(Math.max(0, ...gaps)).toBeLessThanOrEqual(0.0011);
-  check(Math.abs((picture?.duration ?? 0) - wanted.seconds)).toBeLessThanOrEqual(1 / rate + 0.002);
-  const { like, shown, heard } = await judgeLikeness(cell, wanted, path, original, check);
-  check(wrongPoints(shown, wanted.placing, COLOR_TOLERANCE)).toEqual([]);
+  check(Math.abs((picture?.duration ?? 0) - expectation.seconds)).toBeLessThanOrEqual(1 / rate + 0.002);
+  const { like, shown, heard } = await judgeLikeness(cell, expectation, path, original, check);
+  check(wrongPoints(shown, expectation.placing, COLOR_TOLERANCE)).toEqual([]);
   if (!heard) throw new Error("The output has no sound.");
   const figures = { ...like, ...(await judgeSound(cell, path, original, heard, check)) };
   if (typeof cell.rate !== "number") return figures;
   const bits = (await countPacketBytes(path, "v:0")) * 8;
   const share = bits / (picture?.duration ?? 0) / BITRATE.video;
-  const alone = cell.width === null && cell.height === null && wanted.frames === BUSY_SECONDS * SHOWN.fps;
+  const alone =
+    cell.width === null && cell.height === null && expectation.frames === BUSY_SECONDS * SHOWN.fps;
   if (alone) check(Math.abs(share - 1)).toBeLessThan(0.1);
   return { ...figures, share };
 }
@@ -100,7 +101,7 @@ const IMAGE_CODECS = { jpeg: "mjpeg", png: "png", webp: "webp", gif: "gif", avif
 
 async function judgeImage(
   cell: Cell,
-  wanted: Expected,
+  expectation: Expected,
   path: string,
   original: string,
   check: Check,
@@ -109,18 +110,18 @@ async function judgeImage(
   if (format === "webp" && isAnimation(cell)) {
     // Native ffmpeg cannot read an animated WebP.
     const animation = await readWebpAnimation(path);
-    check(animation).toMatchObject(wanted.box);
-    check(animation?.delays).toEqual(Array(wanted.frames).fill(200));
+    check(animation).toMatchObject(expectation.box);
+    check(animation?.delays).toEqual(Array(expectation.frames).fill(200));
     return {};
   }
   const { picture } = await readFacts(path);
-  check(picture).toMatchObject({ codec: IMAGE_CODECS[format], ...wanted.box, pixel_aspect: "1:1" });
-  check(picture?.times).toHaveLength(wanted.frames);
-  const { like, shown } = await judgeLikeness(cell, wanted, path, original, check);
+  check(picture).toMatchObject({ codec: IMAGE_CODECS[format], ...expectation.box, pixel_aspect: "1:1" });
+  check(picture?.times).toHaveLength(expectation.frames);
+  const { like, shown } = await judgeLikeness(cell, expectation, path, original, check);
   // Default bars are transparent where the format supports it.
-  const clear = wanted.fit === "contain" && cell.background === null && FORMATS.image[format].alpha;
+  const clear = expectation.fit === "contain" && cell.background === null && FORMATS.image[format].alpha;
   const seen = clear && format !== "avif" ? onBlack(shown) : shown;
-  check(wrongPoints(seen, wanted.placing, COLOR_TOLERANCE)).toEqual([]);
+  check(wrongPoints(seen, expectation.placing, COLOR_TOLERANCE)).toEqual([]);
   return like;
 }
 

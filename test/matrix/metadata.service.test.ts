@@ -436,13 +436,13 @@ test.concurrent.for([
   async ({ name, kind, options, usual }, { expect }) => {
     const original = kind === "video" ? await taggedVideo(name as "mp4") : await taggedSound(name as "flac");
     const input = rig.serve(original);
-    const made = async (metadata?: string) => {
+    const convert = async (metadata?: string) => {
       const merged = metadata === undefined ? options : { ...options, metadata };
       const { path, task } = await rig.door.encode({ input, kind, options: merged });
       const [tags, covers] = [await readFileTags(path), await readCovers(path)];
-      return { tags, covers, made: await readCreationTime(path), dropped: droppedOf(task) };
+      return { tags, covers, creation_time: await readCreationTime(path), dropped: droppedOf(task) };
     };
-    const [clean, keep, strip] = [await made(usual), await made("keep"), await made("strip")];
+    const [clean, keep, strip] = [await convert(usual), await convert("keep"), await convert("strip")];
     expect(clean.tags).not.toHaveProperty("location");
     expect(clean.tags).not.toHaveProperty("make");
     expect(clean.tags).toMatchObject({ title: WORK.title });
@@ -450,7 +450,11 @@ test.concurrent.for([
     expect(keep.tags).toMatchObject({ title: WORK.title, location: LOCATION });
     expect(keep.dropped ?? []).not.toContainEqual(PRIVATE);
     expect(strip.tags).toEqual({});
-    expect([clean.made, keep.made, strip.made]).toEqual([undefined, MADE, undefined]);
+    expect([clean.creation_time, keep.creation_time, strip.creation_time]).toEqual([
+      undefined,
+      MADE,
+      undefined,
+    ]);
     expect(strip.covers).toEqual([]);
     expect(strip.dropped).toContainEqual({ kind: "tags", reason: "asked" });
   },

@@ -66,17 +66,17 @@ const CASES = [
   },
 ] as const;
 
-test.for(CASES)("lays a picture over a video: $overlay by $encoder", LIMIT, async (given) => {
-  const { box, at, shown, bare } = given;
-  const options = { quality: "very_high", ...("options" in given && given.options) } as const;
-  const overlay = { url: rig.serve(logo), ...given.overlay };
+test.for(CASES)("lays a picture over a video: $overlay by $encoder", LIMIT, async (row) => {
+  const { box, at, shown, bare } = row;
+  const options = { quality: "very_high", ...("options" in row && row.options) } as const;
+  const overlay = { url: rig.serve(logo), ...row.overlay };
   const { path, task } = await rig.door.encode({
     ...{ input: rig.serve(source), kind: "video", options: { ...options, overlay } },
   });
-  expect(task.steps[2]?.output).toMatchObject({ encoder: given.encoder });
+  expect(task.steps[2]?.output).toMatchObject({ encoder: row.encoder });
   const { picture, sound } = await readFacts(path);
   expect(sound?.codec).toBe("aac");
-  const before = "before" in given ? given.before : `scale=${picture?.width}:${picture?.height}`;
+  const before = "before" in row ? row.before : `scale=${picture?.width}:${picture?.height}`;
   const like = { filter: `${before},drawbox=${box}:t=fill` };
   expect((await measureLikeness(path, source, like)).worst).toBeGreaterThan(0.93);
   const colors = async (file: string, frame: number, filter = "null") =>
@@ -85,7 +85,7 @@ test.for(CASES)("lays a picture over a video: $overlay by $encoder", LIMIT, asyn
     const expected = await colors(source, frame, `${before},drawbox=${box}:t=fill`);
     expect(colorDistance(await colors(path, frame), expected), `frame ${frame}`).toBeLessThan(30);
   }
-  const solid = "opacity" in given.overlay ? [] : shown;
+  const solid = "opacity" in row.overlay ? [] : shown;
   for (const frame of solid) expect(colorDistance(await colors(path, frame), RED)).toBeLessThan(30);
 });
 
@@ -135,14 +135,14 @@ test.for([
 });
 
 test.for([
-  { name: "a video", found: "mp4", file: () => source },
-  { name: "a moving WebP", found: "animated webp", file: movingWebp },
-] as const)("$name is no overlay", LIMIT, async ({ found, file }) => {
+  { name: "a video", format: "mp4", file: () => source },
+  { name: "a moving WebP", format: "animated webp", file: movingWebp },
+] as const)("$name is no overlay", LIMIT, async ({ format, file }) => {
   const overlay = { url: rig.serve(await file()) };
   const task = await rig.door.runTask({ input: rig.serve(source), kind: "video", options: { overlay } });
   expect(task.error).toMatchObject({
     kind: "input_unsupported",
-    message: `options.overlay.url: The picture must be a PNG, JPEG, GIF, BMP, TIFF or WebP that is not animated; it is ${found}.`,
+    message: `options.overlay.url: The picture must be a PNG, JPEG, GIF, BMP, TIFF or WebP that is not animated; it is ${format}.`,
   });
 });
 
@@ -183,16 +183,16 @@ const IMAGES = [
   },
 ] as const;
 
-test.for(IMAGES)("$name is as by ffmpeg's own overlay", LIMIT, async (given) => {
-  const [input, file] = [await given.input(), await given.file()];
-  const overlay = { url: rig.serve(file), ...given.overlay };
-  const options = { ...given.options, overlay };
+test.for(IMAGES)("$name is as by ffmpeg's own overlay", LIMIT, async (row) => {
+  const [input, file] = [await row.input(), await row.file()];
+  const overlay = { url: rig.serve(file), ...row.overlay };
+  const options = { ...row.options, overlay };
   const { path, task } = await rig.door.encode({ input: rig.serve(input), kind: "image", options });
   expect(task.steps[2]?.output).toMatchObject({
-    encoder: "encoder" in given ? given.encoder : "light",
-    format: given.options.format,
+    encoder: "encoder" in row ? row.encoder : "light",
+    format: row.options.format,
   });
-  const [under, over, place] = given.like;
+  const [under, over, place] = row.like;
   const filter = `${under}[under];movie=${file},${over}[over];[under][over]overlay=${place}:format=rgb`;
   const like = await measureLikeness(path, input, { filter });
   expect(like.worst).toBeGreaterThan(0.97);

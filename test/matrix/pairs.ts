@@ -78,15 +78,15 @@ export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids
 export function thinRows<R>(rows: readonly R[], facetsOf: (row: R) => readonly string[]): R[] {
   const left = rows.map((row) => ({ row, pairs: twosOf(facetsOf(row)) }));
   const open = new Set(left.flatMap(({ pairs }) => pairs));
-  const kept: R[] = [];
+  const cover: R[] = [];
   while (open.size > 0) {
     const gains = left.map(({ pairs }) => pairs.filter((pair) => open.has(pair)).length);
     const [best] = left.splice(gains.indexOf(Math.max(...gains)), 1);
     if (!best) break;
     for (const pair of best.pairs) open.delete(pair);
-    kept.push(best.row);
+    cover.push(best.row);
   }
-  return kept;
+  return cover;
 }
 
 function twosOf(facets: readonly string[]): string[] {

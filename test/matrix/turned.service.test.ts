@@ -41,16 +41,16 @@ const CASES: [Options, string][] = [
 // A frame of a video takes the way of both others.
 test.concurrent.for(
   CASES.flatMap(([options, filter], index) =>
-    (index % 5 === 0 ? (["png", "mp4", "frame"] as const) : (["png", "mp4"] as const)).map((made) => ({
+    (index % 5 === 0 ? (["png", "mp4", "frame"] as const) : (["png", "mp4"] as const)).map((input) => ({
       options,
       filter,
-      made,
+      input,
     })),
   ),
-)("$made with $options is like $filter", LIMIT, async ({ options, filter, made }, { expect }) => {
-  const source = await (made === "png" ? quadrantPng() : quadrantClip());
-  const kind = made === "mp4" ? "video" : "image";
-  const format = made === "mp4" ? "mp4" : "png";
+)("$input with $options is like $filter", LIMIT, async ({ options, filter, input }, { expect }) => {
+  const source = await (input === "png" ? quadrantPng() : quadrantClip());
+  const kind = input === "mp4" ? "video" : "image";
+  const format = input === "mp4" ? "mp4" : "png";
   const body = {
     input: rig.serve(source),
     kind,
@@ -59,7 +59,7 @@ test.concurrent.for(
   const output = await rig.door.encode(body);
   const { frames, worst } = await measureLikeness(output.path, source, { filter, pixels: "gbrp" });
   expect(worst).toBeGreaterThan(LIKE);
-  if (made === "mp4") expect(frames).toBe(5);
+  if (input === "mp4") expect(frames).toBe(5);
 });
 
 test.concurrent.for([90, 180, 270] as const)(

@@ -39,7 +39,7 @@ const photo = await fileOf("photo.heic", "image/heic");
 const icon = await fileOf("icon.svg", "image/svg+xml");
 const sticker = await fileOf("sticker.webp", "image/webp");
 const button = document.createElement("button");
-globalThis.given = { file, photo, icon, sticker, files: [file, file], button, handle };
+globalThis.inputs = { file, photo, icon, sticker, files: [file, file], button, handle };
 const encode = (blob) => new Promise((resolve) => {
   const reader = new FileReader();
   reader.onload = () => resolve({ base64: reader.result.replace(/^.*,/, "") });
@@ -75,10 +75,10 @@ export function testRecipes(rig: () => RecipeRig): void {
     expect(headingsOf(PAGE)).toEqual(Object.keys(PAGE_RECIPES));
     const modules = Object.entries(PAGE_RECIPES).map(([heading, { leaves }], index) => {
       const { imports, rest } = split(codeBelow(PAGE, heading, "ts")[0] ?? "");
-      const given = "const { file, photo, icon, sticker, files, button, handle } = globalThis.given;\n";
+      const inputs = "const { file, photo, icon, sticker, files, button, handle } = globalThis.inputs;\n";
       const code = rest.replaceAll(" as const", "");
       const end = `await client.close();\nexport const result = ${leaves};\n`;
-      return [`recipe-${index}.js`, imports + given + code + end] as const;
+      return [`recipe-${index}.js`, imports + inputs + code + end] as const;
     });
     await addFiles(project, {
       ...Object.fromEntries(modules),
@@ -268,13 +268,13 @@ function headingsOf(path: string): string[] {
 // Each block becomes a module. Comments above it declare the names that it uses: <!-- given: file: File -->
 function modulesOf(path: string): string[] {
   const text = readFileSync(join(ROOT, path), "utf8");
-  const given = new Map<string, string>();
+  const variables = new Map<string, string>();
   return text.split(/(?=^```ts\n)/m).flatMap((part) => {
     const [code] = codeIn(part, "ts");
     const { imports, rest } = split(code ?? "");
-    const names = [...given].map(([name, type]) => `declare const ${name}: ${type};\n`).join("");
+    const names = [...variables].map(([name, type]) => `declare const ${name}: ${type};\n`).join("");
     for (const [, list = ""] of part.matchAll(/<!-- given: (.+?) -->/g)) {
-      for (const [, name = "", type = ""] of list.matchAll(/(\w+): ([^;]+)/g)) given.set(name, type);
+      for (const [, name = "", type = ""] of list.matchAll(/(\w+): ([^;]+)/g)) variables.set(name, type);
     }
     return code === undefined ? [] : [`${imports}${names}{\n${rest}}\nexport {};\n`];
   });

@@ -51,7 +51,7 @@ test.for([
   const stop = new AbortController();
   const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
   const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
-  await one.asked(method);
+  await one.arrival(method);
   expect(steady(await stopping(encoding, stop))).toBeLessThan(1000);
 });
 
@@ -66,7 +66,7 @@ test("an aborted client stops waiting for an encoder that ignores it", async () 
       init.method === "DELETE" ? new Promise<Response>(() => {}) : one.fetch(path, init),
   };
   const encoding = client([deaf]).encode(job({ signal: stop.signal }));
-  await one.asked("GET");
+  await one.arrival("GET");
   expect(steady(await stopping(encoding, stop))).toBeLessThan(1800);
 });
 

@@ -84,14 +84,14 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
 async function create({ input, outputs }: SoakRequest): Promise<Made> {
   const bodies = outputs.map(({ end: _, ...body }) => body);
   const shared = { input, webhook_url };
-  const made =
+  const record =
     bodies.length === 1
       ? await ask<Task>("POST", "/tasks", { ...shared, ...bodies[0] })
       : await ask<Job>("POST", "/jobs", { ...shared, outputs: bodies });
-  const tasks = made.object === "job" ? made.tasks : [made];
+  const tasks = record.object === "job" ? record.tasks : [record];
   expect(tasks.length).toBe(outputs.length);
   return {
-    path: `/${made.object}s/${made.id}`,
+    path: `/${record.object}s/${record.id}`,
     tasks: new Map(tasks.flatMap(({ id }, index) => (outputs[index] ? [[id, outputs[index]]] : []))),
   };
 }

@@ -41,15 +41,15 @@ test("reports a store without room, and works again once there is some", async (
       );
       const piece = await pieces.get("task_1", "chunk 0");
       close();
-      return { failure, found: piece !== null };
+      return { failure, is_stored: piece !== null };
     });
   const failure = {
     kind: "storage_full",
     message: "The browser has no room left for this page; delete finished tasks, or free space on the disk.",
     retryable: false,
   };
-  expect(await withRoom(empty, 1024 * 1024, put)).toEqual({ failure, found: false });
-  expect(await put()).toEqual({ failure: null, found: true });
+  expect(await withRoom(empty, 1024 * 1024, put)).toEqual({ failure, is_stored: false });
+  expect(await put()).toEqual({ failure: null, is_stored: true });
   expect(empty.complaints).toEqual([]);
 });
 

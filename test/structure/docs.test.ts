@@ -115,7 +115,7 @@ test("follows re-exports to the declaration and its own name; other exports stay
     { path: "src/in/e.ts", text: "export interface C {}\nexport interface Internal {}" },
   ];
   const names = findPublicNames(["src/index.ts"], files);
-  expect(Object.fromEntries([...names].map(([path, found]) => [path, [...found]]))).toEqual({
+  expect(Object.fromEntries([...names].map(([path, exports]) => [path, [...exports]]))).toEqual({
     "src/index.ts": [],
     "src/in/list.ts": [],
     "src/d.ts": ["d"],

@@ -13,7 +13,7 @@ export function findPublicNames(entries: readonly string[], files: readonly Sour
   const programs = new Map(files.map((file) => [file.path, parse(file).program]));
   const publicNames = new Map<string, Set<string>>();
 
-  function follow(path: string, wanted: string | null): void {
+  function follow(path: string, symbol: string | null): void {
     const program = programs.get(path);
     if (!program) throw new Error(`${path} is exported, but not read.`);
     const names = publicNames.get(path) ?? new Set();
@@ -22,18 +22,18 @@ export function findPublicNames(entries: readonly string[], files: readonly Sour
     const imported = new Map(program.body.flatMap(importsOf));
     for (const node of program.body) {
       if (node.type === "ExportAllDeclaration" && node.source.value.startsWith(".")) {
-        follow(from(node.source.value), wanted);
+        follow(from(node.source.value), symbol);
       } else if (node.type === "ExportNamedDeclaration" && !node.declaration) {
         for (const { local, exported } of node.specifiers) {
-          if (wanted !== null && wanted !== nameOf(exported)) continue;
+          if (symbol !== null && symbol !== nameOf(exported)) continue;
           const source = node.source?.value ?? imported.get(nameOf(local))?.source;
           const name = node.source ? nameOf(local) : (imported.get(nameOf(local))?.name ?? nameOf(local));
           if (!source) names.add(name);
           else if (source.startsWith(".")) follow(from(source), name);
         }
       } else if (node.type === "ExportNamedDeclaration") {
-        for (const name of namesOf(node)) if (wanted === null || wanted === name) names.add(name);
-      } else if (node.type === "ExportDefaultDeclaration" && (wanted === null || wanted === "default")) {
+        for (const name of namesOf(node)) if (symbol === null || symbol === name) names.add(name);
+      } else if (node.type === "ExportDefaultDeclaration" && (symbol === null || symbol === "default")) {
         names.add(namesOf(node)[0] ?? "default");
       }
     }

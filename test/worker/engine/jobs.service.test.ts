@@ -231,8 +231,8 @@ test("a job that is cancelled while its tasks are created, of which one cannot b
     create(job: NewJob): Promise<boolean>;
     cancel(project: string): Promise<string>;
   };
-  const made = { base, key_id: "key", webhook_url: receiver.serve("/refused") };
-  const creating = object.create({ project: "alpha", head, tasks, made, keys: {} });
+  const settings = { base, key_id: "key", webhook_url: receiver.serve("/refused") };
+  const creating = object.create({ project: "alpha", head, tasks, made: settings, keys: {} });
   let settled = false;
   void creating.finally(() => {
     settled = true;
