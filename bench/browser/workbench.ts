@@ -107,7 +107,8 @@ async function longestTask(page: Page, url: string): Promise<Measurement> {
   await page.goto(url);
   await page.getByLabel("Add files").setInputFiles(film);
   const card = page.getByRole("article");
-  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByRole("tab", { name: "Picture" }).click();
   await card.getByLabel("Width", { exact: true }).fill("640");
   await page.waitForLoadState("networkidle");
   const longest = await watchTasks(page);
@@ -131,9 +132,9 @@ async function longestTaskOfMany(page: Page, url: string): Promise<Measurement> 
   await page.waitForLoadState("networkidle");
   const longest = await watchTasks(page);
   await page.getByLabel("Add files").setInputFiles(paths);
-  await shows(".queue-bar .primary", "(200)");
-  await page.locator(".queue-bar .primary").click();
-  await shows(".queue-bar p", "200 done");
+  await shows(".dock .primary", "200");
+  await page.locator(".dock .primary").click();
+  await shows(".dock .summary p", "200 done");
   return longest();
 }
 

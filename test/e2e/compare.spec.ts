@@ -72,7 +72,7 @@ test("a video that is faster, or has others after it, is compared with the same 
     .context()
     .route("**/next.mp4", (route) => route.fulfill({ path: film, contentType: "video/mp4" }));
   const compared = async (card: Locator) => {
-    await card.getByRole("button", { name: "Convert this file" }).click();
+    await card.getByRole("button", { name: "Convert", exact: true }).click();
     await card.getByRole("button", { name: "Compare with the original" }).click();
     return card.getByLabel("Moment");
   };

@@ -5,7 +5,7 @@ import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 import { chooseFormat, longClip } from "./queue-clips.ts";
 import { named } from "./result-flow.ts";
-import { addFiles, cardOf, detailsOf, expect, test } from "./workbench.ts";
+import { addFiles, backToList, cardOf, detailsOf, expect, openEditor, test } from "./workbench.ts";
 
 test("converts a video, and its card shows source, target, place, encoder and progress", {
   tag: "@smoke",
@@ -18,8 +18,10 @@ test("converts a video, and its card shows source, target, place, encoder and pr
   await expect(details).toContainText(/MP4 video, H\.264, 320 × 180, 25 fps, 0:03, [\d.]+ kB/);
   await expect(details).toContainText("Will run on this device; nothing is sent anywhere.");
   await expect(card.locator(".thumbnail img")).toBeVisible();
-  await chooseFormat(card, "webm");
+  await openEditor(card);
+  await card.getByLabel("Format", { exact: true }).selectOption("webm");
   await card.getByLabel("Width", { exact: true }).fill("160");
+  await backToList(workbench);
   await expect(details).toContainText("WebM, VP9, 160 wide, medium quality");
   // Observed in the page, as a fast machine finishes before the test can look.
   const place = card.evaluate(

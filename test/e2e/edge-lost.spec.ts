@@ -4,7 +4,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { startOrigin } from "../fixtures/origin.ts";
 import { ask, enterService } from "./edge-flow.ts";
 import { connectEdge, MIXED } from "./queue-clips.ts";
-import { cardOf, expect, test } from "./workbench.ts";
+import { cardOf, expect, openEditor, test } from "./workbench.ts";
 
 test("says why it no longer follows a task at the edge, and follows it again with another key", async ({
   workbench,
@@ -30,7 +30,7 @@ test("says why it no longer follows a task at the edge, and follows it again wit
   isRead = true;
   const ids: string[] = [];
   for (const card of [deleted, revoked]) {
-    await card.getByRole("button", { name: "Edit", exact: true }).click();
+    await openEditor(card);
     await card.getByRole("radio", { name: "Edge" }).check();
     const answer = workbench.waitForResponse(
       (each) => each.request().method() === "POST" && each.url().endsWith("/tasks"),

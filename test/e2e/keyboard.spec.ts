@@ -50,11 +50,11 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
     await page.keyboard.press("Tab");
   }
   await page.keyboard.type("WebP");
-  await expect(card.getByRole("button", { name: "Convert by keys.png to: WebP" })).toBeVisible();
-  // Back to the button that starts it.
+  await expect(card.locator(".outcome")).toContainText("WebP");
+  // On to the button that starts it.
   const convert = card.getByRole("button", { name: "Convert", exact: true });
   while (!(await convert.evaluate((element) => element === document.activeElement))) {
-    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Tab");
   }
   await page.keyboard.press("Enter");
   // The button is gone; the focus stays on the card.

@@ -4,7 +4,7 @@ import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { silentFilm } from "./result-flow.ts";
-import { addFiles, cardOf, detailsOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, detailsOf, expect, openEditor, test } from "./workbench.ts";
 
 const FIRST_LOAD_BYTES = 55_000;
 
@@ -52,7 +52,7 @@ test("encodes H.265 on this device, with the threaded core in an isolated page",
   const film = await silentFilm(1);
   await addFiles(workbench, film);
   const card = cardOf(workbench, film);
-  await card.getByRole("button", { name: "Edit", exact: true }).click();
+  await openEditor(card);
   await card.getByLabel("Codec", { exact: true }).selectOption("h265");
   await card.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(card).toContainText("Done");

@@ -57,7 +57,7 @@ test("adds a file of subtitles to a video, and another video after it", async ({
   await card.getByLabel("Video to play after it 2").fill("last.mp4");
   await expect(card.getByText("Video to play after it must be a URL").first()).toBeVisible();
   await card.getByLabel("Video to play after it 2").fill("");
-  await expect(card.getByRole("button", { name: "Convert this file" })).toBeEnabled();
+  await expect(card.getByRole("button", { name: "Convert", exact: true })).toBeEnabled();
   await video.first().fill("");
   await subtitles.fill(new URL("hello.srt", served.url).href);
   await card.getByLabel("Language of the subtitles").fill("e");

@@ -1,6 +1,6 @@
 import { crowdedVideo, readCovers, readFileTags, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
 import { downloadBy, named } from "./result-flow.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, expect, openEditor, test } from "./workbench.ts";
 
 test("a card lists what a file will lose, and keeps tags and cover or removes them on request", async ({
   workbench,
@@ -24,10 +24,10 @@ test("a card lists what a file will lose, and keeps tags and cover or removes th
       const file = await named(original, folder, name);
       await addFiles(workbench, file);
       const card = cardOf(workbench, file);
-      await card.getByRole("button", { name: "Edit", exact: true }).click();
+      await openEditor(card);
       await expect(card.getByLabel("Tags and cover")).toHaveValue("clean");
       await card.getByLabel("Tags and cover").selectOption({ label: choice });
-      await card.getByRole("button", { name: "Convert this file" }).click();
+      await card.getByRole("button", { name: "Convert", exact: true }).click();
       await expect(card).toHaveAttribute("data-state", "succeeded", { timeout: 90_000 });
       const output = await downloadBy(workbench, card.getByRole("link", { name: "Download" }), folder);
       expect(await readFileTags(output)).toEqual(tags);
@@ -44,9 +44,9 @@ test("a card lists what a file will lose, and keeps tags and cover or removes th
       await addFiles(workbench, file);
       const card = cardOf(workbench, file);
       await expect(card).toContainText("Leaves out: private tags such as location and device.");
-      await card.getByRole("button", { name: "Edit", exact: true }).click();
+      await openEditor(card);
       if (width !== null) await card.getByLabel("Width").fill(width);
-      await card.getByRole("button", { name: "Convert this file" }).click();
+      await card.getByRole("button", { name: "Convert", exact: true }).click();
       await expect(card).toHaveAttribute("data-state", "succeeded", { timeout: 90_000 });
       const output = await downloadBy(workbench, card.getByRole("link", { name: "Download" }), folder);
       expect(await readFileTags(output)).toEqual(WORK);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { enterService } from "./edge-flow.ts";
-import { expect } from "./workbench.ts";
+import { backToList, expect, openEditor } from "./workbench.ts";
 
 const pictures = (size: string, seconds: number) =>
   `-f lavfi -i testsrc2=size=${size}:rate=25:duration=${seconds}`.split(" ");
@@ -37,10 +37,12 @@ export async function clipNamed(name: string, args: readonly string[], folder: s
 export const longClip = (name: string, seconds: number, folder: string) =>
   clipNamed(name, [...pictures("320x180", seconds), ...H264, "-g", "25"], folder);
 
-/** Opens the options of a card and chooses a format. */
+/** Chooses a format in the editor of a card, and returns to the list. */
 export async function chooseFormat(card: Locator, format: string): Promise<void> {
-  await card.getByRole("button", { name: "Edit", exact: true }).click();
-  await card.getByLabel("Format", { exact: true }).selectOption(format);
+  const page = card.page();
+  await openEditor(card);
+  await page.getByLabel("Format", { exact: true }).selectOption(format);
+  await backToList(page);
 }
 
 /** Connects the page to the service in the console, and returns to the workbench. */

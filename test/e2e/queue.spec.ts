@@ -49,10 +49,9 @@ test("converts ten files of all kinds at once, one of them to two outputs, each 
   const paths = await Promise.all(MIXED.map(([name, args]) => clipNamed(name, args, folder)));
   await addFiles(workbench, ...paths);
   const twice = cardOf(workbench, "picture.png");
-  await twice.getByRole("button", { name: "Edit", exact: true }).click();
   const wide = workbench.viewportSize();
   await workbench.setViewportSize({ width: 360, height: 740 });
-  await twice.getByRole("button", { name: "Another output" }).click();
+  await chooseAction(twice, "Another output");
   await expect(twice.nth(1)).toBeFocused();
   await expect(twice.nth(1)).toBeInViewport();
   // Beside the first one, not after all the others.

@@ -8,7 +8,7 @@ import { runNative } from "../judge/native.ts";
 import { parseMaster } from "../judge/playlists.ts";
 import { enterService } from "./edge-flow.ts";
 import type { Served } from "./service.ts";
-import { addFiles, cardOf, expect } from "./workbench.ts";
+import { addFiles, cardOf, expect, openEditor } from "./workbench.ts";
 
 /** Some seconds of a moving picture without sound. */
 export const silentFilm = (seconds: number) =>
@@ -53,7 +53,7 @@ export async function convert(page: Page, path: string, preset?: string, place?:
   await addFiles(page, path);
   const card = cardOf(page, path);
   if (preset) {
-    await card.getByRole("button", { name: "Edit", exact: true }).click();
+    await openEditor(card);
     await card.getByRole("button", { name: preset }).click();
     if (place) await card.getByRole("radio", { name: place }).check();
   }
@@ -96,7 +96,7 @@ export async function expectStream(master: string): Promise<void> {
 export async function openOptions(page: Page, path: string): Promise<Locator> {
   await addFiles(page, path);
   const card = cardOf(page, path);
-  await card.getByRole("button", { name: "Edit", exact: true }).click();
+  await openEditor(card);
   await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
   return card;
 }
@@ -109,7 +109,7 @@ export async function openDownloading(page: Page, { url }: Pick<Served, "url">):
 
 /** Converts the file of a card whose options are open, and downloads the result into the folder. */
 export async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
-  await card.getByRole("button", { name: "Convert this file" }).click();
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(card.getByRole("heading", { level: 2 })).toBeInViewport();
   return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
 }

@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { connect, convert, named, openOptions } from "./result-flow.ts";
-import { addFiles, cardOf, expect, removeFile, test } from "./workbench.ts";
+import { addFiles, cardOf, chooseAction, expect, openEditor, removeFile, test } from "./workbench.ts";
 
 // Screenshots for review; they are not compared, but nothing may overflow or be cut off.
 const LOOKS = {
@@ -81,10 +81,8 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
   const text = await named(join(ROOT, "LICENSE"), folder, "in/Not a film.mp4");
   await addFiles(page, film, text);
   const card = cardOf(page, film);
-  await card.getByRole("button", { name: "Edit", exact: true }).click();
-  await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
   await expect(cardOf(page, text)).toContainText("Can't be used");
-  await card.getByRole("button", { name: "Another output" }).click();
+  await chooseAction(card, "Another output");
   await show(page, "two-outputs-and-a-bad-file");
   await page.getByRole("button", { name: "Convert 2 files" }).click();
   await expect(page.locator("[data-state=succeeded]")).toHaveCount(2);
@@ -94,7 +92,7 @@ test("the queue fits the screen in each of its states", async ({ workbench: page
 
   const long = await make("A long film.mp4", [...scene("320x180", 240), ...H264, "-g", "25"]);
   await addFiles(page, long);
-  await cardOf(page, long).getByRole("button", { name: "Edit", exact: true }).click();
+  await openEditor(cardOf(page, long));
   await cardOf(page, long).getByLabel("Format", { exact: true }).selectOption("webm");
   await cardOf(page, long).getByRole("button", { name: "Convert", exact: true }).click();
   await expect(cardOf(page, long).getByRole("progressbar")).toBeVisible();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { chooseFormat, clipNamed, longClip, MIXED } from "./queue-clips.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, backToList, cardOf, expect, openEditor, test } from "./workbench.ts";
 
 // Must still run when all checks are done, without taking every core from them: sound is encoded on one.
 const LONG = "-f lavfi -i sine=frequency=440:sample_rate=8000:duration=7200 -c:a flac".split(" ");
@@ -68,9 +68,11 @@ test("cards in every state fit a phone and a wide screen, and axe finds nothing 
   await chooseFormat(running, "opus");
   await running.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(running.getByRole("progressbar")).toBeVisible();
-  await cardOf(workbench, "draft.mp4").getByRole("button", { name: "Edit", exact: true }).click();
-  await expect(cardOf(workbench, "draft.mp4").getByLabel("Format", { exact: true })).toBeVisible();
   await expectFit(workbench, "draft, running, done and unusable");
+  await openEditor(cardOf(workbench, "draft.mp4"));
+  await expect(cardOf(workbench, "draft.mp4").getByLabel("Format", { exact: true })).toBeVisible();
+  await expectFit(workbench, "editor");
+  await backToList(workbench);
   await running.getByRole("button", { name: "Cancel" }).click();
   await expect(running).toContainText("Cancelled");
   await expectFit(workbench, "cancelled");

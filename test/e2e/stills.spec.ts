@@ -26,7 +26,7 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   await expect(card.getByLabel("Pictures across a sheet")).toHaveAccessibleDescription(/from 1 to 20/);
   await card.getByLabel("Pictures across a sheet").fill("2");
   await expect(card.locator(".outcome")).toContainText("JPEG · 6 pictures · 160 × 90");
-  await card.getByRole("button", { name: "Convert this file" }).click();
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
   const pictures = card.getByRole("list", { name: "Pictures of film.mp4" }).getByRole("img");
   await expect(pictures).toHaveCount(1);
   await expect(pictures).toHaveJSProperty("naturalWidth", 320);
@@ -45,7 +45,7 @@ test("makes a storyboard and several stills of a video, shows them, and saves th
   await other.getByLabel("Number of pictures").fill("");
   await expect(other.getByLabel("Number of pictures")).toHaveAccessibleDescription(/must be a whole number/);
   await other.getByLabel("Number of pictures").fill("3");
-  await other.getByRole("button", { name: "Convert this file" }).click();
+  await other.getByRole("button", { name: "Convert", exact: true }).click();
   const thumbnails = other.getByRole("list", { name: "Pictures of stills.mp4" }).getByRole("img");
   await expect(thumbnails).toHaveCount(3);
   await expect(thumbnails.nth(1)).toHaveAccessibleName("At 0:02.00");
@@ -99,7 +99,7 @@ test("shows and saves a storyboard made at the edge", async ({ page, served, fol
   const card = await openOptions(page, await named(source, folder, "film.mp4"));
   await card.getByRole("radio", { name: "Storyboard" }).check();
   await card.getByRole("radio", { name: "Edge" }).check();
-  await card.getByRole("button", { name: "Convert this file" }).click();
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
   const pictures = card.getByRole("list", { name: "Pictures of film.mp4" }).getByRole("img");
   await expect(pictures).toHaveJSProperty("naturalWidth", 800);
   const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);

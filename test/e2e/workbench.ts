@@ -56,6 +56,19 @@ export function cardOf(page: Page, path: string): Locator {
   return page.getByRole("article", { name: basename(path) });
 }
 
+/** Opens the editor of a card, with the options of all panes. */
+export async function openEditor(card: Locator): Promise<void> {
+  const page = card.page();
+  await card.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByRole("tab", { name: "All" }).click();
+}
+
+/** Returns from the editor to the list. */
+export async function backToList(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Back", exact: true }).click();
+  await expect(page.getByRole("region", { name: /^Options of / })).toHaveCount(0);
+}
+
 /** Chooses an action from the menu of a card. */
 export async function chooseAction(card: Locator, name: string): Promise<void> {
   await card.getByRole("button", { name: /^More for / }).click();

@@ -24,10 +24,10 @@ import {
 } from "../words/item-words.ts";
 import { formatName } from "../words/names.ts";
 import { bytes, clock, countDown, shareWords, timeLeft, took } from "../words/quantities.ts";
-import { originalKept, smallest } from "../words/strings.ts";
+import { smallest } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import { ConvertMenu } from "./convert-menu.tsx";
-import { isWide, middleOf, type Outlook, outlookOf } from "./outlook.ts";
+import { isWide, middleOf, type Outlook, outlookOf, rangeWords } from "./outlook.ts";
 import * as strings from "./strings.ts";
 import "./card.css";
 
@@ -67,7 +67,7 @@ function Actions({
           key="more"
           type="button"
           class="quiet"
-          aria-expanded={more.isOpen}
+          aria-expanded={state === "succeeded" ? more.isOpen : undefined}
           aria-controls={more.isOpen ? more.id : undefined}
           onClick={more.toggle}
         >
@@ -287,16 +287,9 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "input_unreachable",
 ]);
 
-function FaultLine({
-  item,
-  isEdited,
-}: {
-  item: Item;
-  /** Whether the options are open, which then show their own errors. */
-  isEdited: boolean;
-}) {
+function FaultLine({ item }: { item: Item }) {
   const { queue, edge } = useWorkbench();
-  const settingsFault = stateOf(item) === "ready" && !isEdited ? item.settings.fault : null;
+  const settingsFault = stateOf(item) === "ready" ? item.settings.fault : null;
   const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? settingsFault;
   if (!fault || item.waiting) return null;
   const { title, todo } = faultWords(fault, typeof item.input !== "string");
@@ -330,7 +323,6 @@ function FaultLine({
   );
 }
 
-const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
 
 /**
@@ -350,8 +342,7 @@ export const Card = memo(function Card({
   /** Whether it is the only card. */
   alone: boolean;
 }) {
-  // The options of a job's only file are its next step; several files would push each other out of sight.
-  const open = useSignal(alone && Boolean(item.job));
+  const isOffered = useRef(false);
   const result = useSignal<boolean | null>(null);
   const detailed = useSignal(false);
   const id = useId();
@@ -368,12 +359,19 @@ export const Card = memo(function Card({
   const omissions = useMemo(() => describeDropped(item.settings, source), [item.settings, source]);
   const estimate = list.estimates.of(item);
   const outlook = useMemo(() => outlookOf(item, estimate), [item, estimate]);
-  const isOpen = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
+  const isOpen = isDone && (result.value ?? !brief);
+  useEffect(() => {
+    // The options of a job's only file are its next step.
+    if (!alone || !item.job || state !== "ready" || isOffered.current) return;
+    isOffered.current = true;
+    list.edit(item.id);
+  }, [alone, state]);
   const isSelected = list.selected.value.has(item.id);
   const more: Disclosure = {
     isOpen,
     toggle: () => {
-      (isDone ? result : open).value = !isOpen;
+      if (isDone) result.value = !isOpen;
+      else list.edit(item.id);
     },
     id: `${id}-more`,
   };
@@ -428,12 +426,12 @@ export const Card = memo(function Card({
         <ul class="notes plain soft small">{notes.map((note) => note && <li key={note}>{note}</li>)}</ul>
       )}
       <WaitingLine item={item} />
-      <FaultLine item={item} isEdited={isOpen && !isDone} />
+      <FaultLine item={item} />
       {detailed.value && source && <Details id={details.id} item={item} />}
       <Suspense fallback={<p class="more soft small">{strings.loading}</p>}>
         {isOpen && (
           <div id={more.id} class="more">
-            {isDone ? <Result item={item} /> : <Editor item={item} />}
+            <Result item={item} />
           </div>
         )}
       </Suspense>
@@ -475,14 +473,13 @@ function Sizes({ outlook }: { outlook: Outlook | null }) {
       </div>
     );
   }
-  const { low, high } = after;
   const middle = middleOf(after);
   const isRange = isWide(after);
   return (
     <div class={`sizes numbers ${tone}${isExact ? " saved" : ""}`}>
       <p>
         {before !== null && <span class="soft">{bytes(before)} → </span>}
-        <b>{isRange ? strings.between({ low: bytes(low), high: bytes(high) }) : bytes(middle)}</b>{" "}
+        <b>{isRange ? rangeWords(after) : bytes(middle)}</b>{" "}
         {before !== null && !isRange && <b class="share">{shareWords(before, middle)}</b>}
       </p>
       {before !== null && <SizeBar before={before} after={middle} />}
@@ -525,7 +522,7 @@ const TONES: Partial<Record<ItemState, "good" | "bad">> = {
 function stateNotes(item: Item, outlook: Outlook | null): { title?: string; note?: string | undefined } {
   const { task } = item;
   if (stateOf(item) === "succeeded") {
-    if (keepsOriginal(item)) return { note: originalKept };
+    if (keepsOriginal(item)) return { note: strings.originalKept };
     const { started_at, finished_at } = task ?? {};
     return started_at && finished_at ? { note: took((finished_at - started_at) / 1000) } : {};
   }

@@ -6,6 +6,8 @@ import { type Item, isPageChoice, keepsOriginal, type Settings } from "../queue/
 import { stateOf } from "../queue/queue.ts";
 import { isFolder } from "../result/file-names.ts";
 import { describeSmallest } from "../words/item-words.ts";
+import { bytes } from "../words/quantities.ts";
+import * as strings from "./strings.ts";
 
 /** What a conversion makes of the size of a file, before and after it. */
 export interface Outlook {
@@ -26,8 +28,19 @@ export interface Outlook {
 // A smaller difference may come from the headers alone.
 const NOTHING = 0.01;
 
+const known = new WeakMap<Item, { estimate: SizeEstimate | null; outlook: Outlook | null }>();
+
 /** Returns what is known of an item's size, from its output, an estimate, or its settings alone. */
 export function outlookOf(item: Item, estimate: SizeEstimate | null): Outlook | null {
+  // The sums of a long list ask for all items at each change of one.
+  const before = known.get(item);
+  if (before && before.estimate === estimate) return before.outlook;
+  const outlook = findOutlook(item, estimate);
+  known.set(item, { estimate, outlook });
+  return outlook;
+}
+
+function findOutlook(item: Item, estimate: SizeEstimate | null): Outlook | null {
   const { source, settings, size } = item;
   if (!source) return null;
   const before = size ?? source.filesize ?? null;
@@ -57,6 +70,11 @@ export function isWide({ low, high }: NonNullable<Outlook["after"]>): boolean {
   return high > low * NARROW;
 }
 
+/** Words a range of sizes: `60 to 90 MB`. */
+export function rangeWords({ low, high }: NonNullable<Outlook["after"]>): string {
+  return strings.between({ low: bytes(low), high: bytes(high) });
+}
+
 /** Returns the middle of a range of sizes. */
 export function middleOf({ low, high }: NonNullable<Outlook["after"]>): number {
   return (low + high) / 2;
@@ -68,8 +86,11 @@ function toneOf(before: number | null, after: Outlook["after"]): "" | "over" {
 
 function predicted({ kind, options, target_size }: Settings, source: Source): Outlook["after"] {
   try {
-    const { bytes } = forecast(kind, options, source);
-    const size = target_size === null ? bytes : Math.min(target_size, source.filesize ?? target_size);
+    const { bytes: most, copied } = forecast(kind, options, source);
+    const { filesize = Number.POSITIVE_INFINITY } = source;
+    // For an encode, the size of the source is only a ceiling.
+    const isKnown = most !== null && (copied || most < filesize);
+    const size = target_size === null ? (isKnown ? most : null) : Math.min(target_size, filesize);
     return size === null ? null : { low: size, high: size };
   } catch {
     return null;

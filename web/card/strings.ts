@@ -55,3 +55,4 @@ export const otherUses = {
   video: "as a video",
   adaptive_video: "a stream for a website",
 } as const;
+export const originalKept = "Original kept";

@@ -1,4 +1,5 @@
-import { useId, useRef, useState } from "preact/hooks";
+import { type ComponentChildren, Fragment } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import {
   ANIMATION_DEFAULTS,
   type EncodeKind,
@@ -8,17 +9,24 @@ import {
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { optionNames } from "../../src/media/option-groups.ts";
-import { jobAt } from "../home/jobs.ts";
+import { isWide, middleOf, type Outlook, outlookOf, rangeWords } from "../card/outlook.ts";
+import * as cardStrings from "../card/strings.ts";
+import { jobAt, type Part } from "../home/jobs.ts";
+import type { SizeEstimate } from "../queue/estimates.ts";
 import type { Item, Place, Settings } from "../queue/item.ts";
-import { awaitCopy, stateOf } from "../queue/queue.ts";
+import type { ListState } from "../queue/list-state.ts";
+import { stateOf } from "../queue/queue.ts";
+import { changeSettings, historyOf, travel } from "../queue/undo.tsx";
 import { Moment } from "../trim/moment.tsx";
 import { type Range, Trim } from "../trim/trim.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
+import { Tabs } from "../ui/tabs.tsx";
 import { codecName, formatName } from "../words/names.ts";
-import { bytes, clock } from "../words/quantities.ts";
+import { bytes, clock, shareWords, took } from "../words/quantities.ts";
+import { smallest } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
 import {
@@ -30,8 +38,10 @@ import {
   TextFields,
 } from "./extra-input-fields.tsx";
 import { type Form, OptionField, OptionFields, useForm } from "./form.tsx";
+import { FormatSizes } from "./format-sizes.tsx";
 import { FitFields, SizeFields, TurnFields } from "./geometry-fields.tsx";
 import { FormatFields, StillsFields, StoryboardFields, WaveformFields } from "./kind-fields.tsx";
+import { Live } from "./live.tsx";
 import { ownPresets, PresetBar } from "./preset-bar.tsx";
 import { PRESETS, sameFor } from "./presets.ts";
 import { Preview } from "./preview.tsx";
@@ -44,60 +54,60 @@ const NO_PICTURES: ReadonlySet<EncodeKind> = new Set(["audio", "waveform", "stor
 const HAS_SOUND: ReadonlySet<EncodeKind> = new Set(["video", "audio", "adaptive_video"]);
 const HAS_TEXT: ReadonlySet<EncodeKind> = new Set(["video", "adaptive_video"]);
 
-/** The editor of a ready item: options, presets, a preview and, where it makes sense, a trim. */
-export function Editor({ item }: { item: Item }) {
-  return item.source && <EditorOf item={item} source={item.source} />;
+const PANES = ["output", "picture", "sound", "text", "advanced", "all"] as const;
+
+type Pane = (typeof PANES)[number];
+
+const PANE_OF: Readonly<Record<Part, Pane>> = {
+  times: "output",
+  size: "picture",
+  subtitles: "text",
+  concat: "advanced",
+};
+
+/** The editor of a ready item: the picture before and after, a trim where it makes sense, and its options in panes. */
+export function Editor({ item, list, titleId }: { item: Item; list: ListState; titleId: string }) {
+  return item.source && <EditorOf item={item} source={item.source} list={list} titleId={titleId} />;
 }
 
-function EditorOf({ item, source }: { item: Item; source: Source }) {
+function EditorOf({
+  item,
+  source,
+  list,
+  titleId,
+}: {
+  item: Item;
+  source: Source;
+  list: ListState;
+  titleId: string;
+}) {
   const form = useForm(item, source);
-  const { settings, options, verdict } = form;
+  const { options, verdict } = form;
   const last = useRef(verdict.forecast);
+  const section = useRef<HTMLElement>(null);
   if (verdict.forecast) last.current = verdict.forecast;
-  const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(settings.kind);
-  const isJoinable = source.kind === "video" && settings.kind === "video";
-  const hasSubtitles = source.kind === "video" && HAS_TEXT.has(settings.kind);
-  const first = item.job ? (jobAt(item.job)?.part ?? null) : null;
-  const times = <Times input={item.input} form={form} />;
-  const size = hasPictures && (
-    <>
-      <TurnFields form={form} />
-      <SizeFields form={form} />
-    </>
-  );
-  const subtitles = hasSubtitles && <SubtitleFields form={form} />;
-  const concat = isJoinable && <ConcatFields form={form} />;
+  const part = item.job ? (jobAt(item.job)?.part ?? null) : null;
+  const [chosen, setChosen] = useState<Pane>(part ? PANE_OF[part] : "output");
+  const panes = panesOf(item, form);
+  const names = PANES.filter((name) => name === "all" || panes[name]);
+  const pane = names.includes(chosen) ? chosen : "output";
+  const estimate = list.estimates.of(item);
+  useEffect(() => {
+    section.current?.focus({ preventScroll: true });
+    list.estimates.focus(item.id);
+    return () => list.estimates.focus(null);
+  }, [list, item.id]);
   return (
-    <section class="editor" aria-label={strings.optionsOf({ name: item.name })}>
-      {first === "times" && times}
-      <PresetBar form={form} />
-      <div class="choices">
-        <div class="form">
-          {first === "size" && size}
-          {first === "subtitles" && subtitles}
-          {first === "concat" && concat}
-          <FormatFields form={form} />
-          {settings.kind === "image" && source.kind === "video" && <StillsFields form={form} />}
-          {settings.kind === "storyboard" && <StoryboardFields form={form} />}
-          {settings.kind === "waveform" ? <WaveformFields form={form} /> : <RateFields form={form} />}
-          {first !== "size" && size}
-          {hasPictures && <FitFields form={form} />}
-          {(settings.kind === "video" || settings.kind === "animation") && <FrameRate form={form} />}
-          {settings.kind === "animation" && <OptionField form={form} name="loop" />}
-          <OptionFields form={form} />
-          {(settings.kind === "video" || settings.kind === "image") && <OverlayFields form={form} />}
-          {optionNames(settings.kind).includes("text") && <TextFields form={form} />}
-          {first !== "subtitles" && subtitles}
-          {optionNames(settings.kind).includes("fonts") && <FontFields form={form} />}
-          {first !== "concat" && concat}
-          {optionNames(settings.kind).includes("parts") && <PartFields form={form} />}
-          {HAS_SOUND.has(settings.kind) && <SoundFields form={form} />}
-          {(settings.kind === "video" || settings.kind === "audio") && (
-            <OptionField form={form} name="metadata" />
-          )}
-          <PlaceField form={form} />
-        </div>
-        <div class="aside">
+    <section
+      class="editor"
+      aria-label={strings.optionsOf({ name: item.name })}
+      tabIndex={-1}
+      data-home
+      ref={section}
+    >
+      <div class="stage">
+        <Bar item={item} list={list} titleId={titleId} />
+        <div class="scene">
           {last.current && (
             <Preview
               input={item.input}
@@ -105,54 +115,195 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
               thumbnail={item.thumbnail}
               options={options}
               forecast={last.current}
+              overlay={<Live item={item} estimates={list.estimates} />}
             />
           )}
-          <Outcome form={form} />
-          <ApplyToAll item={item} form={form} />
+          <Times input={item.input} form={form} />
         </div>
       </div>
-      {first !== "times" && times}
-      <Start item={item} />
+      <div class="settings">
+        <div class="fields">
+          <PresetBar form={form} />
+          <Tabs
+            label={strings.panesOf}
+            tabs={names.map((value) => ({ value, label: strings.panes[value] }))}
+            value={pane}
+            onChange={setChosen}
+          >
+            <div class="form">
+              {pane === "all" ? PANES.map((name) => name !== "all" && panes[name]) : panes[pane]}
+            </div>
+          </Tabs>
+          <ApplyToAll item={item} form={form} />
+        </div>
+        <Footer item={item} form={form} estimate={estimate} />
+      </div>
     </section>
   );
 }
 
-function Start({ item }: { item: Item }) {
+/** The fields of each pane; null for a pane that has none for such a file. */
+function panesOf({ settings }: Item, form: Form): Record<Exclude<Pane, "all">, ComponentChildren> {
+  const { source } = form;
+  const { kind } = settings;
+  const names = optionNames(kind);
+  const hasPictures = source.kind !== "audio" && !NO_PICTURES.has(kind);
+  const hasSound = HAS_SOUND.has(kind) && source.codecs?.audio !== null;
+  const isJoinable = source.kind === "video" && kind === "video";
+  const hasSubtitles = source.kind === "video" && HAS_TEXT.has(kind);
+  const hasLogo = kind === "video" || kind === "image";
+  return {
+    output: (
+      <Fragment key="output">
+        <FormatFields form={form} />
+        {kind === "image" && source.kind === "video" && <StillsFields form={form} />}
+        {kind === "storyboard" && <StoryboardFields form={form} />}
+        {kind === "waveform" ? <WaveformFields form={form} /> : <RateFields form={form} />}
+        {kind === "animation" && <OptionField form={form} name="loop" />}
+        {kind === "image" && source.kind === "image" && <FormatSizes form={form} />}
+      </Fragment>
+    ),
+    picture: hasPictures && (
+      <Fragment key="picture">
+        <TurnFields form={form} />
+        <SizeFields form={form} />
+        <FitFields form={form} />
+        {(kind === "video" || kind === "animation") && <FrameRate form={form} />}
+      </Fragment>
+    ),
+    text: (hasLogo || hasSubtitles || names.includes("text")) && source.kind !== "audio" && (
+      <Fragment key="text">
+        {hasLogo && <OverlayFields form={form} />}
+        {names.includes("text") && <TextFields form={form} />}
+        {hasSubtitles && <SubtitleFields form={form} />}
+        {names.includes("fonts") && <FontFields form={form} />}
+      </Fragment>
+    ),
+    sound: hasSound && <SoundFields key="sound" form={form} />,
+    advanced: (
+      <Fragment key="advanced">
+        <OptionFields form={form} />
+        {isJoinable && <ConcatFields form={form} />}
+        {names.includes("parts") && <PartFields form={form} />}
+        {(kind === "video" || kind === "audio") && <OptionField form={form} name="metadata" />}
+        <PlaceField form={form} />
+      </Fragment>
+    ),
+  };
+}
+
+/** The name of the file, the way back, and undo. */
+function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: string }) {
+  const { queue } = useWorkbench();
+  const { past, future } = historyOf(item.id);
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      const isField =
+        event.target instanceof Element &&
+        event.target.matches("input:not([type=range], [type=radio]), textarea");
+      if (event.key.toLowerCase() !== "z" || !(event.ctrlKey || event.metaKey) || isField) return;
+      event.preventDefault();
+      travel(queue, item, event.shiftKey ? "future" : "past");
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  });
+  return (
+    <div class="bar">
+      <button type="button" class="quiet" onClick={() => list.edit(null)}>
+        <Icon name="back" />
+        {strings.back}
+      </button>
+      <h1 id={titleId} dir="auto" title={item.name}>
+        {item.name}
+      </h1>
+      <button
+        type="button"
+        class="quiet icon"
+        aria-label={strings.undo}
+        title={strings.undo}
+        disabled={past.length === 0}
+        onClick={() => travel(queue, item, "past")}
+      >
+        <Icon name="undo" />
+      </button>
+      <button
+        type="button"
+        class="quiet icon mirrored"
+        aria-label={strings.redo}
+        title={strings.redo}
+        disabled={future.length === 0}
+        onClick={() => travel(queue, item, "future")}
+      >
+        <Icon name="undo" />
+      </button>
+    </div>
+  );
+}
+
+/** What the conversion makes of the file, and the button that starts it; always in view. */
+function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: SizeEstimate | null }) {
   const { queue } = useWorkbench();
   const { id, settings } = item;
   const why = useId();
+  const outlook = outlookOf(item, estimate);
+  const { before = null, after = null, tone = "" } = outlook ?? {};
+  const isKept = tone === "kept";
+  const middle = after && middleOf(after);
   return (
-    <div class="row end">
-      {settings.fault && (
-        <span class="fault small" id={why}>
-          {settings.fault.message}
-        </span>
-      )}
-      <button
-        type="button"
-        onClick={({ detail }) => {
-          if (detail > 1) return;
-          awaitCopy(item);
-          queue.again(id);
-        }}
-      >
-        <Icon name="copy" />
-        {strings.anotherOutput}
-      </button>
+    <div class="footer">
+      <div class="facts">
+        <div class={`forecast numbers ${tone}`}>
+          <p>
+            {before !== null && !isKept && <span class="soft">{bytes(before)} → </span>}
+            <b>
+              {isKept || after === null || middle === null
+                ? before !== null && bytes(before)
+                : isWide(after)
+                  ? rangeWords(after)
+                  : strings.about({ size: bytes(middle) })}
+            </b>
+          </p>
+          {before !== null && middle !== null && after !== null && !isKept && !isWide(after) && (
+            <b class="share">{shareWords(before, middle)}</b>
+          )}
+        </div>
+        {before !== null && middle !== null && (
+          <SizeBar before={before} after={isKept ? before : middle} limit={settings.target_size} />
+        )}
+        <p class="line soft small numbers">
+          <span>{lineOf(outlook)}</span>
+          {outlook?.seconds !== null && outlook?.seconds !== undefined && (
+            <span>{strings.aboutTime({ time: took(outlook.seconds, false) })}</span>
+          )}
+        </p>
+        <Outcome form={form} isForecast={after !== null} />
+        {settings.fault && (
+          <span class="visually-hidden" id={why}>
+            {settings.fault.message}
+          </span>
+        )}
+      </div>
       <button
         type="button"
         class="primary"
         disabled={Boolean(settings.fault)}
         aria-describedby={settings.fault ? why : undefined}
-        onClick={({ currentTarget }) => {
-          currentTarget.closest("article")?.scrollIntoView();
-          void queue.start([id]);
-        }}
+        onClick={() => void queue.start([id])}
       >
-        {strings.convertFile}
+        {strings.convert}
       </button>
     </div>
   );
+}
+
+function lineOf(outlook: Outlook | null): string {
+  if (outlook?.tone === "kept") return smallest;
+  if (outlook?.tone !== "over") return strings.neverWorse;
+  const { before, after, why } = outlook;
+  return before === null || after === null
+    ? cardStrings.whyLarger[why]
+    : `${cardStrings.grows({ factor: after.low / before })}. ${cardStrings.whyLarger[why]}`;
 }
 
 function FrameRate({ form }: { form: Form }) {
@@ -200,10 +351,20 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
   );
 }
 
-function Outcome({ form: { settings, options, source, verdict } }: { form: Form }) {
+function Outcome({
+  form: { settings, options, source, verdict },
+  isForecast,
+}: {
+  form: Form;
+  /** Whether the sizes are said elsewhere. */
+  isForecast: boolean;
+}) {
   const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
-  const size = sizeWords(forecast, settings.target_size, source.filesize);
+  const size =
+    isForecast && settings.target_size === null
+      ? null
+      : sizeWords(forecast, settings.target_size, source.filesize);
   return (
     <>
       <div class="outcome" role="status">
@@ -211,9 +372,6 @@ function Outcome({ form: { settings, options, source, verdict } }: { form: Form 
           <strong>{whatItIs(forecast, settings.kind, options.codec)}</strong>
         </p>
         {size && <p class="soft small">{size}</p>}
-        {forecast.bytes !== null && source.filesize && (
-          <SizeBar before={source.filesize} after={forecast.bytes} />
-        )}
         {lowered && <p class="small">{lowered}</p>}
         {forecast.quality !== null && <p class="soft small">{qualityWords(forecast.quality)}</p>}
         {forecast.renditions.length > 0 && (
@@ -298,7 +456,7 @@ function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Fo
     for (const other of others) {
       if (!other.source) continue;
       const same = sameFor(settings, [...PRESETS, ...ownPresets.value], { ...other, source: other.source });
-      queue.configure(other.id, same);
+      changeSettings(queue, other, same);
       if (same.fault) misfits.push(other.name);
     }
     setUsed({ settings, words: usedWords(others.length, misfits) });

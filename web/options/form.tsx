@@ -7,6 +7,7 @@ import {
   unplacedNames,
 } from "../../src/media/option-groups.ts";
 import type { Item, Settings } from "../queue/item.ts";
+import { changeSettings } from "../queue/undo.tsx";
 import { Field, TextField } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
@@ -14,6 +15,7 @@ import { checkSettings, type Verdict, withVerdict } from "./check-settings.ts";
 import { type AnyOptions, withOptions } from "./choices.ts";
 
 export interface Form {
+  readonly item: Item;
   readonly source: Source;
   readonly settings: Settings;
   readonly options: AnyOptions;
@@ -26,14 +28,16 @@ export interface Form {
   update(change: (settings: Settings) => Settings): void;
 }
 
-export function useForm({ id, settings }: Item, source: Source): Form {
+export function useForm(item: Item, source: Source): Form {
   const { queue } = useWorkbench();
+  const { id, settings } = item;
   const verdict = useMemo(() => checkSettings(settings, source), [settings, source]);
   const update = (change: (settings: Settings) => Settings) => {
-    const now = queue.items.peek().find((item) => item.id === id)?.settings ?? settings;
-    queue.configure(id, withVerdict(change(now), source));
+    const now = queue.items.peek().find((each) => each.id === id) ?? item;
+    changeSettings(queue, now, withVerdict(change(now.settings), source));
   };
   return {
+    item,
     source,
     settings,
     options: settings.options,

@@ -92,6 +92,7 @@ export function Preview({
   thumbnail,
   options,
   forecast: { width, height, format },
+  overlay,
 }: {
   input: MediaInput | null;
   source: Source;
@@ -99,6 +100,8 @@ export function Preview({
   thumbnail: Blob | null;
   options: AnyOptions;
   forecast: Forecast;
+  /** Lies over the picture. */
+  overlay?: ComponentChildren;
 }) {
   const { url } = useMediaUrl(input);
   const { url: small } = useMediaUrl(thumbnail);
@@ -124,7 +127,7 @@ export function Preview({
           class={clear ? "box clear" : "box"}
           style={{
             aspectRatio: `${width} / ${height}`,
-            width: `min(100%, ${(16 * width) / height}rem)`,
+            "--ratio": width / height,
             backgroundColor: clear ? undefined : (colorOf(options.background) ?? "#000"),
           }}
         >
@@ -148,6 +151,7 @@ export function Preview({
               ),
               placement,
             )}
+          {overlay}
         </div>
       </div>
       <figcaption class="soft small numbers">

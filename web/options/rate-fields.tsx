@@ -7,6 +7,7 @@ import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { formatName } from "../words/names.ts";
+import { bytes as sizeWords } from "../words/quantities.ts";
 import { checkSettings } from "./check-settings.ts";
 import { bitrateBounds, formatOf, hasBitrate, MEASURABLE, withOptions } from "./choices.ts";
 import type { Form } from "./form.tsx";
@@ -14,8 +15,8 @@ import * as strings from "./strings.ts";
 
 const WAYS = [
   { value: "quality", label: strings.quality },
-  { value: "bitrate", label: strings.bitrate },
   { value: "size", label: strings.fileSize },
+  { value: "bitrate", label: strings.bitrate },
 ] as const;
 
 type Way = (typeof WAYS)[number]["value"];
@@ -161,6 +162,9 @@ function bitrateHint({ settings: { kind } }: Form, format: string): string {
   return kind === "video" ? strings.videoBitrateRange(range) : strings.bitrateRange(range);
 }
 
+/** The limits of Discord, WhatsApp and most mail servers. */
+const LIMITS = [10_000_000, 16_000_000, 20_000_000] as const;
+
 const UNITS = { kB: 1000, MB: 1_000_000 } as const;
 
 type Unit = keyof typeof UNITS;
@@ -172,31 +176,48 @@ function SizeOfFile({ form }: { form: Form }) {
   const set = (target_size: number) =>
     update((now) => ({ ...now, target_size: Math.round(target_size), preset: null }));
   return (
-    <div class="columns narrow-last">
-      <NumberField
-        label={strings.maxFileSize({ unit })}
-        value={bytes / UNITS[unit]}
-        onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
-        hint={strings.maxFileSizeHint}
-        fault={faultAt("target_size")}
-      />
-      <Field label={strings.unit}>
-        {(control) => (
-          <select
-            {...control}
-            value={unit}
-            onChange={({ currentTarget }) => {
-              const newUnit = currentTarget.value as Unit;
-              set((bytes / UNITS[unit]) * UNITS[newUnit]);
-              setUnit(newUnit);
+    <>
+      <div class="columns narrow-last">
+        <NumberField
+          label={strings.maxFileSize({ unit })}
+          value={bytes / UNITS[unit]}
+          onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
+          hint={strings.maxFileSizeHint}
+          fault={faultAt("target_size")}
+        />
+        <Field label={strings.unit}>
+          {(control) => (
+            <select
+              {...control}
+              value={unit}
+              onChange={({ currentTarget }) => {
+                const newUnit = currentTarget.value as Unit;
+                set((bytes / UNITS[unit]) * UNITS[newUnit]);
+                setUnit(newUnit);
+              }}
+            >
+              {Object.keys(UNITS).map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <div class="chips">
+        {LIMITS.map((limit) => (
+          <button
+            key={limit}
+            type="button"
+            aria-pressed={bytes === limit}
+            onClick={() => {
+              setUnit("MB");
+              set(limit);
             }}
           >
-            {Object.keys(UNITS).map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        )}
-      </Field>
-    </div>
+            {sizeWords(limit)}
+          </button>
+        ))}
+      </div>
+    </>
   );
 }

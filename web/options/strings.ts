@@ -40,8 +40,29 @@ const SOUND_QUALITIES: Readonly<Record<string, string>> = {
 const LIST = new Intl.ListFormat("en-GB");
 
 export const optionsOf = ({ name }: { name: string }) => `Options of ${name}`;
-export const anotherOutput = "Another output";
-export const convertFile = "Convert this file";
+export const convert = "Convert";
+export const back = "Back";
+export const undo = "Undo";
+export const redo = "Redo";
+export const panesOf = "Options";
+export const panes = {
+  output: "Output",
+  picture: "Picture",
+  sound: "Sound",
+  text: "Text & logo",
+  advanced: "Advanced",
+  all: "All",
+} as const;
+export const about = ({ size }: { size: string }) => `about ${size}`;
+export const aboutTime = ({ time }: { time: string }) => `about ${time}`;
+export const neverWorse = "If the result isn't smaller, you keep the original.";
+export const divider = "Divider between the original and the result";
+export const dividerAt = ({ percent }: { percent: number }) => `${percent} % original`;
+export const originalSide = "Original";
+export const resultSide = "Result";
+export const sizesOfFormats = "Sizes of all formats";
+export const measuring = "Measuring…";
+export const notMeasured = "not on this device";
 export const enlarged = "This is larger than the original: the file grows, but the picture gets no sharper.";
 export const device = "This device";
 export const edge = "Edge";
@@ -140,8 +161,8 @@ export const webPicture = "Web picture";
 export const thumbnail = "Thumbnail";
 export const quality = "Quality";
 export const bitrate = "Bitrate";
-export const fileSize = "File size";
-export const controlBy = "Control by";
+export const fileSize = "Size limit";
+export const controlBy = "Aim for";
 export const copied = "Copied without re-encoding.";
 export const maxFileSize = ({ unit }: { unit: string }) => `Maximum file size (${unit})`;
 export const maxFileSizeHint = "The bitrate follows from this and the duration.";

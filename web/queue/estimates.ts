@@ -19,10 +19,15 @@ export interface Estimates {
   of(item: Item): SizeEstimate | null;
   /** Says whether an item is in view. */
   see(id: string, isVisible: boolean): void;
+  /** Estimates only one item, and more exactly; with null, those in view again. */
+  focus(id: string | null): void;
+  /** Stops all estimates while something else needs the encoders. */
+  hold(isHeld: boolean): void;
 }
 
 // A row shows a narrower range only when it comes quickly.
 const STEPS = 3;
+const FOCUSED_STEPS = 8;
 /** A range this narrow counts as one size. */
 const NARROW = 1.2;
 const PAUSE_MS = 250;
@@ -37,6 +42,8 @@ interface Entry {
 export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient): Estimates {
   const entries = new Map<string, Signal<Entry | null>>();
   const visible = signal<ReadonlySet<string>>(new Set());
+  const focused = signal<string | null>(null);
+  const held = signal(false);
   let current: { id: string; settings: Settings; stop: AbortController } | null = null;
   let isScheduled = false;
 
@@ -48,11 +55,13 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
 
   const next: ReadonlySignal<Item | null> = computed(() => {
     const items = queue.items.value;
+    if (held.value) return null;
     // Conversions and the reading of files come first.
     if (totalsOf(items).running > 0 || items.some((item) => stateOf(item) === "reading")) return null;
     return (
       items.find((item) => {
-        if (!visible.value.has(item.id) || !isEstimable(item)) return false;
+        const isWanted = focused.value === null ? visible.value.has(item.id) : item.id === focused.value;
+        if (!isWanted || !isEstimable(item)) return false;
         const entry = entryOf(item.id).value;
         return !entry?.isDone || !isSame(entry.settings, item.settings);
       }) ?? null
@@ -75,7 +84,8 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
         estimate = { ...bytes, seconds };
         entry.value = { settings, estimate, isDone: false };
         steps++;
-        if (steps >= STEPS || bytes.high <= bytes.low * NARROW) break;
+        const most = id === focused.peek() ? FOCUSED_STEPS : STEPS;
+        if (steps >= most || bytes.high <= bytes.low * NARROW) break;
       }
     } catch {}
     if (!stop.signal.aborted) entry.value = { settings, estimate, isDone: true };
@@ -117,6 +127,12 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
       if (isVisible) seen.add(id);
       else seen.delete(id);
       visible.value = seen;
+    },
+    focus: (id) => {
+      focused.value = id;
+    },
+    hold: (isHeld) => {
+      held.value = isHeld;
     },
   };
 }

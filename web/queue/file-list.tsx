@@ -1,5 +1,5 @@
 import { lazy, Suspense } from "preact/compat";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Card } from "../card/card.tsx";
 import { isWide, middleOf, type Outlook, outlookOf } from "../card/outlook.ts";
 import { Home, JobLinks } from "../home/home.tsx";
@@ -47,20 +47,52 @@ export function FileList({ job }: { job: Job | null }) {
       </>
     );
   }
+  const edited = items.find((item) => item.id === list.edited.value && stateOf(item) === "ready");
   const isMany = items.length > MAX_EXPANDED;
   const states = FILTERS[filter];
   const shown = states ? items.filter((item) => states.has(stateOf(item))) : items;
   return (
-    <div class={isMany ? "queue many" : "queue"}>
-      <Head list={list} job={job} />
-      {isMany && <Filters items={items} filter={filter} onChange={setFilter} />}
-      <Rows list={list} items={shown} brief={isMany} alone={items.length === 1} />
-      <Dock list={list} />
+    <>
+      {edited && <Edited key={edited.id} item={edited} list={list} />}
+      {/* Stays, as a list of hundreds takes long to draw. */}
+      <div class={isMany ? "queue many" : "queue"} hidden={edited !== undefined}>
+        <Head list={list} job={job} />
+        {isMany && <Filters items={items} filter={filter} onChange={setFilter} />}
+        <Rows list={list} items={shown} brief={isMany} alone={items.length === 1} />
+        {!edited && <Dock list={list} />}
+        <JobLinks current={job} title={home.moreJobs} />
+      </div>
       <Toast />
-      <JobLinks current={job} title={home.moreJobs} />
-    </div>
+    </>
   );
 }
+
+/** The editor in the place of the list, which then returns to where it was, with the focus on the file. */
+function Edited({ item, list }: { item: Item; list: ListState }) {
+  const id = useId();
+  useLayoutEffect(() => {
+    const top = scrollY;
+    scrollTo(0, 0);
+    return () => {
+      list.edit(null);
+      requestAnimationFrame(() => {
+        scrollTo(0, top);
+        const row = document.querySelector<HTMLElement>(`article[data-id="${item.id}"]`);
+        row?.focus({ preventScroll: true });
+        row?.scrollIntoView({ block: "nearest" });
+      });
+    };
+  }, []);
+  return (
+    <article class="editing" aria-labelledby={id} data-state={stateOf(item)}>
+      <Suspense fallback={null}>
+        <Editor item={item} list={list} titleId={id} />
+      </Suspense>
+    </article>
+  );
+}
+
+const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
 
 function Head({ list, job }: { list: ListState; job: Job | null }) {
   const items = list.items.value;
@@ -70,11 +102,16 @@ function Head({ list, job }: { list: ListState; job: Job | null }) {
       <div>
         <h1>{job ? job.heading : strings.files({ count: items.length })}</h1>
         {job && <p class="soft small">{home.forNewFiles}</p>}
-        {before > 0 && after > 0 && !isPartial && items.length > 1 && (
+        {items.length > 1 && (
+          // Has its height from the start, so that nothing moves.
           <p class="sum numbers">
-            <span class="soft">{bytes(before)} → </span>
-            <b>{strings.about({ size: bytes(after) })}</b>{" "}
-            <b class={after > before ? "share over" : "share"}>{shareWords(before, after)}</b>
+            {before > 0 && after > 0 && !isPartial && (
+              <>
+                <span class="soft">{bytes(before)} → </span>
+                <b>{strings.about({ size: bytes(after) })}</b>{" "}
+                <b class={after > before ? "share over" : "share"}>{shareWords(before, after)}</b>
+              </>
+            )}
           </p>
         )}
       </div>
@@ -234,7 +271,6 @@ function Dock({ list }: { list: ListState }) {
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   });
-  if (startable.length === 0 && running === 0 && over === 0 && selected.length === 0) return null;
   return (
     <section class="dock" aria-label={strings.allFiles}>
       {selected.length > 0 && (

@@ -12,6 +12,10 @@ export interface ListState {
   /** Ids of the selected items. */
   readonly selected: ReadonlySignal<ReadonlySet<string>>;
   readonly estimates: Estimates;
+  /** Id of the item whose editor is open; null for none. */
+  readonly edited: ReadonlySignal<string | null>;
+  /** Opens the editor of an item, or with null returns to the list. */
+  edit(id: string | null): void;
   /** Selects or deselects an item; with `isExtended`, also all between it and the last one. */
   select(id: string, isSelected: boolean, isExtended?: boolean): void;
   selectAll(ids: readonly string[]): void;
@@ -22,6 +26,7 @@ export interface ListState {
 /** Creates the {@link ListState} of a queue. */
 export function createListState(queue: Queue, device: LocalClient): ListState {
   const selected = signal<ReadonlySet<string>>(new Set());
+  const edited = signal<string | null>(null);
   const estimates = createEstimates(queue, device);
   const ids = new WeakMap<Element, string>();
   const observer = new IntersectionObserver((entries) => {
@@ -33,6 +38,10 @@ export function createListState(queue: Queue, device: LocalClient): ListState {
     items,
     selected,
     estimates,
+    edited,
+    edit: (id) => {
+      edited.value = id;
+    },
     select(id, isSelected, isExtended = false) {
       const all = items.peek().map((item) => item.id);
       const [from, to] = [all.indexOf(last ?? id), all.indexOf(id)];

@@ -37,15 +37,16 @@ export function Menu({
     const items = itemsOf(element);
     const [first] = items;
     (items.find((item) => item.ariaChecked === "true") ?? first)?.focus();
-    const close = (event: Event) => {
-      if (event.target instanceof Node && !element.contains(event.target)) element.hidePopover();
+    const follow = ({ target }: Event) => {
+      const isInside = target instanceof Node && element.contains(target);
+      if (!isInside && opener.current) place(element, opener.current.getBoundingClientRect());
     };
-    addEventListener("scroll", close, { capture: true, passive: true });
-    return () => removeEventListener("scroll", close, { capture: true });
+    addEventListener("scroll", follow, { capture: true, passive: true });
+    return () => removeEventListener("scroll", follow, { capture: true });
   }, [isOpen]);
   const move = (event: KeyboardEvent) => {
     const items = menu.current ? itemsOf(menu.current) : [];
-    const at = items.findIndex((item) => item === document.activeElement);
+    const at = items.indexOf(document.activeElement as HTMLElement);
     const to = {
       ArrowDown: (at + 1) % items.length,
       ArrowUp: (at - 1 + items.length) % items.length,

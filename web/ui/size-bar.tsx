@@ -2,8 +2,22 @@
 const NOTHING = 0.01;
 
 /** Shows the size after as a share of the size before; amber when it is larger. The words beside it say the same. */
-export function SizeBar({ before, after }: { before: number; after: number }) {
+export function SizeBar({
+  before,
+  after,
+  limit = null,
+}: {
+  before: number;
+  after: number;
+  /** A size limit, as a tick; null for none. */
+  limit?: number | null;
+}) {
   const share = before > 0 ? after / before : 1;
   const tone = Math.abs(share - 1) < NOTHING ? "same" : share > 1 ? "over" : "";
-  return <span class={`size-bar ${tone}`} style={{ "--share": share }} aria-hidden="true" />;
+  const tick = limit !== null && limit < before ? limit / before : null;
+  return (
+    <span class={`size-bar ${tone}`} style={{ "--share": share }} aria-hidden="true">
+      {tick !== null && <span class="tick" style={{ "--at": tick }} />}
+    </span>
+  );
 }
