@@ -116,7 +116,7 @@ export interface PictureFormat {
   profiles?: true;
   /** Maximum pixels of a side of an output; absent if the format sets none. */
   max_side?: number;
-  /** What ffmpeg's muxer counts in `-loop`: plays, of which 0 is endless, or repetitions, of which 0 is endless and -1 is none. */
+  /** The unit of the muxer's option `-loop`: plays (0 for endless), or repetitions (0 for endless, -1 for none). */
   loop?: "plays" | "repetitions";
   /** Whether an animation states how long its last frame lasts in the same way as all others, so that ffmpeg can write it. */
   last_duration?: true;

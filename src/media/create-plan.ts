@@ -442,7 +442,7 @@ function storyboardPlan(source: Source, options: StoryboardOptions): Plan {
   };
 }
 
-// Never cut: after a seek, a lossy decoder may return different samples.
+// A waveform is one chunk, because a lossy decoder may return different samples after a seek.
 function waveformPlan(source: Source, options: WaveformOptions): Plan {
   const format = options.format ?? DEFAULT_FORMAT.waveform;
   const span = createSpan(options, source.duration, source.duration_estimated);

@@ -1,6 +1,6 @@
-// The options that name extra inputs, in the order in which a run numbers them, and who reads these inputs: ffmpeg (as inputs of its
-// own), a filter of ffmpeg, or only the host, which writes other files from them. Plans number the files of encoders in the same way, so
-// those of the host come last.
+// The options that name extra inputs, and who reads these inputs: ffmpeg (each with its own -i), a filter of ffmpeg, or only the host,
+// which writes other files from them. A run numbers the inputs in this order. Plans number the files of encoders in the same way, so
+// the options that only the host reads come last.
 const READERS = {
   overlay: "ffmpeg",
   concat: "ffmpeg",

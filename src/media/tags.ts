@@ -97,7 +97,7 @@ export function nameInFormat(name: string, format: string): string {
   return ID3_NAMES[name] ?? (ID3_TEXTS.has(name) ? name.toUpperCase() : name);
 }
 
-// ID3 frames that ffmpeg has no name for, and would write as texts of its own.
+// ffmpeg has no names for these ID3 frames, and would write the tags as TXXX frames.
 const ID3_NAMES: Readonly<Record<string, string>> = { bpm: "TBPM", isrc: "TSRC" };
 const ID3_TEXTS: ReadonlySet<string> = new Set([
   ...["tdly", "tdor", "tdtg", "text", "tflt", "tit3", "tkey", "tmed", "tmoo", "toal", "tofn", "toly", "tope"],

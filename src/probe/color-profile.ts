@@ -182,7 +182,7 @@ async function readPng(file: HeaderBytes): Promise<HeaderColors> {
 const SRGB_GAMMA = 1 / 2.2;
 const GAMMA_TOLERANCE = 0.05;
 
-// Chromium (156) and libpng take gammas near 1/2.2 for that of sRGB, and ignore primaries without a gamma.
+// Chromium (156) and libpng treat a gamma near 1/2.2 as sRGB's, and ignore primaries without a gamma.
 function fromGamma(gamma: number): ColorProfile | null {
   if (Math.abs(gamma / SRGB_GAMMA - 1) <= GAMMA_TOLERANCE) return null;
   return { to_srgb: fromGray(powerCurve(1 / gamma)) };

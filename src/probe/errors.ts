@@ -18,7 +18,7 @@ const TIFF_LAYOUTS = {
   bit_order: "the bits of its bytes in reverse order (FillOrder 2), which is not supported",
 } as const satisfies Record<TiffLayout, string>;
 
-/** What changes midway in a transport stream. */
+/** The change midway in a transport stream. */
 export type ProgramChange = Extract<ErrorReason, { code: "program_changes" }>["change"];
 
 const PROGRAM_CHANGES = {

@@ -188,7 +188,7 @@ const PALETTE = 3;
 const REVERSED = 2;
 // None, CCITT, LZW, Deflate, PackBits, and LZMA. ffmpeg decodes JPEG only in a DNG.
 const COMPRESSIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 8, 32773, 32946, 34925]);
-// Compressions whose reversed bits ffmpeg reads.
+// ffmpeg can read reversed bits with these compressions.
 const TURNED: ReadonlySet<number> = new Set([2, 3, 4, 8, 32946, 34925]);
 const EXTRA = { unknown: 0, premultiplied: 1 } as const;
 // Samples of the colors, by photometric interpretation: gray, RGB, palette and CMYK.

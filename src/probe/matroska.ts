@@ -465,18 +465,7 @@ const MAX_SEARCH = 128 * MIB;
 const BLOCK = MIB;
 const CHILDREN = 8;
 const CLUSTER_ID = [0x1f, 0x43, 0xb6, 0x75] as const;
-const TOP_LEVEL: ReadonlySet<number> = new Set([
-  EBML.seek_head,
-  EBML.info,
-  EBML.tracks,
-  EBML.cluster,
-  EBML.cues,
-  EBML.attachments,
-  EBML.chapters,
-  EBML.tags,
-  EBML.void,
-  EBML.crc,
-]);
+const TOP_LEVEL: ReadonlySet<number> = new Set([...SKIPPED_IDS, EBML.info, EBML.tracks, EBML.cluster]);
 const BLOCKS: ReadonlySet<number> = new Set([EBML.simple_block, EBML.block_group]);
 const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
   EBML.timestamp,

@@ -24,7 +24,7 @@ import {
   type TrackIndex,
 } from "./mp4-boxes.ts";
 
-/** For each track that a file ends within, by index in ffmpeg's order: the seconds up to its first incomplete packet. */
+/** The seconds up to the first incomplete packet of each track that the end of the file cuts, by the track's index in ffmpeg's order. */
 export type IntactEnds = ReadonlyMap<number, number>;
 
 /**
@@ -137,7 +137,7 @@ function chainEnd(view: DataView, from: number): number | null {
   return at > view.byteLength || at === view.byteLength ? at : at + 8;
 }
 
-/** What a fragment says of one track: whole packets end at `end` seconds, and the first incomplete one, if any, begins at `cut`. */
+/** The packets of a track in a fragment: whole ones end at `end` seconds, and the first incomplete one, if any, begins at `cut`. */
 interface TrackFragment {
   end: number;
   cut: number | null;

@@ -4,7 +4,7 @@ import { hasPhotoFacts, isTiff, listsPhotoFacts } from "./exif.ts";
 import { blockBytes, GIF, headerBytes } from "./gif.ts";
 import { readHeifItems } from "./heif.ts";
 
-/** Which metadata of a picture describe more than its layout. */
+/** The metadata of a picture that describe more than its layout. */
 export interface PictureMetadata {
   exif?: true;
   xmp?: true;

@@ -46,7 +46,7 @@ const TAG_FRAME = /Xing|Info|VBRI/;
 
 // Counts every frame when the samples' average bitrate deviates further than this from the whole's.
 const MAX_DEPARTURE = 1.25;
-// The first one lies within what the probe has read anyway.
+// The probe has already read the first sample.
 const SAMPLE = 16_384;
 const SAMPLE_PLACES = [0.1, 0.3, 0.5, 0.7, 0.9] as const;
 // Tags at the end of the file, which the byte count excludes.

@@ -144,7 +144,7 @@ export function parseUploadCompletion(body: unknown): UploadCompletion {
 
 /** Returns the sizes in bytes of a file's parts, equal but for the last; `max` is the storage's limit for one part, default none. */
 export function partSizes(size: number, max = Number.POSITIVE_INFINITY): number[] {
-  // At most 1000 parts, to keep the response short.
+  // A response lists all parts, so there are at most 1000.
   const part_size = Math.min(max, Math.max(UPLOAD_PART_BYTES, Math.ceil(size / 1000 / MIB) * MIB));
   const count = Math.ceil(size / part_size);
   return Array.from({ length: count }, (_, index) => Math.min(part_size, size - index * part_size));

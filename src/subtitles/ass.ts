@@ -258,7 +258,7 @@ const CLEAR = "&HFFFFFFFF";
 const OUTLINED = 1;
 // One box behind all lines of a text, in the color and at the distance of its shadow (libass).
 const BOXED = 4;
-// The direction of a line is that of its first letter that has one (libass).
+// A line runs in the direction of its first letter that has a direction (libass).
 const BY_FIRST_LETTER = -1;
 
 // ASS numbers places like the keys of a keypad: 1 is bottom left, 7 top left.

@@ -74,7 +74,7 @@ const WINDOWS = 3;
 const FAMILY = 1;
 const FULL_NAME = 4;
 const PLAIN_NAME = /^\P{Cc}{1,100}$/u;
-// In an ASS script these have a meaning of their own.
+// ASS scripts use these characters as syntax.
 const SCRIPT_SIGNS = /[,{}()\\@]/g;
 // A letter has two or four bytes.
 const MAX_NAME_BYTES = 400;

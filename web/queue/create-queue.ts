@@ -417,10 +417,8 @@ export function createItemFollower(
         const file = waiting?.for === "file" ? waiting : null;
         const waits = waiting?.for === "encoder";
         list.change(id, {
-          ...{
-            task: record,
-            pace: { progress, speed, eta, choice: choice ?? lastChoice, waits, at: Date.now() },
-          },
+          task: record,
+          pace: { progress, speed, eta, choice: choice ?? lastChoice, waits, at: Date.now() },
           ...(!file && { waiting: null }),
         });
         if (shouldFetch && !choice && isEncoding(record)) {

@@ -31,7 +31,7 @@ export interface Limits {
 
 /** Returns the start of a command line that runs the rest of it under limits. */
 export function prlimitArgs({ max_file_bytes, max_memory_bytes }: Limits): string[] {
-  // No limit on the address space, of which x265 and SVT-AV1 reserve far more than they use.
+  // The address space has no limit, because x265 and SVT-AV1 reserve far more of it than they use.
   const limits = [`--fsize=${max_file_bytes}`, `--data=${max_memory_bytes}`, "--core=0", "--nofile=512"];
   return ["prlimit", ...limits, "--"];
 }

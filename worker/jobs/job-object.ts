@@ -362,7 +362,7 @@ export const STAY_MS = FETCH_MS / 3;
 class JobFetches extends RpcTarget {
   readonly #changes = createChanges();
   readonly #open = new Map<number, ByteRange & { until: number }>();
-  // Differs from all numbers before a restart of this object, whose readers may still call.
+  // Readers from before a restart of this object may still call, so the numbers must differ from the earlier ones.
   #last = Date.now() * 1000;
 
   /** Assigns a range to the caller and returns the number to `leave` with; null, once others have fetched a part of it. */

@@ -31,7 +31,7 @@ export interface HostOrder {
 /** A host process's reply to its order. */
 export type HostReply = { type: "ready"; url: string } | { type: "failed"; message: string };
 
-// Each Worker has a process of its own, so that a busy one blocks only itself.
+// Each Worker runs in its own process, so that a busy one blocks only itself.
 const environment = new unstable_DevEnv();
 let worker: Awaited<ReturnType<typeof environment.startWorker>> | undefined;
 let loaded = false;

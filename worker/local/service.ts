@@ -109,7 +109,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     vars: {},
     secrets: {},
   });
-  // Not dist/, which a build may change while the service runs.
+  // A build may change dist/ while the service runs, so the service builds a copy of its own.
   const assets = join(state.scratch, "assets");
   try {
     options.signal?.throwIfAborted();

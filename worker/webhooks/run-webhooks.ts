@@ -100,7 +100,7 @@ async function post(
   const now = () => Date.now();
   const at = now();
   const secrets = await openSecrets(env, project, request).catch(() => []);
-  // Never sends unsigned. Retrying helps once the secret is rotated or the missing key is configured.
+  // An event is never sent unsigned. A retry succeeds once the secret is rotated or the missing key is configured.
   if (secrets.length === 0) {
     const error = deliveryErrors.secretLost();
     return { attempt: { at, duration: now() - at, response_status: null, error }, verdict: "again" };

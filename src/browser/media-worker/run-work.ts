@@ -143,7 +143,11 @@ export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): 
   const storage = withOwnFiles({ ...memory, file: (key) => readFile(memory, key) }, extra);
   const own = blob ? { url: input, blob } : null;
   const inputs = createLocalInputs({
-    ...{ own, files, urls, connections, storage: tools.storage },
+    own,
+    files,
+    urls,
+    connections,
+    storage: tools.storage,
     open: openerOf(tools.storage),
   });
   return {

@@ -159,7 +159,7 @@ function animateStill(chunks: readonly Uint8Array[], loop: number): Uint8Array[]
   const place = new Uint8Array(24);
   viewOf(place).setUint32(0, ANMF);
   viewOf(place).setUint32(4, 16 + pictures.reduce((sum, { length }) => sum + length, 0), true);
-  // The sides of a frame are stored as those of the canvas are.
+  // A frame states its sides in the same form as the canvas.
   place.set(header.subarray(12, 18), 14);
   const frame = concatBytes([place, ...pictures]);
   const body = [header, ...chunksMatching(/^ICCP$/), anim, frame, ...chunksMatching(/^(EXIF|XMP )$/)];

@@ -27,8 +27,8 @@ export interface NativeJob extends RemoteFiles {
   plan: Plan;
   chunk: Chunk;
   /**
-   * As strict as the plan: an encoder rejects facts unknown to it. A new fact that changes the output also needs a feature, by which
-   * older encoders refuse.
+   * The schema is as strict as the plan's: an encoder rejects facts unknown to it. A new fact that changes the output also needs a
+   * feature, by which older encoders refuse.
    */
   source: Source;
 }

@@ -319,7 +319,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return sha256Hex(bytes);
 }
 
-// Only the file name, because the rest of a URL may contain a secret.
+// Messages name only the file, because the rest of a URL may contain a secret.
 function factsOf({ url, role = "encoder core" }: FileLoad): { role: string; file: string } {
   const path = String(url).replace(/[?#].*$/, "");
   return { role, file: path.slice(path.lastIndexOf("/") + 1) };

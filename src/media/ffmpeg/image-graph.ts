@@ -136,7 +136,7 @@ function timingArgs(
   return [...timing, `1:${AVIF_TICKS}`, "-bsf:v", last];
 }
 
-// A frame is removed before one with transparent parts, and must cover what the frames before it have drawn.
+// Players clear the area of a frame before the next one with transparent parts, so each frame must cover all that earlier ones drew.
 function wholeFrames(format: string, alpha: boolean): string[] {
   return format === "gif" && alpha ? ["-gifflags", "-offsetting"] : [];
 }

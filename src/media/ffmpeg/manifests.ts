@@ -510,7 +510,7 @@ export function writeMediaPlaylist(
   return [
     "#EXTM3U",
     "#EXT-X-VERSION:7",
-    // Never 0, because some players divide by it.
+    // Some players divide by the duration, so it must not be 0.
     `#EXT-X-TARGETDURATION:${Math.max(1, ...lengths)}`,
     "#EXT-X-MEDIA-SEQUENCE:0",
     "#EXT-X-PLAYLIST-TYPE:VOD",

@@ -85,7 +85,7 @@ export function countPictures(
   const listedTimes = distinct(packets);
   const decoded = distinct(inSpan(decodedTimes, rules));
   const none = { decoded: decoded.length, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
-  // A second field without its own time gets that of its picture or of the next.
+  // ffmpeg gives a second field without a time the time of its picture or of the next one.
   const paired = rules.fields && packets.length > PAIRED * listedTimes.length;
   const pictures = paired ? Math.floor(packets.length / 2) : listedTimes.length;
   const cut = rules.truncated ? 1 : 0;

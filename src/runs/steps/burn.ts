@@ -203,7 +203,10 @@ export async function burnText({
       ? Math.max(8, Math.round(Math.min(width, height) * LINE_HEIGHT))
       : ownHeight * lineHeight;
   const look = {
-    ...{ width, height, font: BURN_FONT.family, size },
+    width,
+    height,
+    font: BURN_FONT.family,
+    size,
     colors: captionScriptColors(options, graphicsWhite(source, video)),
     place: position && placeAt(position, { width, height }),
     split: (text: string, size: number) => scriptRuns(text, fonts, size / lineHeight),

@@ -157,7 +157,7 @@ async function filesIn(path: string): Promise<string[]> {
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
 const UNCACHED: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
-/** Only other sites load these. */
+/** Folder of the preview pictures, which only other sites load. */
 const CARDS = "/cards/";
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 

@@ -2,7 +2,7 @@
 window.SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
-  // Else it would ask a validator on the internet.
+  // By default, Swagger UI sends the document to a validator on the internet.
   validatorUrl: null,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
