@@ -74,8 +74,6 @@ const WINDOWS = 3;
 const FAMILY = 1;
 const FULL_NAME = 4;
 const PLAIN_NAME = /^\P{Cc}{1,100}$/u;
-// ASS scripts use these characters as syntax.
-const SCRIPT_SIGNS = /[,{}()\\@]/g;
 // A letter has two or four bytes.
 const MAX_NAME_BYTES = 400;
 
@@ -116,7 +114,7 @@ export function readFont(bytes: Uint8Array): Font {
     return {
       bytes,
       family,
-      scriptName: family.replaceAll(SCRIPT_SIGNS, "-"),
+      scriptName: family,
       lineHeight: readLineHeight(view),
       hasLetter: readFontLetters(bytes),
     };
@@ -124,6 +122,16 @@ export function readFont(bytes: Uint8Array): Font {
     if (thrown instanceof RangeError) throw wrongFile(FONT_FILE);
     throw thrown;
   }
+}
+
+/**
+ * Gives the fonts of a request distinct names in scripts, because subsets of a font share its family name, and a script cannot state every
+ * name. The last font, that of the host, keeps its own.
+ */
+export function nameFonts(fonts: readonly Font[]): Font[] {
+  return fonts.map((font, index) =>
+    index === fonts.length - 1 ? font : { ...font, scriptName: `Font ${index + 1}` },
+  );
 }
 
 const COLLECTION = "ttcf";

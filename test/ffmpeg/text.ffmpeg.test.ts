@@ -10,7 +10,7 @@ import type { TextOption } from "../../src/media/option-shapes.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { writeTextScript } from "../../src/runs/steps/burn.ts";
-import { joinFonts, readFont } from "../../src/subtitles/font.ts";
+import { joinFonts, nameFonts, readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
@@ -26,6 +26,9 @@ const TOOLS: Toolset = {
 const { resolve } = createRequire(import.meta.url);
 const FONT = resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf");
 const THAI = resolve("@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_400Regular.ttf");
+const DEVANAGARI = resolve(
+  "@expo-google-fonts/noto-sans-devanagari/400Regular/NotoSansDevanagari_400Regular.ttf",
+);
 
 let folder: string;
 let film: string;
@@ -57,7 +60,7 @@ async function draw<K extends "video" | "image" | "animation">(
   const plan = createPlan(source, kind as EncodeKind, { ...options, text }, { chunk_seconds });
   expect(plan.further?.map(({ role }) => role)).toEqual(["text", "font"]);
   const planned = plan.image?.text ?? (plan.video?.mode === "encode" ? plan.video.text : undefined);
-  const fonts = [new Uint8Array(await readFile(FONT)), ...others].map(readFont);
+  const fonts = nameFonts([...others, new Uint8Array(await readFile(FONT))].map(readFont));
   const home = await mkdtemp(join(folder, "job-"));
   const files = [writeTextScript(text, planned ?? { width: 0, height: 0 }, fonts), joinFonts(fonts)];
   const paths = files.map((_, at) => join(home, `further-${at}`, "input"));
@@ -112,22 +115,38 @@ test.for([
   }
 });
 
-test("a font is drawn whatever signs its family name has", async () => {
-  const own = await readFile(THAI);
-  const renamed = Buffer.from(own);
-  const [name, other] = ["Noto Sans Thai", "Noto {S}(Thai)"].map((text) =>
-    Buffer.from(text, "utf16le").swap16(),
-  );
-  for (let at = renamed.indexOf(name ?? ""); at >= 0; at = renamed.indexOf(name ?? "", at))
-    renamed.set(other ?? [], at);
-  expect(readFont(new Uint8Array(renamed)).family).toBe("Noto {S}(Thai)");
-  const pictures = [own, renamed].map(async (font) => {
-    const text = [{ text: "Hi สวัสดี", size: 60 }];
-    const [path = ""] = await draw("image", photo, text, { format: "png" }, 60, [new Uint8Array(font)]);
+/** Returns a font with a table of names that holds only a family name. */
+function withFamily(font: Buffer, family: string): Buffer {
+  const names = Buffer.alloc(18 + family.length * 2);
+  // One record of Windows in English, whose text follows it.
+  for (const [index, value] of [0, 1, 18, 3, 1, 0x409, 1, family.length * 2, 0].entries())
+    names.writeUInt16BE(value, index * 2);
+  names.set(Buffer.from(family, "utf16le").swap16(), 18);
+  const renamed = Buffer.concat([font, names]);
+  const entry = renamed.indexOf("name");
+  renamed.writeUInt32BE(font.length, entry + 8);
+  renamed.writeUInt32BE(names.length, entry + 12);
+  expect(readFont(new Uint8Array(renamed)).family).toBe(family);
+  return renamed;
+}
+
+test("a font is drawn whatever its family name, even that of another font", async () => {
+  const [own, other] = [await readFile(THAI), await readFile(DEVANAGARI)];
+  const lists = [
+    [own],
+    [withFamily(own, "Noto {S}(Thai), @1")],
+    [withFamily(own, " Noto Sans ")],
+    [withFamily(own, "DejaVu Sans")],
+    [withFamily(other, "Noto Sans Thai"), own],
+  ];
+  const pictures = lists.map(async (fonts) => {
+    const text = [{ text: "สวัสดี", size: 60 }];
+    const files = fonts.map((font) => new Uint8Array(font));
+    const [path = ""] = await draw("image", photo, text, { format: "png" }, 60, files);
     return (await readFile(path)).toString("base64");
   });
-  const [one, two] = await Promise.all(pictures);
-  expect(one === two).toBe(true);
+  const [first, ...others] = await Promise.all(pictures);
+  expect(others.map((each) => each === first)).toEqual([true, true, true, true]);
 });
 
 test("brackets in lines that mix both directions stay with their words", async () => {

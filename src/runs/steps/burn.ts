@@ -24,6 +24,7 @@ import {
   fitText,
   type HasLetter,
   joinFonts,
+  nameFonts,
   readFont,
   splitByFont,
 } from "../../subtitles/font.ts";
@@ -110,7 +111,7 @@ async function loadFonts(
       throw withParam(param, thrown);
     }
   }
-  return [...fonts, readFont(await font())];
+  return nameFonts([...fonts, readFont(await font())]);
 }
 
 // The renderer also draws the letters of a line that lie beyond the picture, and holds all of them in memory.
