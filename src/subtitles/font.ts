@@ -1,6 +1,6 @@
 import { FONT_FILE } from "../media/features/text.ts";
 import { wrongFile } from "../media/plan-errors.ts";
-import { viewOf } from "../util/bytes.ts";
+import { inflate, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 
 /** Returns whether a font has a glyph for a code point. */
@@ -132,6 +132,44 @@ export function nameFonts(fonts: readonly Font[]): Font[] {
   return fonts.map((font, index) =>
     index === fonts.length - 1 ? font : { ...font, scriptName: `Font ${index + 1}` },
   );
+}
+
+// W3C, WOFF File Format 1.0: the header, and an entry of the table directory.
+const WOFF_HEADER = 44;
+const WOFF_ENTRY = 20;
+
+/**
+ * Returns a font whose tables are not compressed: that of a WOFF, or the bytes as they are. Rejects with `input_unsupported` for a damaged
+ * WOFF, and with `input_too_large` for one whose tables exceed `maxBytes`.
+ */
+export async function unpackFont(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  const view = viewOf(bytes);
+  if (bytes.length < WOFF_HEADER || view.getUint32(0) !== tagOf("wOFF")) return bytes;
+  const count = view.getUint16(12);
+  if (WOFF_HEADER + count * WOFF_ENTRY > bytes.length) throw wrongFile(FONT_FILE);
+  const entries = Array.from({ length: count }, (_, index) => {
+    const [tag = 0, offset = 0, packed = 0, size = 0, sum = 0] = [0, 4, 8, 12, 16].map((field) =>
+      view.getUint32(WOFF_HEADER + index * WOFF_ENTRY + field),
+    );
+    return { tag, size, sum, data: bytes.subarray(offset, offset + packed) };
+  });
+  const start = 12 + count * 16;
+  const total = entries.reduce((all, { size }) => all + Math.ceil(size / 4) * 4, start);
+  if (total > maxBytes) throw errors.largeFont(FONT_FILE);
+  const font = new Uint8Array(total);
+  const directory = viewOf(font);
+  directory.setUint32(0, view.getUint32(4));
+  directory.setUint16(4, count);
+  let at = start;
+  for (const [index, { tag, size, sum, data }] of entries.entries()) {
+    const table = data.length < size ? await inflate(data, size) : data;
+    if (table?.length !== size) throw wrongFile(FONT_FILE);
+    for (const [field, value] of [tag, sum, at, size].entries())
+      directory.setUint32(12 + index * 16 + field * 4, value);
+    font.set(table, at);
+    at += Math.ceil(size / 4) * 4;
+  }
+  return font;
 }
 
 const COLLECTION = "ttcf";

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TextOption } from "../../src/media/option-shapes.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { packWoff } from "../fixtures/woff.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { colorDistance, type Picture, readPicture } from "../judge/picture.ts";
 import { readWords } from "../judge/read-words.ts";
@@ -305,7 +306,7 @@ test.for(Object.keys(SCRIPTS) as Script[])(
   },
 );
 
-test("a page draws with a font from a file as the service does", LIMIT, async () => {
+test("a page draws with a font from a file as the service does with its WOFF", LIMIT, async () => {
   await page.serve(fontOf("Thai"), "thai.ttf");
   const path = join(page.folder, "thai.png");
   const base64 = await page.lab.page.evaluate(async (text) => {
@@ -318,7 +319,8 @@ test("a page draws with a font from a file as the service does", LIMIT, async ()
     return kit.base64(blob);
   }, SCRIPTS.Thai.text);
   await writeFile(path, Buffer.from(base64, "base64"));
-  const url = rig.origin.serve("/thai.ttf", { file: fontOf("Thai") });
+  const woff = packWoff(await readFile(fontOf("Thai")));
+  const url = rig.origin.serve("/thai.woff", { file: new Uint8Array(woff) });
   const text = [{ text: SCRIPTS.Thai.text, size: 60, font: "Noto Sans Thai" }];
   const service = await byService("image", { format: "png", text, fonts: [{ url }] });
   expect((await measureLikeness(path, service.path, { pixels: "gbrp" })).worst).toBeGreaterThan(0.999);
@@ -332,7 +334,7 @@ test("a file that is not a font and an unknown family name are refused", LIMIT, 
   const file = await run({ text: [{ text: "a" }], fonts: [{ url: rig.serve(photo) }] });
   expect([file.error?.kind, file.error?.message]).toEqual([
     "input_unsupported",
-    "options.fonts.0.url: The file must be an uncompressed TrueType or OpenType font.",
+    "options.fonts.0.url: The file must be a TrueType or OpenType font, uncompressed or in WOFF 1.0.",
   ]);
   const family = await run({ text: [{ text: "a", font: "Times" }] });
   expect([family.error?.kind, family.error?.message]).toEqual([

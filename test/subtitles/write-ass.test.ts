@@ -3,8 +3,9 @@ import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { BURN_FONT } from "../../src/media/features/subtitles.ts";
 import { writeAss } from "../../src/subtitles/ass.ts";
-import { fitText, readFont, readFontLetters } from "../../src/subtitles/font.ts";
+import { fitText, readFont, readFontLetters, unpackFont } from "../../src/subtitles/font.ts";
 import { readSubtitleFile } from "../../src/subtitles/text-formats.ts";
+import { packWoff } from "../fixtures/woff.ts";
 
 const WHITE = [255, 255, 255, 255];
 const LOOK = {
@@ -77,7 +78,9 @@ test("a crafted font neither stalls nor fills memory", async () => {
     for (const [index, value] of [3, 1, 0, 1, 65_534].entries())
       names.writeUInt16BE(value, record + 2 * index);
   const named = await withTable("name", names);
-  expect(() => readFont(named)).toThrow("The file must be an uncompressed TrueType or OpenType font");
+  expect(() => readFont(named)).toThrow(
+    "The file must be a TrueType or OpenType font, uncompressed or in WOFF 1.0",
+  );
   const groups = 1_000_000;
   const cmap = Buffer.alloc(28 + 12 * groups);
   for (const [at, value] of [
@@ -93,6 +96,41 @@ test("a crafted font neither stalls nor fills memory", async () => {
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 24);
   expect(hasLetter(65)).toBe(false);
 }, 5000);
+
+test("a WOFF contains the font that it was packed from; a damaged one, or one that expands too far, is refused", async () => {
+  const font = Buffer.from(await readDejaVu());
+  const max = 24 * 2 ** 20;
+  const unpacked = await unpackFont(packWoff(font), max);
+  const tables = (bytes: Buffer) =>
+    Array.from({ length: bytes.readUInt16BE(4) }, (_, index) => {
+      const [at, size] = [8, 12].map((field) => bytes.readUInt32BE(12 + index * 16 + field)) as [
+        number,
+        number,
+      ];
+      const name = bytes.toString("latin1", 12 + index * 16, 16 + index * 16);
+      return [name, bytes.subarray(at, at + size).toString("base64")];
+    });
+  expect(tables(Buffer.from(unpacked))).toEqual(tables(font));
+  expect(readFont(unpacked)).toMatchObject({ family: "DejaVu Sans" });
+  expect(await unpackFont(font, max)).toBe(font);
+  const refusal = async (bytes: Buffer, maxBytes = max) =>
+    unpackFont(bytes, maxBytes).catch(({ kind }: { kind: string }) => kind);
+  expect({
+    truncated: await refusal(packWoff(font).subarray(0, 200_000)),
+    short: await refusal(packWoff(font).subarray(0, 100)),
+    smaller: await refusal(packWoff(font, { glyf: 1000 })),
+    larger: await refusal(packWoff(font, { glyf: 1_000_000 })),
+    bomb: await refusal(packWoff(font, { glyf: 2 ** 31 })),
+    limit: await refusal(packWoff(font), 700_000),
+  }).toEqual({
+    truncated: "input_unsupported",
+    short: "input_unsupported",
+    smaller: "input_unsupported",
+    larger: "input_unsupported",
+    bomb: "input_too_large",
+    limit: "input_too_large",
+  });
+});
 
 test("a text is fitted to the font, and says what the font lacks", async () => {
   const font = await readDejaVu();

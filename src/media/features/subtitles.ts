@@ -317,11 +317,20 @@ export function letterPixels(letters: number, height: number): number {
   return Math.ceil(letters * height ** 2);
 }
 
+/** The format of fonts whose tables are compressed one by one (W3C, WOFF 1.0). */
+export const WOFF = "woff";
+
+// Compressed tables usually take more than half of their size.
+const WOFF_GROWTH = 3;
+
 /** Returns the file with the fonts of drawn text; `sources` are the extra inputs probed so far. */
 export function fontFile(options: object, sources: readonly SourceFacts[]): ExtraFile {
   const inputs = extraInputs({ options });
   const own = sources.filter((_, at) => inputs[at]?.role === "fonts");
-  const size = own.reduce<number>((sum, { filesize = 0 }) => sum + filesize, BURN_FONT.size);
+  const size = own.reduce<number>(
+    (sum, { filesize = 0, format }) => sum + filesize * (format === WOFF ? WOFF_GROWTH : 1),
+    BURN_FONT.size,
+  );
   return { role: "font", format: "ttf", size, pixels: 0 };
 }
 

@@ -15,6 +15,7 @@ import {
   type Place,
   placeAt,
   type SubtitleOptions,
+  WOFF,
 } from "./subtitles.ts";
 
 const LINES = `must be a text of 1 to ${BOUNDS.text.max} characters, without control characters other than line breaks.`;
@@ -72,7 +73,7 @@ const font = closed(
   {
     url: fileUrl("of the font").meta({
       description:
-        "URL of a TrueType or OpenType font, which is read like the input: http://, https:// or s3://.",
+        "URL of a TrueType or OpenType font, also in WOFF 1.0, which is read like the input: http://, https:// or s3://.",
       example: "https://example.com/noto-sans-thai.ttf",
     }),
   },
@@ -89,11 +90,12 @@ const FONT_FORMATS: Readonly<Record<string, string>> = {
   true: "ttf",
   OTTO: "otf",
   ttcf: "ttc",
+  wOFF: WOFF,
 };
 
 /** The rules for a font; `maxBytes` also limits all fonts of a request together. */
 export const FONT_FILE: DataFile = {
-  what: "an uncompressed TrueType or OpenType font",
+  what: "a TrueType or OpenType font, uncompressed or in WOFF 1.0",
   maxBytes: 24 * MIB,
   head: 4,
   formatOf: (head) => FONT_FORMATS[String.fromCharCode(...head)] ?? null,

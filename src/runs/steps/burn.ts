@@ -10,7 +10,7 @@ import {
   placeAt,
   type SubtitleOptions,
 } from "../../media/features/subtitles.ts";
-import { placeText, type TextItem } from "../../media/features/text.ts";
+import { FONT_FILE, placeText, type TextItem } from "../../media/features/text.ts";
 import { graphicsWhite } from "../../media/ffmpeg/color.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Plan } from "../../media/plan.ts";
@@ -27,6 +27,7 @@ import {
   nameFonts,
   readFont,
   splitByFont,
+  unpackFont,
 } from "../../subtitles/font.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
@@ -103,10 +104,12 @@ async function loadFonts(
   for (const [at, { role, param }] of extraInputs(request).entries()) {
     if (role !== "fonts") continue;
     const reader = await open(extraInputKey(run_id, at));
-    total += reader.size;
     try {
-      checkFontSize(total);
-      fonts.push(readFont(await reader.read({ start: 0, end: reader.size })));
+      checkFontSize(total + reader.size);
+      const file = await reader.read({ start: 0, end: reader.size });
+      const bytes = await unpackFont(file, FONT_FILE.maxBytes - total);
+      total += bytes.length;
+      fonts.push(readFont(bytes));
     } catch (thrown) {
       throw withParam(param, thrown);
     }
