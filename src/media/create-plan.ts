@@ -1,5 +1,5 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
-import { roundTime } from "./clock.ts";
+import { EPSILON_SECONDS, roundTime } from "./clock.ts";
 import { pictureFormat, playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
@@ -15,7 +15,7 @@ import {
   joinVideos,
 } from "./features/concat-plan.ts";
 import { planEncryption } from "./features/encryption.ts";
-import { isEven } from "./features/fps.ts";
+import { exactFps, isEven } from "./features/fps.ts";
 import type { GeometryOptions } from "./features/geometry.ts";
 import { chapterBytes, planChapters, planTags } from "./features/metadata.ts";
 import { findTruncatedFile } from "./features/partial.ts";
@@ -453,7 +453,7 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
 }
 
 function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: PlanHints): Plan {
-  const { parts, ...options } = withRanges(request, source);
+  const { parts, ...options } = withRanges(wholePictures(request, source), source);
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = parts
     ? placeRanges(parts, { speed: 1, fps: null })
@@ -465,9 +465,7 @@ function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: Plan
   const encryption = options.encryption && { encryption: planEncryption(options.encryption) };
   const plan = { ...blank("adaptive_video", format, span), ...sound, ...i_frames, ...encryption };
   if (!hasVideo(source) && audio && !options.subtitles?.length) return plan;
-  // The encoder of AV1 counts pictures from keyframe to keyframe, which must be two seconds apart.
-  const isAv1 = furtherCodecs(options.codecs).includes("av1");
-  if (isAv1 && !isEven(source.fps ?? Number.NaN)) throw errors.av1FrameRate();
+  if (hasAv1(options) && !isEven(source.fps ?? Number.NaN)) throw errors.av1FrameRate();
   const renditions = createLadder(movingPicture(source), options);
   const [best] = renditions;
   if (!best) throw errors.picturesTooSmall();
@@ -493,6 +491,24 @@ function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: Plan
     ...(freeze && { held: freeze }),
   };
   return cutPlan(stream, hints.chunk_seconds === undefined ? whole : hints);
+}
+
+// The encoder of AV1 counts pictures from keyframe to keyframe, which must be two seconds apart.
+function hasAv1({ codecs }: AdaptiveVideoOptions): boolean {
+  return furtherCodecs(codecs).includes("av1");
+}
+
+/** Returns options whose starts are those of pictures if a stream has AV1: after a part of a picture, its segments would differ. */
+function wholePictures(options: AdaptiveVideoOptions, { fps }: Source): AdaptiveVideoOptions {
+  if (fps === undefined || !hasAv1(options)) return options;
+  const rate = exactFps(fps);
+  const startOf = (start: number) => roundTime(Math.floor((start + EPSILON_SECONDS) * rate) / rate);
+  const { start, parts } = options;
+  return {
+    ...options,
+    ...(start !== undefined && { start: startOf(start) }),
+    ...(parts && { parts: parts.map((part) => ({ ...part, start: startOf(part.start ?? 0) })) }),
+  };
 }
 
 function extraFiles(

@@ -239,7 +239,7 @@ describe("by a service", () => {
 
   test.for([
     { encoder: "light", options: {} },
-    { encoder: "native", options: { codecs: ["h264", "h265", "av1"] } },
+    { encoder: "native", options: { codecs: ["h264", "h265"] } },
   ])("a stream has the pictures and the sound of its parts ($encoder)", LIMIT, async (row) => {
     const input = rig.serve(await clip());
     const options = { format: "hls_dash", quality: "low", parts: PARTS, ...row.options };

@@ -69,6 +69,19 @@ test("AV1 needs a constant frame rate, because its encoder counts pictures betwe
   );
 });
 
+test("a stream with AV1 and each of its parts begin with a whole picture, so that its segments are those of H.264", () => {
+  const startsOf = (options: object) =>
+    createPlan(film, "adaptive_video", { codecs: ["h264", "av1"], ...options })
+      .chunks.filter(({ track }) => track !== "audio")
+      .map(({ start }) => start);
+  const parts = [
+    { start: 5.03, end: 7 },
+    { start: 2, end: 3 },
+  ];
+  expect([startsOf({ start: 1.01 }), startsOf({ parts })]).toEqual([[1], [5, 2]]);
+  expect(createPlan(film, "adaptive_video", { codecs: ["h264", "h265"], start: 1.01 }).start).toBe(1.01);
+});
+
 test("each stream has the arguments of its codec", () => {
   const small = videoSource({ width: 320, height: 180, coded_width: 320, coded_height: 180, fps: 25 });
   const args = argsOf(small, "adaptive_video", { codecs: ["h264", "h265"] });
