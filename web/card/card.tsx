@@ -451,7 +451,9 @@ function Target({ item, source }: { item: Item; source: Source }) {
   const format = keepsOriginal(item) ? source.format : (made?.format ?? formatOf(kind, options, source));
   return (
     <p class="target">
-      <Icon name="arrow" size={16} />
+      <span class="soft" aria-hidden="true">
+        →
+      </span>
       <span class="visually-hidden">{strings.becomes} </span>
       <b>{formatName(format)}</b>
     </p>

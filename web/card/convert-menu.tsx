@@ -77,7 +77,9 @@ export function ConvertMenu({ item, source, list }: { item: Item; source: Source
       buttonClass="quiet target"
       button={
         <>
-          <Icon name="arrow" size={16} />
+          <span class="soft" aria-hidden="true">
+            →
+          </span>
           <b>{formatName(format)}</b>
           <Icon name="chevron" size={14} />
         </>

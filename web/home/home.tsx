@@ -10,7 +10,7 @@ export function Home({ job }: { job: Job | null }) {
     <div class="home">
       <h1>{job ? job.heading : strings.promise}</h1>
       <p class="lead">{job ? job.description : strings.lead}</p>
-      <AddFiles large />
+      <AddFiles />
       <JobLinks current={job} title={strings.jobs} hides />
       <Proofs />
     </div>

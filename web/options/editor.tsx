@@ -211,7 +211,7 @@ function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: st
   return (
     <div class="bar">
       <button type="button" class="quiet" onClick={() => list.edit(null)}>
-        <Icon name="back" />
+        <Icon name="chevron" />
         {strings.back}
       </button>
       <h1 id={titleId} dir="auto" title={item.name}>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useId, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { types } from "../home/strings.ts";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -7,38 +7,39 @@ import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./add-inputs.tsx";
 import * as strings from "./strings.ts";
 
-/** Lets a visitor choose files or enter an address: `large` on the page without files, otherwise two buttons above the list. */
-export function AddFiles({ large }: { large: boolean }) {
+/** The place for files on the page without any. */
+export function AddFiles() {
+  return (
+    <section class="add-files large frame" aria-label={strings.addMedia}>
+      <p class="invitation">{strings.invitation}</p>
+      <div class="ways">
+        <ChooseFiles look="primary large" />
+        <AddUrl />
+      </div>
+      <p class="soft small">
+        {strings.pasteHint}
+        <br />
+        {types}
+      </p>
+    </section>
+  );
+}
+
+/** A button that lets the visitor choose files. */
+export function ChooseFiles({ look = "" }: { look?: string }) {
   const { queue, address } = useWorkbench();
   const input = useRef<HTMLInputElement>(null);
-  const id = useId();
   const choose = async () => {
     const handles = await pickHandles();
     if (handles) queue.add(handles, address.value.job);
     else input.current?.click();
   };
   return (
-    <section class={large ? "add-files large frame" : "add-files"} aria-label={strings.addMedia}>
-      {large && <p class="invitation">{strings.invitation}</p>}
-      <div class="ways">
-        <button type="button" class={large ? "primary large" : ""} data-home onClick={() => void choose()}>
-          <Icon name="add" />
-          {strings.chooseFiles}
-        </button>
-        {large ? (
-          <AddUrl />
-        ) : (
-          <>
-            <button type="button" class="quiet" popovertarget={id}>
-              <Icon name="link" />
-              {strings.fromLink}
-            </button>
-            <div class="from-link" id={id} popover="auto">
-              <AddUrl />
-            </div>
-          </>
-        )}
-      </div>
+    <>
+      <button type="button" class={look} data-home onClick={() => void choose()}>
+        <Icon name="add" />
+        {strings.chooseFiles}
+      </button>
       {/* Browsers without file handles need this input, and so do scripts that set files. */}
       <input
         ref={input}
@@ -51,18 +52,12 @@ export function AddFiles({ large }: { large: boolean }) {
           currentTarget.value = "";
         }}
       />
-      {large && (
-        <p class="soft small">
-          {strings.pasteHint}
-          <br />
-          {types}
-        </p>
-      )}
-    </section>
+    </>
   );
 }
 
-function AddUrl() {
+/** A field for the address of a file. */
+export function AddUrl() {
   const { queue, address } = useWorkbench();
   const text = useSignal("");
   const fault = useSignal<string | null>(null);

@@ -9,11 +9,12 @@ import { Icon } from "../ui/icon.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
 import { bytes, shareWords, timeLeft, took } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
-import { AddFiles } from "./add-files.tsx";
+import { AddUrl, ChooseFiles } from "./add-files.tsx";
 import type { Item, ItemState } from "./item.ts";
 import { createListState, type ListState } from "./list-state.ts";
 import * as strings from "./list-strings.ts";
 import { isOver, isStartable, stateOf, totalsOf } from "./queue.ts";
+import * as added from "./strings.ts";
 import { finishRemovals, remove, Toast } from "./undo.tsx";
 import "../ui/segments.css";
 import "./list.css";
@@ -121,9 +122,25 @@ function Head({ list, job }: { list: ListState; job: Job | null }) {
             {home.anyJob}
           </a>
         )}
-        <AddFiles large={false} />
+        <AddMore />
       </div>
     </div>
+  );
+}
+
+/** Two buttons above the list: for files, and for an address. */
+function AddMore() {
+  const id = useId();
+  return (
+    <section class="add-files ways" aria-label={added.addMedia}>
+      <ChooseFiles />
+      <button type="button" class="quiet" popovertarget={id}>
+        {strings.fromLink}
+      </button>
+      <div class="from-link" id={id} popover="auto">
+        <AddUrl />
+      </div>
+    </section>
   );
 }
 

@@ -40,3 +40,4 @@ export const show = "Show";
 export const filters = { all: "All", todo: "To do", done: "Done", needs: "Needs you" } as const;
 export const keysHint = "Drop more files anywhere. ↑ ↓ to move, X to select, Enter to edit.";
 export const noneHere = "No files here.";
+export const fromLink = "From a link";

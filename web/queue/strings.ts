@@ -12,7 +12,6 @@ export const newsOfQueue = "News of the queue";
 export const addMedia = "Add media";
 export const invitation = "Drop files anywhere on this page";
 export const chooseFiles = "Choose files";
-export const fromLink = "From a link";
 export const addFiles = "Add files";
 export const pasteHint = "Or paste files and addresses.";
 export const addressOfFile = "Address of a file on the web";
