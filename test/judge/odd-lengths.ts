@@ -197,6 +197,12 @@ export async function editedMovie(edits: readonly Shown[], stated?: number): Pro
   return rewritten(path, "mov", JSON.stringify([edits, stated]), (file) => withEdits(file, edits, stated));
 }
 
+/** A film of 6 s of whose sound an edit list shows only these parts, in this order. */
+export const editedSound = async (edits: readonly Shown[]) =>
+  rewritten(await film("mp4"), "mp4", JSON.stringify(["sound", edits]), (file) =>
+    withEdits(file, edits, 6, "soun"),
+  );
+
 /** A film whose index comes last and whose tracks show only these parts. */
 export const editedFilm = (path: string, edits: readonly Shown[]) =>
   rewritten(path, "mp4", JSON.stringify(edits), (file) => withEdits(file, edits));
@@ -240,7 +246,7 @@ export function replaceAll(file: Buffer, from: string, to: string): Buffer {
 }
 
 // The index is the last box, so that it may grow.
-function withEdits(file: Buffer, edits: readonly Shown[], stated?: number): Buffer {
+function withEdits(file: Buffer, edits: readonly Shown[], stated?: number, handler = ""): Buffer {
   const moov = boxes(file, 0, file.length).find(({ kind }) => kind === "moov");
   if (!moov || moov.end !== file.length) throw new Error("The index is not the last box.");
   const inside = boxes(file, moov.start + 8, moov.end);
@@ -250,7 +256,7 @@ function withEdits(file: Buffer, edits: readonly Shown[], stated?: number): Buff
   const parts = inside.map(({ kind, start, end }) => {
     const own = Buffer.from(file.subarray(start, end));
     if (kind === "mvhd") own.writeUInt32BE(Math.round(total), 24);
-    return kind === "trak" ? withTrackEdits(own, edits, ticks, total) : own;
+    return kind === "trak" && own.includes(handler) ? withTrackEdits(own, edits, ticks, total) : own;
   });
   return Buffer.concat([file.subarray(0, moov.start), boxOf("moov", ...parts)]);
 }

@@ -8,6 +8,7 @@ import {
   avi,
   copiedPart,
   editedMovie,
+  editedSound,
   faststart,
   film,
   filmWithAc3,
@@ -96,6 +97,13 @@ const OUTPUTS = [
     make: () => editedMovie(CUT, 6),
     kind: "video",
     format: "mp4",
+    seconds: 4,
+  },
+  {
+    name: "sound that edits make shorter than the pictures",
+    make: () => editedSound(REPEATED),
+    kind: "audio",
+    format: "wav",
     seconds: 4,
   },
   {

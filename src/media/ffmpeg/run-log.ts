@@ -91,8 +91,11 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (plan.partial || !plan.audio || !plan.duration || !plain || !containerOf(source).exact_duration) return;
   // The last picture may freeze for long, so only the audio shows how far the input goes.
-  const sound = mainStream(sourceForTrack(source, plan), "audio")?.end ?? Number.POSITIVE_INFINITY;
-  if (reached >= Math.min(plan.duration, (sound - plan.start) / (plan.speed ?? 1)) * 0.8 - 0.1) return;
+  // The ends of tracks with several edits are unknown, but not their durations.
+  const { end, duration = Number.POSITIVE_INFINITY } =
+    mainStream(sourceForTrack(source, plan), "audio") ?? {};
+  const sound = ((end ?? duration) - plan.start) / (plan.speed ?? 1);
+  if (reached >= Math.min(plan.duration, sound) * 0.8 - 0.1) return;
   throw errors.inputEndsEarly();
 }
 
