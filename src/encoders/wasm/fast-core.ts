@@ -194,19 +194,27 @@ interface OpenFile {
 
 /** Creates the imports of a core: only the WASI calls that ffmpeg makes, without network or environment. */
 export function createWasi({ args, memory, files, print }: WasiHost): WebAssembly.ModuleImports {
+  const access = accessTo(memory);
   const open = new Map<number, OpenFile>();
-  let next = ROOT + 1;
+  return {
+    ...processCalls(access, args),
+    ...descriptorCalls(access, open, print),
+    ...pathCalls(access, open, files),
+  };
+}
+
+/** Access to the memory of a core, which moves when it grows. */
+interface MemoryAccess {
+  view(): DataView;
+  bytesAt(at: number, length: number): Uint8Array<ArrayBuffer>;
+  text(at: number, length: number): string;
+  writeStat(at: number, type: number, size: number): number;
+}
+
+function accessTo(memory: WasiHost["memory"]): MemoryAccess {
   const view = () => new DataView(memory.buffer);
   const bytesAt = (at: number, length: number) => new Uint8Array(memory.buffer, at >>> 0, length >>> 0);
   const text = (at: number, length: number) => new TextDecoder().decode(bytesAt(at, length));
-  const encoded = args.map((arg) => new TextEncoder().encode(`${arg}\0`));
-
-  function* vectors(at: number, count: number): Generator<Uint8Array> {
-    for (let index = 0; index < count; index++) {
-      const entry = (at >>> 0) + 8 * index;
-      yield bytesAt(view().getUint32(entry, true), view().getUint32(entry + 4, true));
-    }
-  }
 
   function writeStat(at: number, type: number, size: number): number {
     bytesAt(at, 64).fill(0);
@@ -216,20 +224,12 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
     return OK;
   }
 
-  function openPath(path: string, flags: number): OpenFile | number {
-    const input = files.input(path);
-    if (input) {
-      if (flags & (CREATE | TRUNCATE)) return EXIST;
-      return { size: () => input.size, read: (start, end) => input.read(start, end), output: null, at: 0 };
-    }
-    const existing = files.output(path);
-    if (existing && flags & EXCLUSIVE) return EXIST;
-    const output = existing ?? (flags & CREATE ? files.create(path) : null);
-    if (!output) return NOENT;
-    if (flags & TRUNCATE) output.truncate();
-    return { size: () => output.size, read: (start, end) => output.read(start, end), output, at: 0 };
-  }
+  return { view, bytesAt, text, writeStat };
+}
 
+/** The calls about arguments, time and the end of a run. */
+function processCalls({ view, bytesAt }: MemoryAccess, args: readonly string[]) {
+  const encoded = args.map((arg) => new TextEncoder().encode(`${arg}\0`));
   return {
     args_sizes_get(count: number, bytes: number) {
       view().setUint32(count, encoded.length, true);
@@ -274,6 +274,23 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
     proc_exit(code: number) {
       throw new Exit(code);
     },
+  };
+}
+
+/** The calls on open files, the root folder and the log. */
+function descriptorCalls(
+  { view, bytesAt, writeStat }: MemoryAccess,
+  open: Map<number, OpenFile>,
+  print: WasiHost["print"],
+) {
+  function* vectors(at: number, count: number): Generator<Uint8Array> {
+    for (let index = 0; index < count; index++) {
+      const entry = (at >>> 0) + 8 * index;
+      yield bytesAt(view().getUint32(entry, true), view().getUint32(entry + 4, true));
+    }
+  }
+
+  return {
     fd_prestat_get(fd: number, at: number) {
       if (fd !== ROOT) return BADF;
       view().setUint8(at, 0);
@@ -299,22 +316,6 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
       if (fd <= ROOT) return writeStat(at, fd < ROOT ? CHARACTERS : FOLDER, 0);
       const file = open.get(fd);
       return file ? writeStat(at, REGULAR, file.size()) : BADF;
-    },
-    path_filestat_get(_folder: number, _flags: number, path: number, length: number, at: number) {
-      const name = text(path, length);
-      if (files.isFolder(name)) return writeStat(at, FOLDER, 0);
-      const file = files.input(name) ?? files.output(name);
-      return file ? writeStat(at, REGULAR, file.size) : NOENT;
-    },
-    path_open(...args: (number | bigint)[]) {
-      const [, , path = 0, length = 0, flags = 0, , , , at = 0] = args.map(Number);
-      const name = text(path, length);
-      if (flags & DIRECTORY || files.isFolder(name)) return NOTSUP;
-      const file = openPath(name, flags);
-      if (typeof file === "number") return file;
-      open.set(next, file);
-      view().setUint32(at, next++, true);
-      return OK;
     },
     fd_close: (fd: number) => (open.delete(fd) ? OK : BADF),
     fd_read(fd: number, list: number, count: number, at: number) {
@@ -356,6 +357,44 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
       return OK;
     },
     fd_readdir: () => NOTSUP,
+  };
+}
+
+/** The calls on files by their paths. */
+function pathCalls({ view, text, writeStat }: MemoryAccess, open: Map<number, OpenFile>, files: WasiFiles) {
+  let next = ROOT + 1;
+
+  function openPath(path: string, flags: number): OpenFile | number {
+    const input = files.input(path);
+    if (input) {
+      if (flags & (CREATE | TRUNCATE)) return EXIST;
+      return { size: () => input.size, read: (start, end) => input.read(start, end), output: null, at: 0 };
+    }
+    const existing = files.output(path);
+    if (existing && flags & EXCLUSIVE) return EXIST;
+    const output = existing ?? (flags & CREATE ? files.create(path) : null);
+    if (!output) return NOENT;
+    if (flags & TRUNCATE) output.truncate();
+    return { size: () => output.size, read: (start, end) => output.read(start, end), output, at: 0 };
+  }
+
+  return {
+    path_filestat_get(_folder: number, _flags: number, path: number, length: number, at: number) {
+      const name = text(path, length);
+      if (files.isFolder(name)) return writeStat(at, FOLDER, 0);
+      const file = files.input(name) ?? files.output(name);
+      return file ? writeStat(at, REGULAR, file.size) : NOENT;
+    },
+    path_open(...args: (number | bigint)[]) {
+      const [, , path = 0, length = 0, flags = 0, , , , at = 0] = args.map(Number);
+      const name = text(path, length);
+      if (flags & DIRECTORY || files.isFolder(name)) return NOTSUP;
+      const file = openPath(name, flags);
+      if (typeof file === "number") return file;
+      open.set(next, file);
+      view().setUint32(at, next++, true);
+      return OK;
+    },
     path_remove_directory: () => NOTSUP,
     path_create_directory(_folder: number, path: number, length: number) {
       const name = text(path, length);
