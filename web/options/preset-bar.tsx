@@ -66,7 +66,7 @@ export function PresetBar({ form }: { form: Form }) {
   const fitting = [...PRESETS, ...own].filter(({ kind }) => kinds.includes(kind));
   return (
     <div class="presets">
-      <h3>{strings.presets}</h3>
+      <h2>{strings.presets}</h2>
       <ul class="plain">
         {fitting.map((preset: Preset) => (
           <li key={preset.id}>

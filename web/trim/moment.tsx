@@ -24,7 +24,7 @@ export function Moment(props: MomentProps) {
   const { timeline } = media;
   return (
     <section class="trim" aria-label={strings.moment}>
-      <h3>{strings.moment}</h3>
+      <h2>{strings.moment}</h2>
       <Player media={media} isSound={false} />
       <Still media={media} />
       {timeline ? (

@@ -42,7 +42,7 @@ export function Trim(props: TrimProps) {
   const { timeline } = media;
   return (
     <section class="trim" aria-label={strings.trim}>
-      <h3>{strings.trim}</h3>
+      <h2>{strings.trim}</h2>
       <Player media={media} isSound={props.source.kind === "audio"} />
       <Still media={media} />
       {timeline ? (
