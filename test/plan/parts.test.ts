@@ -337,6 +337,16 @@ describe("packets are compared with each part", () => {
     expect(count({ ...whole, "1-heard.txt": "" })).toEqual({ sound: 0.2, silenced: 0.1 });
   });
 
+  test("the shortest part may lie in the last packet of its input, which ffmpeg does not list", () => {
+    const whole = {
+      "sound.txt": first,
+      "1-sound.txt": lines(1000, 1100),
+      "heard.txt": first,
+      "1-heard.txt": second,
+    };
+    expect(count(whole)).toEqual({ sound: 0.1 });
+  });
+
   test("a source that ends before a part is refused", () => {
     const short = { "sound.txt": first, "heard.txt": first };
     expect(() => count(short)).toThrow("The input ends earlier than its headers say");

@@ -361,7 +361,8 @@ function readPartSounds(
     const packets = (name: string) => [...packetsOf(read(listPrefix({ input }) + name) ?? "")];
     const [packetList, decoded] = [packets(LISTS.sound), packets(LISTS.decodedSound)];
     const timeless = isMisnumbered(source);
-    const last = lastSound(packetList, timeless) - origin;
+    // ffmpeg does not list the packet in which the limit of an input lies, but the decoded sound reaches it.
+    const last = Math.max(lastSound(packetList, timeless), lastSound(decoded ?? [], timeless)) - origin;
     for (const part of parts) {
       checkPartEnd(part, last, plan, source);
       const lead = part.start + (timeless ? 0 : origin);
