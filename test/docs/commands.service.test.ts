@@ -1,8 +1,14 @@
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { ERROR_KINDS } from "../../src/media/errors.ts";
 import { writeSettings } from "../../worker/local/build/write-settings.ts";
+import { clip } from "../fixtures/clips.ts";
+import { openRig } from "../judge/rig.ts";
 import { codeIn } from "../package/rig.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { createMemoryApi, KEY } from "../worker/api/memory-api.ts";
@@ -75,6 +81,27 @@ test("the API accepts every curl request in the documents", async () => {
     if (record.id) ids[type] = record.id;
   }
 });
+
+test("the shell commands that upload a local file make it the input of a task", async () => {
+  const rig = await openRig();
+  try {
+    const code = codeIn(readDocument("docs/service.md").text, "sh").find((each) => each.startsWith("FILE="));
+    const folder = await mkdtemp(join(tmpdir(), "framewright-upload-"));
+    await copyFile(await clip("mov"), join(folder, "holiday.mov"));
+    const script = code?.replaceAll("http://127.0.0.1:8787", rig.url) ?? "exit 1";
+    const env = { ...process.env, KEY: rig.key };
+    const { stdout } = await promisify(execFile)("sh", ["-euc", script], { cwd: folder, env });
+    const { id } = JSON.parse(stdout);
+    // The stream of a task ends with it.
+    const headers = { Authorization: `Bearer ${rig.key}` };
+    await (await fetch(`${rig.url}/tasks/${id}/events`, { headers })).text();
+    const { body } = await rig.door.request("GET", `/tasks/${id}`);
+    expect(body).toMatchObject({ status: "succeeded", input: expect.stringMatching(/holiday\.mov$/) });
+    await rm(folder, { recursive: true });
+  } finally {
+    await rig.close();
+  }
+}, 240_000);
 
 // Requests that need a record run after those that create one.
 function isTest(code: string): boolean {
