@@ -253,6 +253,39 @@ describe("by a service", () => {
     await expectStream(task.output ?? "");
   });
 
+  test("sound after a gap shorter than 0.1 s keeps its time", LIMIT, async () => {
+    const burst = "aevalsrc='if(between(t,3,3.1),sin(6283*t),0.001*sin(1885*t))':s=48000:d=4";
+    const input = makeClip("mp4", [
+      ...["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=4", "-f", "lavfi", "-i", burst],
+      ...[
+        "-af",
+        "aselect=not(between(t\\,2\\,2.06))",
+        "-c:v",
+        "libx264",
+        "-preset",
+        "ultrafast",
+        "-c:a",
+        "aac",
+      ],
+      ...["-movflags", "+frag_keyframe+empty_moov+default_base_moof"],
+    ]);
+    const burstAt = async (path: string) => {
+      const { channels, sample_rate } = await readSound(path, { channels: 1 });
+      return (channels[0]?.findIndex((level) => Math.abs(level) > 0.2) ?? -1) / sample_rate;
+    };
+    const start = await burstAt(
+      await makeClip("wav", ["-i", await input, "-af", "aresample=async=1:min_hard_comp=0.01"]),
+    );
+    const parts = [
+      { start: 1, end: 4 },
+      { start: 0.2, end: 0.5 },
+    ];
+    for (const options of [{}, { codec: "h265" }]) {
+      const { path } = await encode("video", { ...options, parts }, input);
+      expect(Math.abs((await burstAt(path)) - (start - 1)), JSON.stringify(options)).toBeLessThan(0.01);
+    }
+  });
+
   test("copied parts have the pictures and the sound of the spans that cuts lists", LIMIT, async () => {
     const { path, output } = await encode("video", { mode: "copy", parts: PARTS }, groupedClip());
     expect(output).toMatchObject({ encoder: "copy", cuts: COPIED });
