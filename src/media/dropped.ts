@@ -20,17 +20,22 @@ import { holdsTag, holdsTagValues, isLoudness, isPrivate, type MetadataMode } fr
  * @throws the errors of {@link createPlan}.
  */
 export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Dropped[] {
-  const metadata = "metadata" in options ? options.metadata : undefined;
-  return listDropped(createPlan(source, kind, options), source, metadata);
+  return listDropped(createPlan(source, kind, options), source, options);
 }
 
-/** Lists the parts of a source that a plan omits. */
-export function listDropped(plan: Plan, source: Source, metadata: MetadataMode = "clean"): Dropped[] {
+/** The options that decide why something is omitted. */
+interface DroppingOptions {
+  metadata?: MetadataMode | undefined;
+  fps?: number | undefined;
+}
+
+/** Lists the parts of a source that a plan omits; `options` are those of the request. */
+export function listDropped(plan: Plan, source: Source, options: object = {}): Dropped[] {
   const others = plan.concat?.slice(1) ?? [];
   return [
-    ...listOwn(plan, source, metadata),
+    ...listOwn(plan, source, options),
     ...others.flatMap((part) =>
-      listOwn(planOfPart(plan, part.source), part.source, metadata).map((entry) => ({
+      listOwn(planOfPart(plan, part.source), part.source, options).map((entry) => ({
         ...entry,
         part: part.input,
       })),
@@ -44,8 +49,9 @@ function planOfPart({ tags, cover, subtitles, sound_track, ...plan }: Plan, part
   return { ...plan, tags: Object.fromEntries(shared), ...(track > 0 && { sound_track: track }) };
 }
 
-function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+function listOwn(plan: Plan, source: Source, options: object): Dropped[] {
   const { streams = [] } = source;
+  const { metadata = "clean", fps }: DroppingOptions = options;
   return [
     ...streams.flatMap((stream): Dropped[] => {
       const reason = reasonOf(stream, plan, source, metadata);
@@ -54,7 +60,7 @@ function listOwn(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] 
     }),
     ...missingEnds(plan, source),
     ...mixedChannels(plan, source),
-    ...lostPictures(plan, source),
+    ...lostPictures(plan, source, fps),
     ...lostDepth(plan, source),
     ...lostColors(plan, source),
     ...lostAlpha(plan, source),
@@ -162,11 +168,12 @@ function lostDepth(plan: Plan, source: Source): Dropped[] {
 }
 
 // An output with a constant rate may have fewer pictures a second than its source.
-function lostPictures({ video, speed = 1 }: Plan, source: Source): Dropped[] {
+function lostPictures({ video, speed = 1 }: Plan, source: Source, requested: number | undefined): Dropped[] {
   const fps = video?.mode === "encode" ? video.fps : null;
   const isLimited =
     fps !== null && fps > BOUNDS.fps.max - 1 && (source.fps ?? 0) * speed > fps * RATE_TOLERANCE;
-  return isLimited ? [{ kind: "pictures", ...pictureIndex(source), reason: "not_supported" }] : [];
+  const reason = requested === undefined ? "not_supported" : "asked";
+  return isLimited ? [{ kind: "pictures", ...pictureIndex(source), reason }] : [];
 }
 
 // Allows for errors in measured average rates.

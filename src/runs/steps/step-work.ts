@@ -310,7 +310,7 @@ async function describeOutput(
           ? await describeWaveform(encoded.key, encoded.waveform, plan, storage, tools.url)
           : await probe(url);
   const { options } = request;
-  const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
+  const dropped = listDropped(plan, source, options);
   const hasCover = output.streams?.some(({ kind }) => kind === "cover") ?? false;
   if (plan.cover !== undefined && !hasCover)
     dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
