@@ -352,6 +352,15 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     muxer: ONE_PICTURE,
     picture: { gain_maps: true, profiles: true },
   }),
+  // Raw Motion JPEG, a series of JPEGs. ffmpeg recognizes it as pictures, and shows 25 a second.
+  mjpeg: row({
+    label: "Motion JPEG",
+    mime: ["video/x-motion-jpeg"],
+    demuxers: "jpeg_pipe,mjpeg",
+    even: true,
+    lead: Number.POSITIVE_INFINITY,
+    mediabunny: "none",
+  }),
   jpegls: row({ mime: ["image/jls"], demuxers: "jpegls_pipe" }),
   // The format of an icon file (ICO) is that of its pictures.
   png: row({

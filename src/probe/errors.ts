@@ -35,10 +35,6 @@ export const jpegCoding = ({ coding }: { coding: "arithmetic" | "hierarchical" }
   unsupported(
     `The file is a JPEG with ${coding === "arithmetic" ? "arithmetic coding" : "hierarchical frames"}, which is not supported; save it as an ordinary JPEG.`,
   );
-export const motionJpeg = () =>
-  unsupported(
-    "The file is raw Motion JPEG, a series of JPEGs without a container, which is not supported; put it into a container, such as MOV or AVI.",
-  );
 export const bigTiff = () =>
   unsupported("The file is a BigTIFF, which is not supported; save it as an ordinary TIFF.");
 export const webPage = () => unsupported("This is a web page, not a media file.");

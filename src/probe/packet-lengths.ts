@@ -1,4 +1,5 @@
 import { containerOf } from "../media/containers.ts";
+import { FFMPEG_FPS } from "../media/features/fps.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
@@ -39,10 +40,36 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   mpegts: measureProgram,
   mpeg: measureProgram,
   matroska: measureMatroska,
+  mjpeg: measureMotionJpeg,
 };
 
 function measureProgram({ reader, signal }: Blocks, { format }: Source, maxBytes?: number) {
   return measureRestarts(reader, format, signal, maxBytes);
+}
+
+// ITU-T T.81, B.1.1: each picture lies between a start and an end, and no other data contain an end. Larger files are sampled.
+async function measureMotionJpeg(
+  { reader, signal }: Blocks,
+  { fps = FFMPEG_FPS }: Source,
+  maxBytes = MAX_WALKED,
+): Promise<PacketLength | null> {
+  const bytes = Math.min(reader.size, maxBytes);
+  let [pictures, before, counted] = [0, 0, 0];
+  for (let at = 0; at < bytes; at += BLOCK) {
+    const block = await reader.read({ start: at, end: Math.min(bytes, at + BLOCK) }, signal);
+    for (const [place, byte] of block.entries()) {
+      if (before === 0xff && byte === 0xd9) {
+        pictures++;
+        counted = at + place + 1;
+      }
+      before = byte;
+    }
+  }
+  if (pictures === 0) return null;
+  const isWhole = bytes === reader.size;
+  const truncated = isWhole && counted < reader.size;
+  const all = isWhole ? pictures : (pictures * reader.size) / counted;
+  return { seconds: all / fps, truncated, ...(isWhole ? { exact: true } : { estimated: true }) };
 }
 
 const MAX_WALKED = 32 * MIB;

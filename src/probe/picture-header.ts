@@ -188,22 +188,28 @@ function isMotionJpeg(view: DataView): boolean {
 
 /**
  * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding and for a size that no encoder decodes;
- * ffprobe would fail on them without a reason. Rejects as the reader does.
+ * ffprobe would fail on them without a reason. Rejects as the reader does. Returns whether it is raw Motion JPEG.
  */
-export async function checkPicture(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<void> {
+export async function checkPicture(
+  reader: ByteReader,
+  head: Uint8Array,
+  signal: AbortSignal,
+): Promise<{ motion: boolean }> {
   const view = viewOf(head);
   const isJpeg = view.byteLength > 2 && view.getUint16(0) === JPEG_START;
   const start = isJpeg ? await reader.read({ start: 0, end: Math.min(HEAD, reader.size) }, signal) : head;
+  let motion = false;
   if (isJpeg) {
     const coding = JPEG_CODINGS[readOr(0, () => findFrame(viewOf(start))?.marker ?? 0)];
     if (coding) throw errors.jpegCoding({ coding });
     const large = reader.size > LARGE_JPEG;
     const first = large ? await reader.read({ start: 0, end: LARGE_JPEG / 2 }, signal) : start;
-    if (readOr(false, () => isMotionJpeg(viewOf(first)))) throw errors.motionJpeg();
+    motion = readOr(false, () => isMotionJpeg(viewOf(first)));
   }
   const facts = readHeaderFacts(start);
   if (facts) checkPixels(facts);
   checkPngData(view);
+  return { motion };
 }
 
 // ffmpeg's av_image_check_size without a pixel format, as its decoders call it.

@@ -77,10 +77,13 @@ export async function probeMedia(
   const finish = async (source: Source) =>
     withRest(await withExactDuration(source, intactEnds, reader, signal), complete?.rest ?? null);
   if (complete && !complete.implicit) return finish(complete.source);
-  await checkPicture(readable, head, signal);
+  const { motion } = await checkPicture(readable, head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   // ffprobe mistakes a small JPEG for a video if another one, such as a gain map, follows it.
-  const readReport = async () => (await readStill(readable, signal)) ?? ffprobe(readable, signal);
+  const readReport = async () =>
+    motion
+      ? motionReport(await ffprobe(readable, signal))
+      : ((await readStill(readable, signal)) ?? ffprobe(readable, signal));
   const named = readNamedStill(head);
   const read = await readReport().catch(async (thrown) => {
     signal.throwIfAborted();
@@ -130,6 +133,12 @@ function hasConstantRate(demuxed: Source | undefined, { codecs, fps }: Source): 
 function isGuess(report: unknown): boolean {
   const { format } = (report ?? {}) as { format?: { probe_score?: unknown } };
   return Number(format?.probe_score) < 50;
+}
+
+// ffmpeg recognizes raw Motion JPEG as pictures.
+function motionReport(report: unknown): unknown {
+  const { format } = report as { format?: object };
+  return { ...(report as object), format: { ...format, format_name: "mjpeg" } };
 }
 
 // HDR pictures are tone-mapped by their transfer function, so their profile does not count.

@@ -183,7 +183,22 @@ async function judgeSlides(encode: Encode) {
   }
 }
 
+/** Converts raw Motion JPEG whose name has no extension by which ffmpeg would recognize it. */
+async function judgeMotionJpeg(encode: Encode, options: object = {}) {
+  const codec = "-c:v libx264 -preset ultrafast -crf 10 -pix_fmt yuv420p";
+  const clip = await numberedClip({ container: "mp4", frames: PICTURES, codec });
+  const input = await makeClip("bin", ["-i", clip, "-an", "-c:v", "mjpeg", "-q:v", "2", "-f", "mjpeg"]);
+  const { path } = await encode("video", input, { format: "mp4", ...options });
+  const shown = (await readFrames(path)).map(({ number, time }) => [number, Math.round(time * 1000)]);
+  expect(shown).toEqual(range(0, PICTURES).map((number) => [number, number * 40]));
+  const part = await encode("video", input, { format: "mp4", start: 0.4, end: 0.8, ...options });
+  expect((await readFrames(part.path)).map(({ number }) => number)).toEqual(range(10, 20));
+  const still = await encode("image", input, { format: "png", start: 1.01 });
+  expect((await readFrames(still.path)).map(({ number }) => number)).toEqual([25]);
+}
+
 function judgeAll(encode: Encode) {
+  test("raw Motion JPEG is a video of 25 pictures a second", LIMIT, () => judgeMotionJpeg(encode));
   test("pictures that all have the time 0 play at 25 a second", LIMIT, () => judgeUntimed(encode));
   test("a copy of fragments begins at a keyframe near its start", LIMIT, () => judgeFragmented(encode));
   test("a trim of a copied part starts with the picture that is visible there", LIMIT, async () => {
@@ -206,6 +221,7 @@ describe("by a service", () => {
   test("native ffmpeg trims a copied part alike", LIMIT, async () =>
     judgeTrims(encode, await copiedClip(), HIDDEN, { codec: "h265" }),
   );
+  test("native ffmpeg reads raw Motion JPEG alike", LIMIT, () => judgeMotionJpeg(encode, { codec: "h265" }));
 });
 
 const CUT = [

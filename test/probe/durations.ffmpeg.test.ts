@@ -70,6 +70,11 @@ test.for(["mkv", "webm"] as const)(
 const FILES = [
   { name: "Matroska that starts at 100 s", make: () => lateMatroska(true), seconds: 6 },
   { name: "Matroska that starts at 100 s and states no ends", make: () => lateMatroska(false), seconds: 6 },
+  {
+    name: "raw Motion JPEG",
+    make: async () => makeClip("bin", ["-i", await film("mp4"), "-an", "-c:v", "mjpeg", "-f", "mjpeg"]),
+    seconds: 6,
+  },
   { name: "FLV that starts at 50 s", make: lateFlv, seconds: 6.02 },
   { name: "fragmented MP4 with unknown durations", make: unknownDurations, seconds: 6 },
   { name: "fragmented MP4 with unknown durations of 64 bits", make: unknownLongDurations, seconds: 6 },
