@@ -483,7 +483,8 @@ export function containerOf({ format, edited, restarted }: ContainedSource): Con
  * by its own sample rate.
  */
 export function isTimedByFirst({ format, edited, restarted }: ContainedSource): boolean {
-  return edited === true && (restarted === true || containerOf({ format }).bare);
+  const { bare, transport } = containerOf({ format });
+  return edited === true && (bare || (restarted === true && !transport));
 }
 
 /** Returns whether ffmpeg reads part of a frame at a source's end as if it were whole; no decoder plays it. */

@@ -98,7 +98,7 @@ export async function probeMedia(
   });
   const report = named && isGuess(read) ? named : read;
   if (complete && report === null) return finish(complete.source);
-  await checkProgram(report, readable, signal);
+  const { soundChanges } = await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
   const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
@@ -114,6 +114,7 @@ export async function probeMedia(
     ...(fragmented && { fragmented }),
     ...(hasConstantRate(demuxed?.source, reported) && { constant_fps: true as const }),
     ...edits,
+    ...(soundChanges && { edited: true as const }),
     ...(tiff?.premultiplied && { premultiplied: true as const }),
     ...colors,
     ...transparency,

@@ -25,22 +25,61 @@ const MAX_AHEAD = 3600 * HERTZ;
 
 /**
  * Checks that the main streams of an MPEG transport stream keep their identifiers and types to the end. When recordings with different
- * identifiers are joined, ffmpeg reads the later ones as extra streams, which an output would lack.
+ * identifiers are joined, ffmpeg reads the later ones as extra streams, which an output would lack. Returns whether the sample rate or
+ * the channels of the main sound change midway.
  *
  * @param report ffprobe's report on the file.
  * @throws `input_unsupported` when other streams take over.
  */
-export async function checkProgram(report: unknown, reader: ByteReader, signal: AbortSignal): Promise<void> {
-  const { format } = report as { format?: { format_name?: string } };
-  if (format?.format_name !== "mpegts") return;
-  const table = createProgramTable(new Set(mainStreamIds(report).map(Number)));
+export async function checkProgram(
+  report: unknown,
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<{ soundChanges: boolean }> {
+  const { format, streams = [] } = report as {
+    format?: { format_name?: string };
+    streams?: readonly { codec_type?: unknown; id?: unknown }[];
+  };
+  if (format?.format_name !== "mpegts") return { soundChanges: false };
+  const ids = new Set(mainStreamIds(report).map(Number));
+  const table = createProgramTable(ids);
+  const sounds = new Set(streams.flatMap((each) => (each.codec_type === "audio" ? [Number(each.id)] : [])));
+  const layouts = new Map<string, number>();
   await readParts(reader, signal, (bytes) => {
     for (const packet of packetsIn(bytes)) {
       const fault = table.add(packet);
       if (fault) throw errors.programChanges({ change: fault });
+      const isSound = packet.starts && ids.has(packet.id) && sounds.has(packet.id);
+      const layout = isSound ? soundLayout(packet.payload) : null;
+      if (layout !== null) layouts.set(layout, (layouts.get(layout) ?? 0) + 1);
     }
   });
+  // Data within a frame may look like a header.
+  return { soundChanges: [...layouts.values()].filter((packets) => packets >= MIN_PACKETS).length > 1 };
 }
+
+const MIN_PACKETS = 3;
+
+/**
+ * Returns the sample rate and channels by which the first frame in a PES packet is coded; null unless the packet begins with a frame of
+ * AAC (ISO/IEC 13818-7, 6.2), AC-3 (ETSI TS 102 366, 4.3) or MPEG audio (ISO/IEC 11172-3, 2.4.1.3).
+ */
+function soundLayout(payload: Uint8Array): string | null {
+  const at = 9 + (payload[8] ?? 0);
+  if (at + 7 > payload.length || payload[0] !== 0 || payload[1] !== 0 || payload[2] !== 1) return null;
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0, seventh = 0] =
+    payload.subarray(at);
+  if (first === 0x0b && second === 0x77)
+    return sixth >> 3 <= MAX_AC3 ? `ac3 ${fifth >> 6} ${seventh >> 5}` : null;
+  if (first !== 0xff || (second & 0xe0) !== 0xe0) return null;
+  const layer = (second >> 1) & 3;
+  return layer === 0
+    ? `aac ${(third >> 2) & 15} ${((third & 1) << 2) | (fourth >> 6)}`
+    : `mpeg ${(third >> 2) & 3} ${fourth >> 6 === 3}`;
+}
+
+// Later versions are E-AC-3, whose header has other fields.
+const MAX_AC3 = 10;
 
 /**
  * Measures a transport or program stream whose clock restarts midway; null when it does not. Estimates the length of a file larger

@@ -80,6 +80,20 @@ export async function relaidSound(extension: keyof typeof BARE, reversed = false
   );
 }
 
+/** A transport stream of 6 s with pictures whose AAC is stereo, then mono of a lower rate. */
+export async function relaidStream(): Promise<string> {
+  const pictures = ["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=3"];
+  const codec = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 25 -c:a aac".split(" ");
+  const halves = await Promise.all(
+    LAYOUTS.map((layout, index) =>
+      makeClip("ts", [...pictures, ...layout, ...codec, "-output_ts_offset", `${3 * index}`]),
+    ),
+  );
+  return keepClip("ts", `relaid ${halves.join(" ")}`, async (path) =>
+    writeFile(path, Buffer.concat(await Promise.all(halves.map((half) => readFile(half))))),
+  );
+}
+
 const ALTERNATING = {
   ac3: "-c:a ac3",
   mp3: "-c:a libmp3lame -write_xing 0 -id3v2_version 0",

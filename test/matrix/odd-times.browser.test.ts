@@ -4,6 +4,7 @@ import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readTone } from "../integrity/read-tone.ts";
 import { readFacts } from "../judge/facts.ts";
+import { relaidStream } from "../judge/midway-clips.ts";
 import { runNative } from "../judge/native.ts";
 import {
   editedMovie,
@@ -197,7 +198,21 @@ async function judgeMotionJpeg(encode: Encode, options: object = {}) {
   expect((await readFrames(still.path)).map(({ number }) => number)).toEqual([25]);
 }
 
+async function judgeRelaid(encode: Encode) {
+  const input = await relaidStream();
+  await expect(encode("video", input, { format: "mp4", mode: "copy" })).rejects.toThrow(
+    /sample rate or channels change midway/,
+  );
+  const { path } = await encode("video", input, SMALL);
+  expect((await readFacts(path)).picture?.times).toHaveLength(150);
+  // Each half ends with the padding of its AAC.
+  expect(Math.abs((await readSound(path, { channels: 1 })).duration - 6)).toBeLessThan(0.1);
+}
+
 function judgeAll(encode: Encode) {
+  test("a copy of sound that changes its rate midway is refused, an encode is whole", LIMIT, () =>
+    judgeRelaid(encode),
+  );
   test("raw Motion JPEG is a video of 25 pictures a second", LIMIT, () => judgeMotionJpeg(encode));
   test("pictures that all have the time 0 play at 25 a second", LIMIT, () => judgeUntimed(encode));
   test("a copy of fragments begins at a keyframe near its start", LIMIT, () => judgeFragmented(encode));
