@@ -8,7 +8,7 @@ import { createAudioPlan } from "../../src/media/sound-plan.ts";
 import { audioSource } from "../plan/source.ts";
 
 const run = promisify(execFile);
-const UNCUT = { seek: [], video: [], audio: [], length: null, lead: 0, speed: 1 };
+const UNCUT = { seek: [], video: [], uncounted: 0, audio: [], length: null, lead: 0, speed: 1 };
 
 // The encoders refuse to start outside their limits, so a start without warnings is the proof.
 const CASES = (["vorbis", "opus"] as const).flatMap((codec) =>

@@ -90,3 +90,11 @@ test("counts the picture on screen at the start once", () => {
     ...{ decoded: 1, missing: 1, missing_at: 0, late_start: true, unreadable: 0 },
   });
 });
+
+test("pictures are not missing when a decoder gives all of them a time before that of their packets", () => {
+  const packets = times(20, -0.4);
+  const early = packets.map((time) => time - 0.08);
+  expect(count(packets, early, { from_start: true })).toEqual({ ...NOTHING, decoded: 8 });
+  const lost = early.toSpliced(15, 1);
+  expect(count(packets, lost, { from_start: true })).toMatchObject({ decoded: 7, missing: 1 });
+});

@@ -76,6 +76,19 @@ const HIDDEN = 0.53;
 const copiedClip = async (...args: string[]) =>
   makeClip("mp4", ["-ss", `${HIDDEN}`, "-i", await reordered(), "-c", "copy", ...args]);
 
+/** The same with hidden pictures out of order, none of which the index lists as a keyframe, as cameras cut slow motion. */
+async function disorderedClip(): Promise<string> {
+  return rewritten(await copiedClip(), "mp4", "disordered", (file) => {
+    const keyframes = file.indexOf("stss") + 8;
+    const [count, entries] = [file.readUInt32BE(keyframes), keyframes + 4];
+    file.writeUInt32BE(count - 1, keyframes);
+    file.copy(file, entries, entries + 4, entries + 4 * count);
+    // The second picture is shown two pictures before it is decoded.
+    file.writeInt32BE(-2 * file.readUInt32BE(file.indexOf("stts") + 16), file.indexOf("ctts") + 24);
+    return file;
+  });
+}
+
 const TRIMS = [
   { parts: [{ start: 0, end: 0.3 }] },
   { parts: [{ start: 0.02, end: 0.32 }] },
@@ -138,6 +151,13 @@ async function judgeWhole(encode: Encode, input: string) {
   for (const { at, source } of heard) expect(Math.abs(source - at - HIDDEN)).toBeLessThan(0.01);
   const still = await encode("image", input, { format: "png" });
   expect((await readFrames(still.path)).map(({ number }) => number)).toEqual([13]);
+}
+
+/** ffmpeg's decoder shows pictures at their decoding times after one out of order, here 40 ms early. */
+async function judgeDisordered(encode: Encode) {
+  const { path } = await encode("video", await disorderedClip(), { format: "mp4" });
+  const numbers = (await readFrames(path)).map(({ number }) => number);
+  expect(numbers).toEqual(range(14, PICTURES * 2));
 }
 
 async function judgeFragmentedTrims(encode: Encode) {
@@ -223,6 +243,7 @@ function judgeAll(encode: Encode) {
     const { path } = await encode("image", input, { format: "png", start: 0.305 });
     expect((await readFrames(path)).map(({ number }) => number)).toEqual([20]);
   });
+  test("an edit list may begin before the first keyframe", LIMIT, () => judgeDisordered(encode));
   test("so does a trim of fragments", LIMIT, () => judgeFragmentedTrims(encode));
   test("a still near the end shows the last picture", LIMIT, () => judgeLastPictures(encode));
   test("Matroska with times before 0 is refused", LIMIT, () => judgeEarly(encode));

@@ -62,7 +62,7 @@ export function chunkArgs(
   const joined = plan.concat ? concatArgs(plan, source, { ...io, over }, toolset) : null;
   const hasPictureParts = runs.length > 0 && plan.image !== null;
   if (io.lists !== undefined && decodesAll(plan, chunk) && !hasPictureParts)
-    trim.video.push(listPictures(io.lists));
+    trim.video.splice(trim.uncounted, 0, listPictures(io.lists));
   const lists =
     joined?.lists ??
     (io.lists === undefined

@@ -89,7 +89,9 @@ export function countPictures(
   const paired = rules.fields && packets.length > PAIRED * listedTimes.length;
   const pictures = paired ? Math.floor(packets.length / 2) : listedTimes.length;
   const cut = rules.truncated ? 1 : 0;
-  const short = pictures - decoded.length - cut - (list.timed ? 0 : rules.slack);
+  // After hidden pictures out of order, a decoder may give all later ones a time that is too early.
+  const absent = until(list.times, rules).length - until(decodedTimes, rules).length;
+  const short = Math.min(absent, pictures - decoded.length) - cut - (list.timed ? 0 : rules.slack);
   if (short <= 0) return none;
   if (!list.timed) return { ...none, missing: short, late_start: true };
 
@@ -123,9 +125,12 @@ export function countRules(chunk: Chunk, source: Source): CountRules {
   };
 }
 
-function inSpan(times: readonly number[], { length, firstPicture }: CountRules): number[] {
-  const end = length === null ? Number.POSITIVE_INFINITY : length - EPSILON_SECONDS;
-  const inside = times.filter((time) => time >= firstPicture - EPSILON_SECONDS && time < end);
+function until(times: readonly number[], { length }: CountRules): number[] {
+  return length === null ? [...times] : times.filter((time) => time < length - EPSILON_SECONDS);
+}
+
+function inSpan(times: readonly number[], rules: CountRules): number[] {
+  const inside = until(times, rules).filter((time) => time >= rules.firstPicture - EPSILON_SECONDS);
   return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
 }
 

@@ -14,6 +14,8 @@ export interface Trim {
   seek: string[];
   /** Video filters; empty when everything is kept. */
   video: string[];
+  /** Number of video filters that precede the count of the decoded pictures, which includes those that an edit list hides. */
+  uncounted: number;
   /** Audio filters; empty when everything is kept. */
   audio: string[];
   /** Length of the span in seconds; null when the end of its pictures is unknown. */
@@ -30,10 +32,12 @@ export interface Trim {
  */
 export function createTrim(plan: Plan, chunk: Chunk, source: Source): Trim {
   const trim = trimOf(plan, chunk, source);
+  const before = decodedFilters(plan, chunk, source);
   return {
     ...trim,
     seek: [...inputArgs(plan, chunk, source), ...trim.seek],
-    video: [...decodedFilters(plan, chunk, source), ...trim.video],
+    video: [...before, ...trim.video],
+    uncounted: before.length + trim.uncounted,
   };
 }
 
@@ -98,7 +102,10 @@ export function untrimmedFilters(plan: Plan, chunk: Chunk, source: Source, input
 }
 
 function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
-  const none: Trim = { seek: [], video: [], audio: [], length: null, lead: 0, speed: plan.speed ?? 1 };
+  const none: Trim = {
+    ...{ seek: [], video: [], uncounted: 0, audio: [] },
+    ...{ length: null, lead: 0, speed: plan.speed ?? 1 },
+  };
   if (plan.still) return none;
   const isExact = entersEdit(plan, chunk, source);
   if (plan.image && !plan.image.animated) {
@@ -108,14 +115,20 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
     if (seek === 0) return none;
     if (source.untimed) {
       const filters = [...spreadTimes(source), ...trimFilter("trim", seek, null)];
-      return { ...none, video: withFineTimeBase(filters) };
+      const video = withFineTimeBase(filters);
+      return { ...none, video, uncounted: video.length };
     }
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
+    const video = withFineTimeBase([
+      freezeLastPicture(Math.max(0, seek)),
+      ...trimFilter("trim", seek - at, null),
+    ]);
     return {
       ...none,
       seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
-      video: withFineTimeBase([freezeLastPicture(Math.max(0, seek)), ...trimFilter("trim", seek - at, null)]),
+      video,
+      uncounted: video.length,
     };
   }
   const { start, end, shown_from = start } = chunk;
@@ -127,21 +140,25 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
   const last = length === null ? null : lead + length;
   // At a constant rate, the fps filter needs the frame before the start: it is the one visible there.
   const constant = constantFps(plan) !== null || plan.image?.sheet !== undefined;
+  const first = (start > 0 || isExact) && !constant ? shown_from - at - EPSILON_SECONDS : null;
+  const until = last === null ? null : last - EPSILON_SECONDS;
+  const hides = start === 0 && isExact;
+  const times =
+    shown_from < start && !constant
+      ? [`setpts=${clampedTime(lead)}`]
+      : lead > 0
+        ? [`setpts=${sinceStart(lead)}`]
+        : [];
+  const shown = hides ? [...trimFilter("trim", first, null), ...times] : [];
+  const video = withFineTimeBase([
+    ...spreadTimes(source),
+    ...trimFilter("trim", hides ? null : first, until),
+    ...(hides ? shown : times),
+  ]);
   return {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
-    video: withFineTimeBase([
-      ...spreadTimes(source),
-      ...trimFilter(
-        "trim",
-        (start > 0 || isExact) && !constant ? shown_from - at - EPSILON_SECONDS : null,
-        last === null ? null : last - EPSILON_SECONDS,
-      ),
-      ...(shown_from < start && !constant
-        ? [`setpts=${clampedTime(lead)}`]
-        : lead > 0
-          ? [`setpts=${sinceStart(lead)}`]
-          : []),
-    ]),
+    video,
+    uncounted: video.length - shown.length,
     audio: [
       ...(isMisnumbered(source) ? ["asetpts=N/SR/TB"] : []),
       ...trimFilter("atrim", start > 0 ? lead : isExact || copiesEdit(plan, source) ? 0 : null, last),
