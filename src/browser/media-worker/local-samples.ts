@@ -82,7 +82,9 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       open.set(id, { stop, estimates: estimates(() => readRequest(body, file, extra), stop.signal) });
     },
     async refine(id) {
-      const { value } = (await open.get(id)?.estimates?.next()) ?? {};
+      const sampling = open.get(id);
+      if (!sampling?.estimates) return null;
+      const { value } = await unlessEnded(sampling, sampling.estimates.next());
       return value ?? null;
     },
     async preview(id, body, moment, file, extra) {
@@ -90,8 +92,10 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       open.set(id, { stop, previews: previews(readRequest(body, file, extra), moment, stop.signal) });
     },
     async show(id) {
-      const next = await open.get(id)?.previews?.next();
-      if (!next?.value) throw errors.sampleEnded();
+      const sampling = open.get(id);
+      if (!sampling?.previews) throw errors.sampleEnded();
+      const next = await unlessEnded(sampling, sampling.previews.next());
+      if (!next.value) throw errors.sampleEnded();
       return next.done ? { whole: next.value } : { part: next.value };
     },
     async filmstrip(id, body, file) {
@@ -99,9 +103,9 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       open.set(id, { stop, pictures: filmstrip(() => readRequest(body, file, new Map()), stop.signal) });
     },
     async nextPicture(id) {
-      const pictures = open.get(id)?.pictures;
-      if (!pictures) throw errors.sampleEnded();
-      return (await pictures.next()).value ?? null;
+      const sampling = open.get(id);
+      if (!sampling?.pictures) throw errors.sampleEnded();
+      return (await unlessEnded(sampling, sampling.pictures.next())).value ?? null;
     },
     async endSample(id) {
       const { stop, pictures } = open.get(id) ?? {};
@@ -111,6 +115,16 @@ export function createLocalSamples(tools: SampleWorkTools, rules: LocalRules): L
       await pictures?.return().catch(() => {});
     },
   };
+}
+
+/** Resolves like `next`; once the sample has ended, it rejects with that reason, not with the error of a read that the end broke off. */
+async function unlessEnded<T>({ stop }: OpenSampling, next: Promise<T>): Promise<T> {
+  try {
+    return await next;
+  } catch (thrown) {
+    stop.signal.throwIfAborted();
+    throw thrown;
+  }
 }
 
 async function readKey(request: unknown): Promise<CryptoKey | null> {
