@@ -110,6 +110,7 @@ export async function openDownloading(page: Page, { url }: Pick<Served, "url">):
 /** Converts the file of a card whose options are open, and downloads the result into the folder. */
 export async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
   await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(card.getByRole("tab")).toHaveCount(0);
   await expect(card.getByRole("heading", { level: 2 })).toBeInViewport();
   return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
 }

@@ -4,7 +4,7 @@ import { measureLikeness } from "../judge/likeness.ts";
 import { measureLoudness } from "../judge/loudness.ts";
 import { runNative } from "../judge/native.ts";
 import { convertTo, named, openOptions } from "./result-flow.ts";
-import { expect, test } from "./workbench.ts";
+import { backToList, expect, test } from "./workbench.ts";
 
 test("changes the sound of a video in each way that its options offer", async ({ workbench, folder }) => {
   await test.step("sets the loudness of a video's sound, or leaves it out", async () => {
@@ -58,6 +58,7 @@ test("changes the sound of a video in each way that its options offer", async ({
     await card.getByLabel("Codec of the sound").selectOption("Vorbis");
     await expect(card.getByLabel("Sample rate")).toHaveValue("");
     await expect(card.getByRole("button", { name: "Convert", exact: true })).toBeEnabled();
+    await backToList(workbench);
   });
   await test.step("halves the volume of sound", async () => {
     const source = await noiseClip(4);
