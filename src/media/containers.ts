@@ -401,6 +401,25 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "image2pipe",
     formatFromName: true,
   }),
+  // ffmpeg (5.1) takes one whose header stands on a single line for other media.
+  ppm: row({
+    label: "PPM",
+    mime: ["image/x-portable-pixmap"],
+    demuxers: "image2pipe",
+    formatFromName: true,
+  }),
+  pgm: row({
+    label: "PGM",
+    mime: ["image/x-portable-graymap"],
+    demuxers: "image2pipe",
+    formatFromName: true,
+  }),
+  pbm: row({
+    label: "PBM",
+    mime: ["image/x-portable-bitmap"],
+    demuxers: "image2pipe",
+    formatFromName: true,
+  }),
 };
 
 const UNKNOWN = row({ mediabunny: "none" });

@@ -170,8 +170,9 @@ function readPcx(view: DataView): StillReport | null {
   return stillOf("pcx_pipe", "pcx", width, height, isColor ? "rgb24" : "pal8");
 }
 
-// netpbm.sourceforge.net/doc: a comment may stand between the numbers.
-function readPnm(view: DataView): StillReport | null {
+/** Returns a report like ffprobe's on a PPM, PGM or PBM from its first bytes; null for other files. */
+export function readPnm(view: DataView): StillReport | null {
+  // netpbm.sourceforge.net/doc: a comment may stand between the numbers.
   const text = latinText(view, 0, Math.min(512, view.byteLength)).replace(/#[^\n]*\n/g, " ");
   const [, kind, width, height, max] = /^P([1-6])\s+(\d+)\s+(\d+)\s+(\d+)?/.exec(text) ?? [];
   if (!kind) return null;

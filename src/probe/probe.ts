@@ -29,9 +29,9 @@ import { measurePackets } from "./packet-lengths.ts";
 import { checkPicture, checkPixels, checkSides } from "./picture-header.ts";
 import { readPictureMetadata } from "./picture-metadata.ts";
 import { boundReader, type ProbeBounds } from "./reader.ts";
-import { formatsOf, isSvg, readNamedStill, sniff } from "./sniff.ts";
+import { formatsOf, isSvg, readPortableStill, readTga, sniff } from "./sniff.ts";
 import { measureFrames } from "./sound-frames.ts";
-import { isUnmarkedCmyk, readStill } from "./still.ts";
+import { isUnmarkedCmyk, readStill, type StillReport } from "./still.ts";
 import { probeSvg } from "./svg.ts";
 import { readTransparency } from "./transparency.ts";
 import { checkProgram } from "./transport-stream.ts";
@@ -84,7 +84,8 @@ export async function probeMedia(
     motion
       ? motionReport(await ffprobe(readable, signal))
       : ((await readStill(readable, signal)) ?? ffprobe(readable, signal));
-  const named = readNamedStill(head);
+  const portable = readPortableStill(head);
+  const named = portable ?? readTga(head);
   const read = await readReport().catch(async (thrown) => {
     signal.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
@@ -96,7 +97,8 @@ export async function probeMedia(
     if (large) return large;
     throw error;
   });
-  const report = named && isGuess(read) ? named : read;
+  const isMistaken = portable ? !isSameStill(read, portable) : isGuess(read);
+  const report = named && isMistaken ? named : read;
   if (complete && report === null) return finish(complete.source);
   const { soundChanges } = await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
@@ -134,6 +136,11 @@ function hasConstantRate(demuxed: Source | undefined, { codecs, fps }: Source): 
 function isGuess(report: unknown): boolean {
   const { format } = (report ?? {}) as { format?: { probe_score?: unknown } };
   return Number(format?.probe_score) < 50;
+}
+
+function isSameStill(report: unknown, { streams: [own] }: StillReport): boolean {
+  const { streams } = (report ?? {}) as { streams?: { codec_name?: unknown }[] };
+  return streams?.[0]?.codec_name === own?.codec_name;
 }
 
 // ffmpeg recognizes raw Motion JPEG as pictures.

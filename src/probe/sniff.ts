@@ -3,6 +3,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { latinText, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 import { isBigTiff } from "./exif.ts";
+import { readPnm } from "./large-still.ts";
 import { reportOf, type StillReport } from "./still.ts";
 import { decodeSvg, findSvgRoot } from "./svg-root.ts";
 
@@ -80,11 +81,11 @@ function isPlainOgg(head: Uint8Array): boolean {
 }
 
 /**
- * Returns a report like ffprobe's on a TGA or PAM from its first bytes, because ffmpeg (5.1) recognizes these only by the file's name;
- * null for other files.
+ * Returns a report like ffprobe's on a PAM, PPM, PGM or PBM from its first bytes, because ffmpeg (5.1) recognizes some only by the file's
+ * name; null for other files.
  */
-export function readNamedStill(head: Uint8Array): StillReport | null {
-  return readPam(head) ?? readTga(viewOf(head));
+export function readPortableStill(head: Uint8Array): StillReport | null {
+  return readPam(head) ?? readPnm(viewOf(head));
 }
 
 const PAM_PIXELS: Readonly<Record<string, string>> = {
@@ -121,8 +122,13 @@ const TGA_PIXELS: Readonly<Record<string, string>> = {
   "3 8": "gray",
 };
 
-// Truevision TGA 2.0: there is no signature at the start, so all fields must be plausible. The decoder honors the origin.
-function readTga(view: DataView): StillReport | null {
+/**
+ * Returns a report like ffprobe's on a TGA from its first bytes, because ffmpeg (5.1) recognizes it only by the file's name; null for
+ * other files, which may have to be recognized first.
+ */
+export function readTga(head: Uint8Array): StillReport | null {
+  // Truevision TGA 2.0: there is no signature at the start, so all fields must be plausible. The decoder honors the origin.
+  const view = viewOf(head);
   if (view.byteLength < 18) return null;
   const [map, type] = [view.getUint8(1), view.getUint8(2)];
   const kind = type & ~TGA.packed;

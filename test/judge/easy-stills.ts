@@ -28,6 +28,16 @@ async function targaFrom(corner: "left" | "right", edge: "bottom" | "top"): Prom
   });
 }
 
+/** A PPM of 16 bits whose header stands on one line, which ffmpeg mistakes for sound. */
+async function deepPixmap(): Promise<string> {
+  const plain = await from("ppm", "-pix_fmt", "rgb48be");
+  return keepClip("ppm", `header of ${plain}`, async (path) => {
+    const file = await readFile(plain);
+    for (let [at, lines] = [0, 0]; lines < 2; at++) if (file[at] === 10 && ++lines) file[at] = 32;
+    await writeFile(path, file);
+  });
+}
+
 /** Makers of the quadrant picture in lossless formats that ffmpeg reads. */
 export const EASY_STILLS = {
   tga: () => from("tga"),
@@ -36,6 +46,7 @@ export const EASY_STILLS = {
   "tga from the bottom right": () => targaFrom("right", "bottom"),
   pam: () => from("pam", "-pix_fmt", "rgb24"),
   ppm: () => from("ppm"),
+  "ppm of 16 bits": deepPixmap,
   pcx: () => from("pcx"),
   sgi: () => from("sgi"),
   qoi: () => from("qoi"),

@@ -110,7 +110,10 @@ export const named_format = feature({
   planWhole: ({ pictures }, source) =>
     pictures && containerOf(source).formatFromName ? { named_format: true } : {},
   doneBy: EVERYWHERE,
-  refusal: { code: "named_format", clause: () => "it would guess the format of TGA and PAM pictures" },
+  refusal: {
+    code: "named_format",
+    clause: () => "it would guess the format of TGA, PAM, PPM, PGM and PBM pictures",
+  },
 });
 
 /** Decodes a source in the colors that players assume and ffmpeg would not guess: untagged HD is BT.709. */
