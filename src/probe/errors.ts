@@ -50,6 +50,12 @@ export const editRate = () =>
   unsupported("The file's edit list plays a part faster or slower, or freezes it; that is not supported.");
 export const editGap = () =>
   unsupported("The file's edit list leaves a gap between two parts; that is not supported.");
+export const editEmpty = () =>
+  unsupported("The file's edit list shows nothing: it states a length of 0; that is not supported.");
+export const chainedOpus = () =>
+  unsupported(
+    "The file consists of several Opus recordings with the same serial number, so programs play their headers as sound; convert each recording separately.",
+  );
 export const ticksUnknown = () =>
   unsupported(
     "The file has a timescale of 0, so its times cannot be converted to seconds; that is not supported.",

@@ -149,8 +149,8 @@ export interface TrackIndex {
   even: boolean;
   /** How players rotate and mirror the track's pictures. */
   orientation: Orientation;
-  /** Whether its edit list shows several parts of its pictures or sound, or one at another rate than 1. */
-  edits: "none" | "parts" | "gap" | "rate";
+  /** Whether its edit list shows several parts of its pictures or sound, one at another rate than 1, or only parts without a length. */
+  edits: "none" | "parts" | "gap" | "rate" | "empty";
   /** Seconds at its start that its only edit hides, the priming of a decoder included; 0 for several edits. */
   hidden: number;
   /** Whether its only edit hides more at its start than decoders need: any picture, or sound beyond their priming. */
@@ -295,13 +295,17 @@ function descriptionsOf(view: DataView, stbl: Box): TrackIndex["descriptions"] {
 
 function editsOf(view: DataView, trak: Box): TrackIndex["edits"] {
   const elst = findBox(view, trak, "edts", "elst");
-  let parts = 0;
-  for (const { from, plain, last } of elst ? readEdits(view, elst) : []) {
+  let [parts, longest] = [0, 0];
+  for (const { from, length, plain, last } of elst ? readEdits(view, elst) : []) {
     if (from >= 0 && !plain) return "rate";
-    if (from >= 0) parts++;
+    if (from >= 0) {
+      parts++;
+      longest = Math.max(longest, length);
+    }
     // ffmpeg (5.1) fills a gap between two parts with the start of the media.
     else if (parts > 0 && !last) return "gap";
   }
+  if (parts > 0 && longest === 0) return "empty";
   return parts > 1 ? "parts" : "none";
 }
 

@@ -4,9 +4,10 @@ import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
 import type { PacketLength } from "./durations.ts";
+import * as errors from "./errors.ts";
 import { readBlockTimes } from "./matroska.ts";
 import { measureFlacEnd } from "./sound-frames.ts";
-import { measureRestarts } from "./transport-stream.ts";
+import { measureRestarts, measureUnstamped } from "./transport-stream.ts";
 
 type Measure = (file: Blocks, source: Source, maxBytes?: number) => Promise<PacketLength | null>;
 
@@ -35,6 +36,8 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   avi: measureAvi,
   aiff: measureAiff,
   wav: measureWav,
+  w64: measureW64,
+  asf: measureAsf,
   ogg: measureOgg,
   flac: ({ reader, signal }) => measureFlacEnd(reader, signal),
   mpegts: measureProgram,
@@ -43,8 +46,10 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   mjpeg: measureMotionJpeg,
 };
 
-function measureProgram({ reader, signal }: Blocks, { format }: Source, maxBytes?: number) {
-  return measureRestarts(reader, format, signal, maxBytes);
+async function measureProgram({ reader, signal }: Blocks, source: Source, maxBytes?: number) {
+  const restarts = await measureRestarts(reader, source.format, signal, maxBytes);
+  if (restarts || source.format !== "mpeg") return restarts;
+  return measureUnstamped(reader, source, signal);
 }
 
 // ITU-T T.81, B.1.1: each picture lies between a start and an end, and no other data contain an end. Larger files are sampled.
@@ -281,6 +286,62 @@ async function measureWav(file: Blocks): Promise<PacketLength | null> {
   return truncated ? { seconds: null, truncated } : null;
 }
 
+const W64_HEADER = 24;
+const W64_FORM = 40;
+
+// Sony Wave64: the name of a chunk has 16 bytes, and its size includes the header. Chunks start at multiples of 8 bytes.
+async function measureW64(file: Blocks): Promise<PacketLength | null> {
+  for (let [at, chunks] = [W64_FORM, 0]; at + W64_HEADER <= file.size && chunks < MAX_W64; chunks++) {
+    const view = await file.view(at, W64_HEADER);
+    const size = Number(view.getBigUint64(16, true));
+    if (size < W64_HEADER) return null;
+    if (latinText(view, 0, 4) === "data")
+      return at + size > file.size ? { seconds: null, truncated: true } : null;
+    at += Math.ceil(size / 8) * 8;
+  }
+  return null;
+}
+
+const MAX_W64 = 64;
+
+const ASF = { header: 30, data: 50, broadcast: 1 } as const;
+const ASF_PROPERTIES = 0xa1dcab8c;
+const MAX_ASF = 256;
+// The lengths of optional fields, by the two bits that state them.
+const ASF_LENGTHS = [0, 1, 2, 4] as const;
+
+// Advanced Systems Format, 3.2, 5.1 and 5.2: the data object follows the header and consists of packets of the same size.
+async function measureAsf(file: Blocks): Promise<PacketLength | null> {
+  const data = Number((await file.view(16, 8)).getBigUint64(0, true));
+  let bytes = 0;
+  for (let [at, objects] = [ASF.header, 0]; at + 104 <= data && objects < MAX_ASF; objects++) {
+    const view = await file.view(at, 104);
+    if (view.getUint32(0) === ASF_PROPERTIES) {
+      const isKnown = (view.getUint32(88, true) & ASF.broadcast) === 0;
+      if (isKnown && view.getUint32(92, true) === view.getUint32(96, true)) bytes = view.getUint32(92, true);
+    }
+    at += Math.max(W64_HEADER, Number(view.getBigUint64(16, true)));
+  }
+  const size = Number((await file.view(data + 16, 8)).getBigUint64(0, true));
+  if (bytes === 0 || data + size <= file.size) return null;
+  const first = data + ASF.data;
+  const whole = Math.floor((file.size - first) / bytes);
+  if (whole <= 0) return { seconds: 0, truncated: true };
+  // The incomplete packet is sent when the last complete one ends.
+  const next = first + whole * bytes;
+  const last = next + ASF.header <= file.size ? next : next - bytes;
+  return { seconds: sendTime(await file.view(last, ASF.header)), truncated: true, exact: true };
+}
+
+function sendTime(view: DataView): number {
+  const correction = view.getUint8(0);
+  const at = (correction & 0x80) === 0 ? 0 : 1 + (correction & 15);
+  const flags = view.getUint8(at);
+  let place = at + 2;
+  for (const bits of [flags >> 5, flags >> 1, flags >> 3]) place += ASF_LENGTHS[bits & 3] ?? 0;
+  return view.getUint32(place, true) / 1000;
+}
+
 const OGG_PAGE = 27;
 const MAX_PAGE = OGG_PAGE + 255 + 255 * 255;
 const OGG_PLACES = 8;
@@ -324,7 +385,11 @@ async function measureOgg(
   _source: Source,
   maxBytes = MAX_WALKED,
 ): Promise<PacketLength | null> {
-  if (file.size > maxBytes) return (await restartsOgg(file)) ? estimateOgg(file) : null;
+  if (file.size > maxBytes) {
+    const restart = await findOggRestart(file);
+    if (restart === "same") await refuseChainedOpus(file);
+    return restart ? estimateOgg(file) : null;
+  }
   const links: OggLink[] = [];
   let truncated = false;
   for (let at = 0; at < file.size; ) {
@@ -343,6 +408,7 @@ async function measureOgg(
     if (!link) return null;
     if (page.opens) {
       const rate = oggRate(view, OGG_PAGE + view.getUint8(26));
+      if (links.some(({ ends }) => ends.has(page.serial))) await refuseChainedOpus(file);
       if (rate) link.rates.set(page.serial, rate);
     } else {
       link.begun = true;
@@ -371,7 +437,13 @@ function oggRate(view: DataView, at: number): OggSound | null {
   return { rate: view.getUint32(at + 12, true), channels: view.getUint8(at + 11), skip: 0 };
 }
 
-async function restartsOgg(file: Blocks): Promise<boolean> {
+// ffmpeg (5.1) takes the headers of a second stream with the same serial number for its sound.
+async function refuseChainedOpus(file: Blocks): Promise<void> {
+  const view = await file.view(0, OGG_PAGE + 255 + 32);
+  if (latinText(view, OGG_PAGE + view.getUint8(26), 8) === "OpusHead") throw errors.chainedOpus();
+}
+
+async function findOggRestart(file: Blocks): Promise<"same" | "other" | null> {
   const last = new Map<number, number>();
   const first = readOggPage(await file.view(0, MAX_PAGE));
   for (let place = 1; place <= OGG_PLACES; place++) {
@@ -381,11 +453,11 @@ async function restartsOgg(file: Blocks): Promise<boolean> {
     for (let offset = 0; offset + OGG_PAGE < bytes.length; offset++) {
       const page = view.getUint32(offset) === 0x4f676753 ? readOggPage(viewOf(bytes.subarray(offset))) : null;
       if (!page || page.granule === null) continue;
-      if (page.granule < (last.get(page.serial) ?? 0)) return true;
+      if (page.granule < (last.get(page.serial) ?? 0)) return "same";
       last.set(page.serial, page.granule);
     }
   }
-  return first !== null && last.size > 0 && !last.has(first.serial);
+  return first !== null && last.size > 0 && !last.has(first.serial) ? "other" : null;
 }
 
 async function estimateOgg(file: Blocks): Promise<PacketLength | null> {

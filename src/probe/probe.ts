@@ -355,11 +355,13 @@ const NOTHING: DemuxResult = {
   intactEnds: null,
 };
 
-function editsOf({ tracks, start }: MovieIndex): DemuxResult["edits"] {
+function editsOf({ tracks, start, fragmented }: MovieIndex): DemuxResult["edits"] {
   const all = [...tracks.values()];
   const edits = all.map((track) => track.edits);
   if (edits.includes("rate")) throw errors.editRate();
   if (edits.includes("gap")) throw errors.editGap();
+  // ISO/IEC 14496-12, 8.6.6: with fragments, whose length is not known in advance, 0 stands for all of them.
+  if (edits.includes("empty") && !fragmented) throw errors.editEmpty();
   const preroll = Math.max(0, ...all.map((track) => (track.preroll ? track.hidden : 0)));
   const postroll = Math.max(0, ...all.map((track) => track.postroll));
   // A copy with hidden packets keeps all times, so it would also keep an empty edit before all tracks.

@@ -1,4 +1,7 @@
+import { FFMPEG_FPS } from "../media/features/fps.ts";
 import { mainStreamIds } from "../media/ffmpeg/ffprobe.ts";
+import { mainStream } from "../media/main-tracks.ts";
+import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, KIB, MIB, viewOf } from "../util/bytes.ts";
 import type { PacketLength } from "./durations.ts";
@@ -110,6 +113,59 @@ export async function measureRestarts(
     restarted: true,
     ...(!isWhole && { estimated: true }),
   };
+}
+
+/**
+ * Measures a program stream whose last pictures have no time, because several of them share a PES packet; ffprobe counts only to the last
+ * time. Null when at most one picture follows it.
+ */
+export async function measureUnstamped(
+  reader: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+): Promise<PacketLength | null> {
+  const { duration = 0, fps = FFMPEG_FPS } = source;
+  const pictures = mainStream(source, "video")?.duration;
+  if (pictures === undefined) return null;
+  const bytes = await reader.read({ start: Math.max(0, reader.size - SAMPLE), end: reader.size }, signal);
+  const unstamped = countUnstamped(bytes);
+  const seconds = Math.max(duration, pictures + unstamped / fps);
+  return unstamped > 0 ? { seconds, truncated: false, exact: true } : null;
+}
+
+const CODES = { picture: 0x00, group: 0xb8 } as const;
+
+// ISO/IEC 13818-2, 6.3.8 and 6.3.9: each picture states its place in its group. A time is that of the first picture that starts in a packet.
+function countUnstamped(bytes: Uint8Array): number {
+  let [base, next, last, stamped] = [0, 0, -1, -1];
+  for (const { payload, hasTime } of picturePackets(bytes)) {
+    let isTimed = hasTime;
+    for (let at = 0; at + 6 <= payload.length; at++) {
+      if (payload[at] !== 0 || payload[at + 1] !== 0 || payload[at + 2] !== 1) continue;
+      if (payload[at + 3] === CODES.group) base = next;
+      if (payload[at + 3] !== CODES.picture) continue;
+      const place = base + (((payload[at + 4] ?? 0) << 2) | ((payload[at + 5] ?? 0) >> 6));
+      next = Math.max(next, place + 1);
+      last = Math.max(last, place);
+      if (isTimed) stamped = Math.max(stamped, place);
+      isTimed = false;
+    }
+  }
+  return stamped < 0 ? 0 : last - stamped;
+}
+
+function* picturePackets(bytes: Uint8Array): Generator<{ payload: Uint8Array; hasTime: boolean }> {
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const code = bytes[at + 3] ?? 0;
+    const isPictures = (code & 0xf0) === 0xe0;
+    if (bytes[at] !== 0 || bytes[at + 1] !== 0 || bytes[at + 2] !== 1 || !isPictures) {
+      at++;
+      continue;
+    }
+    const end = at + 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0));
+    yield { payload: bytes.subarray(at + 6, end), hasTime: pesTime(bytes, at) !== null };
+    at = end;
+  }
 }
 
 /** Reads a whole file in blocks, or samples of one larger than `maxBytes`. */

@@ -101,6 +101,11 @@ const FILES = [
   { name: "AVI that counts 10 times its pictures", make: () => aviOf(10), seconds: 6.05 },
   { name: "AVI that counts no pictures", make: () => aviOf(0), seconds: 6.05 },
   { name: "AVI without an index", make: aviWithoutIndex, seconds: 6 },
+  ...[0, 2].map((reordered) => ({
+    name: `program stream of pictures that share packets, with ${reordered} B-frames`,
+    make: () => plainProgram(reordered),
+    seconds: 2,
+  })),
   { name: "WAV of an unknown size", make: () => wavOf(0xffff_ffff), seconds: 6 },
   { name: "WAV of no size", make: () => wavOf(0), seconds: 6 },
   { name: "WAV that states too many bytes", make: () => wavOf(6_000_000), seconds: 6 },
@@ -127,6 +132,15 @@ const FILES = [
     seconds: 12.05,
   },
 ] as const;
+
+const SINE = ["-f", "lavfi", "-i", "sine=duration=6:sample_rate=48000"];
+
+/** A program stream of 2 s whose pictures are so small that several share a packet, which states the time of the first. */
+const plainProgram = (reordered: number) =>
+  makeClip("mpg", [
+    ...["-f", "lavfi", "-i", "color=red:size=160x120:rate=25:duration=2"],
+    ...["-c:v", "mpeg2video", "-bf", `${reordered}`],
+  ]);
 
 const LATE = [
   { from: null, seconds: 1 },
@@ -182,6 +196,32 @@ test.for([film, fragmented])(
     expect(source.duration).toBeCloseTo(6, 0);
   },
 );
+
+test.for([
+  { extension: "w64", codec: "pcm_s24le", seconds: 3.66 },
+  { extension: "wma", codec: "wmav2", seconds: 3.584 },
+])("a $extension that is cut off lasts as long as its packets", async ({ extension, codec, seconds }) => {
+  const whole = await makeClip(extension, [...SINE, "-c:a", codec]);
+  expect((await probeFile(whole)).source).not.toHaveProperty("truncated");
+  const { source } = await probeFile(await cutOff(whole, extension, 0.61));
+  expect(source.truncated).toBe(true);
+  expect(source.duration).toBeCloseTo(seconds, 2);
+});
+
+test("Opus chained with itself is refused, because its second headers would be heard", async () => {
+  const opus = await makeClip("opus", [...SINE, "-c:a", "libopus"]);
+  const error = { kind: "input_unsupported", message: expect.stringContaining("same serial number") };
+  await expect(probeFile(await joined("opus", [opus, opus]))).rejects.toMatchObject(error);
+  const other = await makeClip("opus", [...SINE, "-c:a", "libopus", "-serial_offset", "1"]);
+  const { source } = await probeFile(await joined("opus", [opus, other]));
+  expect([source.restarted, Math.round(source.duration ?? 0)]).toEqual([true, 12]);
+});
+
+test("an MP4 whose edit list shows nothing is refused", async () => {
+  const error = { kind: "input_unsupported", message: expect.stringContaining("edit list shows nothing") };
+  const nothing = [{ from: 0, seconds: 0 }];
+  await expect(editedFilm(await film("mp4"), nothing).then(probeFile)).rejects.toMatchObject(error);
+});
 
 test("an MP4 that is cut off after its index lasts as long as its packets", async () => {
   const sine = ["-f", "lavfi", "-i", "sine=duration=6:sample_rate=48000", "-c:a", "aac"];
