@@ -453,7 +453,7 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
 }
 
 function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: PlanHints): Plan {
-  const { parts, ...options } = withRanges(wholePictures(request, source), source);
+  const { parts, ...options } = wholePictures(withRanges(request, source), source);
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = parts
     ? placeRanges(parts, { speed: 1, fps: null })
@@ -494,12 +494,14 @@ function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: Plan
 }
 
 // The encoder of AV1 counts pictures from keyframe to keyframe, which must be two seconds apart.
-function hasAv1({ codecs }: AdaptiveVideoOptions): boolean {
+function hasAv1({ codecs }: Pick<AdaptiveVideoOptions, "codecs">): boolean {
   return furtherCodecs(codecs).includes("av1");
 }
 
 /** Returns options whose starts are those of pictures if a stream has AV1: after a part of a picture, its segments would differ. */
-function wholePictures(options: AdaptiveVideoOptions, { fps }: Source): AdaptiveVideoOptions {
+function wholePictures<
+  O extends Pick<AdaptiveVideoOptions, "start" | "codecs"> & { parts?: readonly SourceRange[] },
+>(options: O, { fps }: Source): O {
   if (fps === undefined || !hasAv1(options)) return options;
   const rate = exactFps(fps);
   const startOf = (start: number) => roundTime(Math.floor((start + EPSILON_SECONDS) * rate) / rate);
@@ -507,7 +509,7 @@ function wholePictures(options: AdaptiveVideoOptions, { fps }: Source): Adaptive
   return {
     ...options,
     ...(start !== undefined && { start: startOf(start) }),
-    ...(parts && { parts: parts.map((part) => ({ ...part, start: startOf(part.start ?? 0) })) }),
+    ...(parts && { parts: parts.map((part) => ({ ...part, start: startOf(part.start) })) }),
   };
 }
 

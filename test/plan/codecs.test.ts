@@ -76,7 +76,9 @@ test("a stream with AV1 and each of its parts begin with a whole picture, so tha
       .map(({ start }) => start);
   const parts = [
     { start: 5.03, end: 7 },
-    { start: 2, end: 3 },
+    { start: 2, end: 3.03 },
+    // Continues the part before without a gap.
+    { start: 3.03, end: 4 },
   ];
   expect([startsOf({ start: 1.01 }), startsOf({ parts })]).toEqual([[1], [5, 2]]);
   expect(createPlan(film, "adaptive_video", { codecs: ["h264", "h265"], start: 1.01 }).start).toBe(1.01);

@@ -136,7 +136,7 @@ function videoOutput(
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
-    ...(at > 0 ? [...offset, "-start_number", String(firstSegment(plan, chunk, MIN_SECONDS))] : []),
+    ...(at > 0 ? [...offset, "-start_number", String(firstSegment(plan, chunk, restOf(plan)))] : []),
     // Writes the first segment's absolute time, as if earlier ones had been written, and leaves the init segment unchanged.
     ...["-hls_segment_options", "movflags=+frag_discont"],
     ...hlsOutput(
@@ -146,6 +146,11 @@ function videoOutput(
       renditions.map(({ name }, index) => `v:${index},name:${name}`),
     ),
   ];
+}
+
+// The encoder of AV1 also begins a segment with a shorter rest.
+function restOf({ renditions }: Plan): number {
+  return renditions.some(({ codec }) => codec === "av1") ? 0 : MIN_SECONDS;
 }
 
 function videoCodec(
