@@ -456,16 +456,22 @@ export function joinableSeconds(source: Source): number | undefined {
   return Math.min(source.duration ?? Number.POSITIVE_INFINITY, ...ends.filter((end) => end !== undefined));
 }
 
-/** Returns how many times a chunk's last picture is repeated during the freeze, and the seconds between repetitions. */
+/**
+ * Returns how many times a chunk's last picture is repeated during the freeze, the time of the first repeat from the start of the chunk, and
+ * the time between repeats, in seconds.
+ */
 export function freezePictures(
   { fps = DEFAULT_FPS }: Source,
   plan: Plan,
   chunk: Chunk,
-): { count: number; seconds: number } {
+): { count: number; from: number; seconds: number } {
   const seconds = 1 / Math.max(MIN_FPS, exactFps(fps));
   const freeze = freezeOf(plan, chunk);
-  if (!freeze || chunk.track === "audio") return { count: 0, seconds };
-  return { count: Math.max(1, Math.round((freeze.until - freeze.from) / seconds)), seconds };
+  if (!freeze || chunk.track === "audio") return { count: 0, from: 0, seconds };
+  const count = Math.max(1, Math.round((freeze.until - freeze.from) / seconds));
+  const from = freeze.from - chunk.start;
+  // A chunk after the last picture begins with it, and only then repeats it.
+  return from > 0 ? { count, from, seconds } : { count: count - 1, from: seconds, seconds };
 }
 
 // Every segment must begin with a picture.

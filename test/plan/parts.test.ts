@@ -239,8 +239,17 @@ test("each part of a stream that outlasts the pictures keeps the last one until 
     { start: 9, end: 10 },
   ];
   const plan = createPlan(source, "adaptive_video", { parts: ranges });
-  const frozen = plan.chunks.map((chunk) => freezePictures(source, plan, chunk).count);
-  expect(frozen).toEqual([25, 0, 25, 0]);
+  const frozen = plan.chunks.map((chunk) => {
+    const { count, from } = freezePictures(source, plan, chunk);
+    return { count, from };
+  });
+  expect(frozen).toEqual([
+    { count: 25, from: 1 },
+    { count: 0, from: 0 },
+    // The last picture is shown at the start of the part, and 24 times more.
+    { count: 24, from: 0.04 },
+    { count: 0, from: 0 },
+  ]);
   expect(shownEnd(source, plan)).toBe(4);
 });
 

@@ -148,7 +148,7 @@ async function feed(
     firstPicture: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
-    freeze: { ...freezePictures(source, plan, chunk), from: (plan.held?.from ?? 0) - chunk.start },
+    freeze: freezePictures(source, plan, chunk),
     onDecoded: (at: number) => void decoded.push(at),
   };
   const dues = outputs.map(() => Number.NEGATIVE_INFINITY);
