@@ -4,6 +4,12 @@ export const CLOCK = 120_000;
 /** Tolerance in seconds for rounded times: a frame this close to an edge belongs to the span that starts there. */
 export const EPSILON_SECONDS = 0.0005;
 
+/**
+ * ffmpeg's filter that fills gaps in sound with silence. By default, it leaves gaps shorter than 0.1 s, and the sound after them plays early; a
+ * packet lasts at least 0.02 s in most codecs.
+ */
+export const FILL_GAPS = "aresample=async=1:min_hard_comp=0.02";
+
 /** Rounds a time in seconds to microseconds, the resolution of any file's clock. */
 export function roundTime(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;

@@ -61,7 +61,7 @@ test("audio: a copy, and FLAC from a lossy source", () => {
 const hls = (init: string, master: string, streams: string) =>
   `${CLEAN} -avoid_negative_ts disabled -f hls -hls_time 6 -hls_playlist_type vod -hls_segment_type fmp4 -hls_flags independent_segments ` +
   `-hls_fmp4_init_filename ${init} -hls_segment_filename OUT/%v/seg_%05d.m4s -master_pl_name ${master} -var_stream_map ${streams} OUT/%v/playlist.m3u8`;
-const STEADY = "aresample=async=1:first_pts=0";
+const STEADY = "aresample=async=1:min_hard_comp=0.02:first_pts=0";
 const ladder = (before = "") =>
   "format=yuv420p,setsar=1,split=2[v0][s1];[s1]scale=426:240:flags=bicubic,setsar=1[v1] -map [v0] -map [v1] " +
   `-c:v libx264 -preset faster -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
@@ -110,8 +110,8 @@ test("numbers and times a chunk of adaptive video within the whole stream, with 
 });
 
 test.for([
-  { sound_from: 0, end: 9, filters: "atrim=start=0,aresample=async=1" },
-  { sound_from: 0.02, end: undefined, filters: "atrim=start=0,aresample=async=1" },
+  { sound_from: 0, end: 9, filters: "atrim=start=0,aresample=async=1:min_hard_comp=0.02" },
+  { sound_from: 0.02, end: undefined, filters: "atrim=start=0,aresample=async=1:min_hard_comp=0.02" },
   {
     sound_from: 0.4,
     end: 8.7,

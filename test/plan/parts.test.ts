@@ -106,7 +106,7 @@ describe("sound", () => {
     });
     expect(line).toContain(
       "[0:a:0]asplit=1[run0-0];[run0-0]atrim=start=0.1:end=3.1,asplit=2[in0][in1];" +
-        "[in0]atrim=start=0.1:end=1.1,asetpts=PTS-round(0.1/TB),aresample=async=1:first_pts=0:min_hard_comp=0.02," +
+        "[in0]atrim=start=0.1:end=1.1,asetpts=PTS-round(0.1/TB),aresample=async=1:min_hard_comp=0.02:first_pts=0," +
         "aformat=sample_rates=44100,apad,asetpts=N/SR/TB,atrim=end_sample=44100,afade=t=out:ss=43879:ns=221[part0];",
     );
     expect(line).toContain(

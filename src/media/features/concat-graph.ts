@@ -1,4 +1,4 @@
-import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
+import { CLOCK, EPSILON_SECONDS, FILL_GAPS } from "../clock.ts";
 import type { Filter } from "../feature.ts";
 import { audioCodecArgs } from "../ffmpeg/audio-args.ts";
 import * as errors from "../ffmpeg/errors.ts";
@@ -115,7 +115,7 @@ function partSound(plan: Plan, audio: EncodedAudio, part: PlacedPart, parts: rea
   const range = entry && rangeSound(part, entry);
   const filters = [
     ...(range ?? shiftFilters("asetpts", part)),
-    FILL_GAPS,
+    FILL_FROM_START,
     format,
     "apad",
     // If silence fills a whole range, it has no times and the joining filter would fail.
@@ -169,7 +169,7 @@ function mixSounds(parts: readonly PlacedPart[], overlap: number): string[] {
 }
 
 // Mixes channels as for sound that is not joined; `rematrix_maxval` prevents clipping.
-const FILL_GAPS = "aresample=async=1:first_pts=0:rematrix_maxval=1";
+const FILL_FROM_START = `${FILL_GAPS}:first_pts=0:rematrix_maxval=1`;
 
 type PicturedPart = PlacedPart & { video: NonNullable<ConcatPart["video"]> };
 

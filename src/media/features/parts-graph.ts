@@ -1,3 +1,4 @@
+import { FILL_GAPS } from "../clock.ts";
 import { soundFilters } from "../features.ts";
 import { type Entry, enterRange, formatSeconds, renumberSamples } from "../ffmpeg/trim.ts";
 import { storedPicture } from "../picture-geometry.ts";
@@ -39,9 +40,6 @@ export function laterInputs(runs: readonly RunInput[], file: string, decoder: re
   return runs.slice(1).flatMap(({ seek }) => [...seek, ...decoder, "-i", file]);
 }
 
-// By default, sound after a gap of less than 0.1 s would play early; a packet lasts at least 0.02 s in most codecs.
-const FILL_GAPS = "aresample=async=1:first_pts=0:min_hard_comp=0.02";
-
 /** Seconds of the fades at a join, where a jump in the sound would click. */
 export const JOIN_FADE_SECONDS = 0.005;
 
@@ -64,7 +62,7 @@ export function partSounds(
     const chain = [
       trimTo({ start, end }, origin),
       `asetpts=PTS-round(${from}/TB)`,
-      FILL_GAPS,
+      `${FILL_GAPS}:first_pts=0`,
       `aformat=sample_rates=${sample_rate}`,
       "apad",
       // Silence in place of a whole part has no times, and the joining filter fails.

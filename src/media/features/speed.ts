@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CLOCK } from "../clock.ts";
+import { CLOCK, FILL_GAPS } from "../clock.ts";
 import { feature, option } from "../feature.ts";
 import { within } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";
@@ -37,7 +37,7 @@ export const speed = feature({
       ? []
       : [
           // atempo ignores gaps and starts at the time of its first sample.
-          "aresample=async=1",
+          FILL_GAPS,
           ...tempos(factor).map((tempo) => `atempo=${tempo}`),
           `asetpts=PTS+round(STARTPTS*${1 / factor - 1})`,
         ],

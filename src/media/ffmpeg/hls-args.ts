@@ -1,4 +1,4 @@
-import { CLOCK } from "../clock.ts";
+import { CLOCK, FILL_GAPS } from "../clock.ts";
 import type { Filter } from "../feature.ts";
 import type { Gain } from "../features/audio-filters-graph.ts";
 import { DEFAULT_FPS, isEven } from "../features/fps.ts";
@@ -37,20 +37,20 @@ const MIN_SECONDS = 0.5;
 const MAX_PRIMING = 0.128;
 
 // HLS loses a gap before a late start, so silence fills it.
-const FILL_GAPS = "aresample=async=1:first_pts=0";
+const FILL_FROM_START = `${FILL_GAPS}:first_pts=0`;
 // Below the offset that ITU-R BT.1359 calls detectable.
 const SAME_START = 0.02;
 
 // ffmpeg rebuilds the graph when the audio changes, and each graph would fill from 0 again. Only the first sees audio this early.
 function gapFilters({ sound_from: from }: Chunk): string[] {
-  if (from === undefined) return [FILL_GAPS];
-  if (from <= SAME_START) return ["atrim=start=0", "aresample=async=1"];
+  if (from === undefined) return [FILL_FROM_START];
+  if (from <= SAME_START) return ["atrim=start=0", FILL_GAPS];
   const isFirst = (frame: string, start: string) =>
     `eq(${frame},0)*lte(${start},${formatSeconds(from + SAME_START)})`;
   return [
     `volume='if(${isFirst("n", "startt")},0,1)':eval=frame`,
     `asetpts='if(${isFirst("N", "STARTT")},0,PTS)'`,
-    `aresample=async=1:min_hard_comp=${SAME_START}`,
+    FILL_GAPS,
   ];
 }
 
