@@ -233,8 +233,6 @@ function isPacketRow(bytes: Uint8Array, at: number, size: number): boolean {
   return true;
 }
 
-/** The program has lost a main stream, or lists it with another type. */
-
 type StreamTypes = ReadonlyMap<number, number>;
 
 // A section has at least 8 bytes of header and 4 of checksum.
