@@ -454,7 +454,7 @@ export function isIsobmff(format: string): boolean {
   return containerOf({ format }).family === "isobmff";
 }
 
-/** Returns whether a format is a Matroska, or the variant of it for the web. */
+/** Returns whether a format is Matroska, or WebM, its variant for the web. */
 export function isMatroska(format: string): boolean {
   return containerOf({ format }).family === "matroska";
 }

@@ -184,8 +184,8 @@ export function nativeWork(plan: Plan, source: Source, costs: NativeCosts = NATI
   const reading = decoded === null ? null : decoded * decodeSeconds(source, seconds) + bits * seconds.bits;
   const span = sourceSeconds(plan);
   const buffered = ((work.pixels_held ?? 0) / MPX) * memory.palette_frames;
-  const drawn = (plan.further ?? []).filter(isScript);
-  const letters = (drawn.reduce((sum, { pixels }) => sum + pixels, 0) / MPX) * memory.letters;
+  const scripts = (plan.further ?? []).filter(isScript);
+  const letters = (scripts.reduce((sum, { pixels }) => sum + pixels, 0) / MPX) * memory.letters;
   return {
     pictures:
       reading === null || encoded === null || decoded === null

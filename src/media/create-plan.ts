@@ -498,7 +498,7 @@ function hasAv1({ codecs }: Pick<AdaptiveVideoOptions, "codecs">): boolean {
   return furtherCodecs(codecs).includes("av1");
 }
 
-/** Returns options whose starts are those of pictures if a stream has AV1: after a part of a picture, its segments would differ. */
+/** Moves the starts of a stream with AV1 back to those of pictures: from within a picture, its segments would differ from those of H.264. */
 function wholePictures<
   O extends Pick<AdaptiveVideoOptions, "start" | "codecs"> & { parts?: readonly SourceRange[] },
 >(options: O, { fps }: Source): O {
@@ -523,10 +523,10 @@ function extraFiles(
     const { format = "unknown", filesize = 0, width = 0, height = 0 } = sources[at] ?? {};
     return { role, format, size: filesize, pixels: width * height };
   });
-  const drawn = picture
+  const drawings = picture
     ? [...burnFiles(options, sources, picture), ...textFiles(options, sources, picture)]
     : [];
-  const all = [...files, ...drawn];
+  const all = [...files, ...drawings];
   return all.length > 0 ? { further: all } : {};
 }
 

@@ -33,7 +33,7 @@ export const ErrorReason = z
     reason("program_changes", {
       change: z.enum(["streams", "types"]).meta({
         description:
-          "What changes midway in a transport stream: it continues in other streams, or a stream gets another type.",
+          "The change midway in a transport stream: it continues in other streams, or a stream gets another type.",
       }),
     }),
     reason("no_sound", {}),

@@ -207,7 +207,7 @@ export const Plan = z.strictObject({
   held: z.strictObject({ from: seconds, until: seconds }).exactOptional(),
   i_frames: z.literal(true).exactOptional(),
   encryption: EncryptionPlan.exactOptional(),
-  /** Where the whole packets of a truncated source's tracks end, in seconds; each track then has chunks of its own. */
+  /** Ends of the last whole packets of a truncated source's tracks, in seconds; each track then has chunks of its own. */
   track_ends: z.strictObject({ pictures: seconds, sound: seconds }).exactOptional(),
   chunks: z.array(Chunk).max(100_000),
 });

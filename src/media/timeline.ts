@@ -247,7 +247,8 @@ function createSpanChunks(plan: Plan, hints: ChunkHints): Chunk[] {
 
 function needsOwnSound({ start, video, audio, hidden_start, track_ends }: Plan): boolean {
   const encodes = video?.mode === "encode";
-  // ffmpeg stops at the first incomplete packet, of whichever track; a copy takes its start from its only chunk.
+  // ffmpeg stops at the first incomplete packet of any track. A copy takes its start from its only chunk, so a copy that starts later
+  // stays whole.
   if (track_ends && (encodes || start === 0)) return true;
   // To read the hidden beginning of a picture, ffmpeg must also read the hidden sound, which a copy would play.
   return hidden_start === true && audio?.mode === "copy" && encodes;
@@ -274,8 +275,8 @@ function createPartChunks(plan: Plan, parts: readonly PlannedPart[], hints: Chun
 }
 
 /**
- * Returns the number of a chunk's first segment, if each part ends without a segment of at most `tail` seconds. Numbers are left out where
- * uneven pictures leave a part fewer segments.
+ * Returns the number of a chunk's first segment. The last `tail` seconds of a part, or fewer, get no segment of their own. Numbers may be
+ * skipped, because a part with uneven pictures may have fewer segments.
  */
 export function firstSegment(plan: Plan, chunk: Chunk, tail = 0): number {
   const { parts = [{ start: plan.start, end: plan.end ?? plan.start, at: 0 }] } = plan;
@@ -396,7 +397,7 @@ export function trackEnd(source: Source, kind: "video" | "audio", index?: number
   return stream?.end ?? stream?.duration;
 }
 
-// The last packet of a truncated file may be incomplete.
+// A plan ends this many seconds before a cut, because the packet there may be incomplete.
 const CUT_EDGE = 0.001;
 
 /** Returns options with which a plan of a kind reads only whole packets of a truncated file. */
@@ -449,7 +450,7 @@ export function planTrackEnds(
   return pictures === undefined || sound === undefined ? null : { pictures, sound };
 }
 
-/** Returns the seconds of a joined video: of a truncated one, those that all its tracks have. */
+/** Returns the seconds of a video that can be joined, up to the first end of a track if it is truncated; undefined when unknown. */
 export function joinableSeconds(source: Source): number | undefined {
   if (!needsPartial(source)) return source.duration;
   const ends = [wholeEnd(source, "video"), wholeEnd(source, "audio", source.sound_track ?? 0)];

@@ -52,7 +52,8 @@ async function measureProgram({ reader, signal }: Blocks, source: Source, maxByt
   return measureUnstamped(reader, source, signal);
 }
 
-// ITU-T T.81, B.1.1: each picture lies between a start and an end, and no other data contain an end. Larger files are sampled.
+// ITU-T T.81, B.1.1: each picture lies between a start marker and an end marker, which no other data contain. Only the first bytes of a large
+// file are counted.
 async function measureMotionJpeg(
   { reader, signal }: Blocks,
   { fps = FFMPEG_FPS }: Source,

@@ -57,14 +57,14 @@ export async function checkProgram(
       if (layout !== null) layouts.set(layout, (layouts.get(layout) ?? 0) + 1);
     }
   });
-  // Data within a frame may look like a header.
+  // Data within a frame may look like a header, so a layout counts only if several packets have it.
   return { soundChanges: [...layouts.values()].filter((packets) => packets >= MIN_PACKETS).length > 1 };
 }
 
 const MIN_PACKETS = 3;
 
 /**
- * Returns the sample rate and channels by which the first frame in a PES packet is coded; null unless the packet begins with a frame of
+ * Returns a text of the sample rate and channels in the header of a PES packet's first frame; null unless the packet begins with a frame of
  * AAC (ISO/IEC 13818-7, 6.2), AC-3 (ETSI TS 102 366, 4.3) or MPEG audio (ISO/IEC 11172-3, 2.4.1.3).
  */
 function soundLayout(payload: Uint8Array): string | null {

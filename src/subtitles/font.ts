@@ -139,7 +139,7 @@ const WOFF_HEADER = 44;
 const WOFF_ENTRY = 20;
 
 /**
- * Returns a font whose tables are not compressed: that of a WOFF, or the bytes as they are. Rejects with `input_unsupported` for a damaged
+ * Returns a font with uncompressed tables: the one in a WOFF, or the bytes as they are. Rejects with `input_unsupported` for a damaged
  * WOFF, and with `input_too_large` for one whose tables exceed `maxBytes`.
  */
 export async function unpackFont(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {

@@ -51,7 +51,7 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
   }
   await page.keyboard.type("WebP");
   await expect(card.locator(".outcome")).toContainText("WebP");
-  // On to the button that starts it.
+  // The button that converts follows the options.
   const convert = card.getByRole("button", { name: "Convert", exact: true });
   while (!(await convert.evaluate((element) => element === document.activeElement))) {
     await page.keyboard.press("Tab");
@@ -78,7 +78,7 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
   await expect(card.nth(1)).toBeFocused();
   await tabTo(page, "Remove finished");
   await page.keyboard.press("Enter");
-  // Removed by mistake: the file comes back.
+  // Undo brings the file back.
   await page.keyboard.press("Control+z");
   await expect(card).toHaveCount(2);
   await tabTo(page, "Remove finished");

@@ -19,7 +19,7 @@ function sizeAfter(words: string): number {
   return Number(count) * (UNITS[unit] ?? Number.NaN);
 }
 
-test("a line warns before a file gets larger, the format can be changed in it, and all is undone by a press", async ({
+test("a line warns before its file gets larger, changes the format, and takes the change back", async ({
   page,
   served,
   folder,
@@ -37,7 +37,7 @@ test("a line warns before a file gets larger, the format can be changed in it, a
     await sea.getByRole("menuitemradio", { name: format }).click();
   };
   await choose("PNG");
-  // Under the pointer it stays.
+  // The message stays while the pointer is on it.
   await page.getByRole("button", { name: "Undo" }).hover();
   await expect(sea.getByText(/^Gets \d+ times larger$/)).toBeVisible();
   await expect(sea.getByText("A lossless format can't shrink this.")).toBeVisible();
@@ -45,7 +45,7 @@ test("a line warns before a file gets larger, the format can be changed in it, a
   await expect(sea.getByRole("button", { name: "Convert sea.jpg to: JPEG" })).toBeVisible();
   await expect(sea.getByText(/^Gets /)).toHaveCount(0);
 
-  // A selected file takes the others of its kind along.
+  // A format chosen for one of the selected files applies to all of them that are of its kind.
   for (const each of [sea, lake]) await each.getByRole("checkbox").check();
   await choose("PNG");
   await expect(page.getByText("2 files convert to PNG.")).toBeVisible();
@@ -64,18 +64,18 @@ test("a line warns before a file gets larger, the format can be changed in it, a
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ ...media, reducedMotion: "reduce" });
     const { violations } = await new AxeBuilder({ page }).analyze();
-    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-    expect([width, media, found]).toEqual([width, media, []]);
+    const faults = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+    expect([width, media, faults]).toEqual([width, media, []]);
   }
   await page.getByRole("button", { name: "Convert 2 files" }).click();
   await expect(page.locator("[data-state=succeeded]")).toHaveCount(2);
   const output = await downloadBy(page, lake.getByRole("link", { name: "Download" }), folder);
   expect((await readFacts(output)).picture?.codec).toBe("png");
-  // The forecast kept its word.
+  // The output has the size of the forecast.
   expect(Math.abs((await stat(output)).size / forecast - 1)).toBeLessThan(0.1);
 });
 
-test("files are moved through, selected and removed by keys, and a removal holds after a reload", async ({
+test("keys move through the files, select and remove them, and they stay removed after a reload", async ({
   workbench: page,
   folder,
 }) => {

@@ -56,7 +56,7 @@ export function cardOf(page: Page, path: string): Locator {
   return page.getByRole("article", { name: basename(path) });
 }
 
-/** Opens the editor of a card, with the options of all panes. */
+/** Opens the editor of a card, with all options in one tab. */
 export async function openEditor(card: Locator): Promise<void> {
   const page = card.page();
   await card.getByRole("button", { name: "Edit", exact: true }).click();
@@ -88,7 +88,7 @@ export async function removeFile(page: Page, card: Locator): Promise<void> {
   await dismiss(page);
 }
 
-/** Gives up the way back from what was just done. */
+/** Closes the message that offers to undo the last action, which makes the action final. */
 export async function dismiss(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Dismiss" }).click();
 }

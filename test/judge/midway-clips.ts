@@ -80,7 +80,7 @@ export async function relaidSound(extension: keyof typeof BARE, reversed = false
   );
 }
 
-/** A transport stream of 6 s with pictures whose AAC is stereo, then mono of a lower rate. */
+/** A transport stream of 6 s, with pictures, whose AAC changes midway from stereo to mono at a lower rate. */
 export async function relaidStream(): Promise<string> {
   const pictures = ["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=3"];
   const codec = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 25 -c:a aac".split(" ");

@@ -197,7 +197,7 @@ export async function editedMovie(edits: readonly Shown[], stated?: number): Pro
   return rewritten(path, "mov", JSON.stringify([edits, stated]), (file) => withEdits(file, edits, stated));
 }
 
-/** A film of 6 s of whose sound an edit list shows only these parts, in this order. */
+/** A film of 6 s whose edit list plays only these parts of the sound, in this order. */
 export const editedSound = async (edits: readonly Shown[]) =>
   rewritten(await film("mp4"), "mp4", JSON.stringify(["sound", edits]), (file) =>
     withEdits(file, edits, 6, "soun"),

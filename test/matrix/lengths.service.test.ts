@@ -344,7 +344,7 @@ test.concurrent.for(CUT_FLAC)(
 
 const CUT_OFF: readonly CutRow[] = [
   { name: "an MP4 whose index comes first", make: () => faststart(), share: 0.6, seconds: 3.5, asks: true },
-  // Its pictures come first: nearly all are whole, while the sound goes no further than the fragments before.
+  // The last fragment begins with its pictures, nearly all of which are whole; the sound ends with the fragments before it.
   {
     name: "an MP4 within its last fragment",
     make: () => fragmented(),

@@ -230,7 +230,7 @@ async function judgeRelaid(encode: Encode) {
 }
 
 function judgeAll(encode: Encode) {
-  test("a copy of sound that changes its rate midway is refused, an encode is whole", LIMIT, () =>
+  test("sound that changes its rate midway is encoded whole, and a copy of it is refused", LIMIT, () =>
     judgeRelaid(encode),
   );
   test("raw Motion JPEG is a video of 25 pictures a second", LIMIT, () => judgeMotionJpeg(encode));
@@ -257,7 +257,7 @@ describe("by a service", () => {
   test("native ffmpeg trims a copied part alike", LIMIT, async () =>
     judgeTrims(encode, await copiedClip(), HIDDEN, { codec: "h265" }),
   );
-  test("native ffmpeg reads raw Motion JPEG alike", LIMIT, () => judgeMotionJpeg(encode, { codec: "h265" }));
+  test("native ffmpeg reads raw Motion JPEG in the same way", LIMIT, () => judgeMotionJpeg(encode, { codec: "h265" }));
 });
 
 const CUT = [

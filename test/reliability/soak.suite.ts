@@ -281,10 +281,10 @@ test(
         `${Math.round(resident / MIB)} MiB of memory at the end; ${Math.round(disk / MIB)} MiB of disk after all were deleted.`,
     );
     expect(kills.length).toBeGreaterThan(MINUTES);
-    // Each kind of request several times, on a slow machine too.
+    // Even a slow machine has sent each kind of request several times.
     expect(made.length).toBeGreaterThan(3 * requests.length);
-    // Empty databases with their logs, then for each task its events, which are kept for a week, and what the local simulation keeps of
-    // deleted objects.
+    // The base is for empty databases and their logs. Each task leaves its events, which are kept for a week, and what the local simulation
+    // keeps of deleted objects.
     expect(disk).toBeLessThan(12 * MIB + tasks.length * 60 * KIB);
     // The memory is that of the programs themselves; what tasks leave behind would add up.
     expect(resident).toBeLessThan(2500 * MIB);

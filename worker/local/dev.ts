@@ -8,7 +8,7 @@ runMain(async () => {
   const { values } = parseArgs({ options: { watch: { type: "boolean", default: false } } });
   const settings = parseSettings(process.env);
   const signal = stopSignal();
-  console.log("building the page and what it loads, which takes minutes the first time");
+  console.log("building the page and the files that it loads; the first build takes several minutes");
   const starting = startService({ ...settings, watch: values.watch, page: true, signal });
   const service = await starting.catch((thrown: unknown) => {
     if (signal.aborted) return null;

@@ -73,7 +73,7 @@ const font = closed(
   {
     url: fileUrl("of the font").meta({
       description:
-        "URL of a TrueType or OpenType font, also in WOFF 1.0, which is read like the input: http://, https:// or s3://.",
+        "URL of a TrueType or OpenType font, plain or in WOFF 1.0, which is read like the input: http://, https:// or s3://.",
       example: "https://example.com/noto-sans-thai.ttf",
     }),
   },

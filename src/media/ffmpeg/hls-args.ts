@@ -54,7 +54,7 @@ function gapFilters({ sound_from: from }: Chunk): string[] {
   ];
 }
 
-/** The output of a chunk of adaptive video, and what its pictures and its sound pass through. */
+/** The output folder of a chunk of adaptive video, and the filters of its pictures and sound. */
 interface StreamFiles {
   output: string;
   gain?: Gain | null;

@@ -366,7 +366,7 @@ function readPartSounds(
     const packets = (name: string) => [...packetsOf(read(listPrefix({ input }) + name) ?? "")];
     const [packetList, decoded] = [packets(LISTS.sound), packets(LISTS.decodedSound)];
     const timeless = isMisnumbered(source);
-    // ffmpeg does not list the packet in which the limit of an input lies, but the decoded sound reaches it.
+    // ffmpeg does not list the packet that contains the limit of its input, but the decoded sound reaches that limit.
     const last = Math.max(lastSound(packetList, timeless), lastSound(decoded ?? [], timeless)) - origin;
     for (const part of parts) {
       checkPartEnd(part, last, plan, source);

@@ -91,7 +91,7 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (plan.partial || !plan.audio || !plan.duration || !plain || !containerOf(source).exact_duration) return;
   // The last picture may freeze for long, so only the audio shows how far the input goes.
-  // The ends of tracks with several edits are unknown, but not their durations.
+  // The end of a track with several edits is unknown, but its duration is not.
   const { end, duration = Number.POSITIVE_INFINITY } =
     mainStream(sourceForTrack(source, plan), "audio") ?? {};
   const sound = ((end ?? duration) - plan.start) / (plan.speed ?? 1);

@@ -180,5 +180,5 @@ export function parseContentRange(
 /** A body that broke off or stalled; requesting the rest may help. */
 export class BrokenBody extends Error {}
 
-/** A body of which no bytes arrived in time. */
+/** A body that stalled: no bytes arrived in time. */
 export class StalledBody extends BrokenBody {}
