@@ -257,7 +257,9 @@ describe("by a service", () => {
   test("native ffmpeg trims a copied part alike", LIMIT, async () =>
     judgeTrims(encode, await copiedClip(), HIDDEN, { codec: "h265" }),
   );
-  test("native ffmpeg reads raw Motion JPEG in the same way", LIMIT, () => judgeMotionJpeg(encode, { codec: "h265" }));
+  test("native ffmpeg reads raw Motion JPEG in the same way", LIMIT, () =>
+    judgeMotionJpeg(encode, { codec: "h265" }),
+  );
 });
 
 const CUT = [

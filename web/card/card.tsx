@@ -23,7 +23,7 @@ import {
   stateWords,
 } from "../words/item-words.ts";
 import { formatName } from "../words/names.ts";
-import { bytes, clock, countDown, shareWords, timeLeft, took } from "../words/quantities.ts";
+import { bytes, clock, countDown, durationWords, shareWords, timeLeft } from "../words/quantities.ts";
 import { smallest } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import { ConvertMenu } from "./convert-menu.tsx";
@@ -44,7 +44,7 @@ function Actions({
   details,
 }: {
   item: Item;
-  /** The options of a file that is ready, or the result of one that is done. */
+  /** Opens the editor of a ready file, or the result of a converted one. */
   more: Disclosure;
   details: Disclosure;
 }) {
@@ -326,8 +326,8 @@ function FaultLine({ item }: { item: Item }) {
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
 
 /**
- * One file of the list: a line with its name, its output, the sizes before and after, its state and actions; below it what is wrong, and
- * its options, result or details. Memoized, so that it renders only when its own item changes.
+ * One file of the list: a line with its name, its output, the sizes before and after, its state and actions; below it, what is wrong with
+ * it, its details and its result. Memoized, so that it renders only when its own item changes.
  */
 export const Card = memo(function Card({
   item,
@@ -361,7 +361,7 @@ export const Card = memo(function Card({
   const outlook = useMemo(() => outlookOf(item, estimate), [item, estimate]);
   const isOpen = isDone && (result.value ?? !brief);
   useEffect(() => {
-    // The options of a job's only file are its next step.
+    // A job's only file opens in the editor, because choosing its options is the next step.
     if (!alone || !item.job || state !== "ready" || isOffered.current) return;
     isOffered.current = true;
     list.edit(item.id);
@@ -439,7 +439,7 @@ export const Card = memo(function Card({
   );
 });
 
-/** What a file is, and what is done to it besides the format. */
+/** Describes a file, and what its settings change besides the format. */
 function factsOf({ source, settings, size }: Item): string {
   if (!source) return size === null ? "" : bytes(size);
   return [briefSource(source), describeEdits(settings)].filter(Boolean).join(" · ");
@@ -447,8 +447,8 @@ function factsOf({ source, settings, size }: Item): string {
 
 function Target({ item, source }: { item: Item; source: Source }) {
   const { kind, options } = item.settings;
-  const made = item.task?.steps.findLast(({ output }) => output?.encoder)?.output;
-  const format = keepsOriginal(item) ? source.format : (made?.format ?? formatOf(kind, options, source));
+  const result = item.task?.steps.findLast(({ output }) => output?.encoder)?.output;
+  const format = keepsOriginal(item) ? source.format : (result?.format ?? formatOf(kind, options, source));
   return (
     <p class="target">
       <span class="soft" aria-hidden="true">
@@ -520,13 +520,13 @@ const TONES: Partial<Record<ItemState, "good" | "bad">> = {
   unusable: "bad",
 };
 
-/** A title in place of the state's name, and a line below it. */
+/** Returns a title that replaces the state's name, and a note below it. */
 function stateNotes(item: Item, outlook: Outlook | null): { title?: string; note?: string | undefined } {
   const { task } = item;
   if (stateOf(item) === "succeeded") {
     if (keepsOriginal(item)) return { note: strings.originalKept };
     const { started_at, finished_at } = task ?? {};
-    return started_at && finished_at ? { note: took((finished_at - started_at) / 1000) } : {};
+    return started_at && finished_at ? { note: durationWords((finished_at - started_at) / 1000) } : {};
   }
   if (stateOf(item) !== "ready" || !outlook) return {};
   const { before, after, tone, seconds } = outlook;
@@ -534,10 +534,10 @@ function stateNotes(item: Item, outlook: Outlook | null): { title?: string; note
   if (tone === "over" && before !== null && after !== null) {
     return { title: strings.grows({ factor: after.low / before }), note: strings.whyLarger[outlook.why] };
   }
-  return seconds === null ? {} : { note: strings.about({ time: took(seconds, false) }) };
+  return seconds === null ? {} : { note: strings.about({ time: durationWords(seconds, false) }) };
 }
 
-/** Everything that is known of a file and its output. */
+/** Everything that is known about a file and its output. */
 function Details({ id, item }: { id: string; item: Item }) {
   const { source, settings } = item;
   if (!source) return null;

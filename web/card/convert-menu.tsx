@@ -15,7 +15,7 @@ import { bytes } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
 import * as strings from "./strings.ts";
 
-/** The formats offered for a file of another kind; the options have all. */
+/** The formats that the menu offers of kinds other than the file's; the editor offers all formats. */
 const OTHERS = {
   animation: ["gif"],
   audio: ["mp3"],
@@ -53,7 +53,7 @@ export function ConvertMenu({ item, source, list }: { item: Item; source: Source
   };
   const line = (choice: Choice, note?: string) => {
     const isCurrent = choice.kind === settings.kind && choice.format === format;
-    const size = isCurrent ? sizeOf(item, list) : predictedSize(settings, choice, source);
+    const size = isCurrent ? sizeOf(item, list) : forecastSize(settings, choice, source);
     return (
       <MenuItem
         key={`${choice.kind} ${choice.format}`}
@@ -112,17 +112,17 @@ function withChoice(settings: Settings, { kind, format }: Choice, source: Source
   const gif = jobAt("/gif");
   // A whole film as a GIF would be huge.
   if (gif && kind === "animation" && source.kind === "video") return applyJob(gif, settings, source);
-  const same = kind === settings.kind ? settings : withKind(kind, settings);
-  return withVerdict(withFormat(same, format, source), source);
+  const base = kind === settings.kind ? settings : withKind(kind, settings);
+  return withVerdict(withFormat(base, format, source), source);
 }
 
 function sizeOf(item: Item, list: ListState): string | null {
   const estimate = list.estimates.of(item);
   if (estimate) return bytes((estimate.low + estimate.high) / 2);
-  return item.source && predictedSize(item.settings, null, item.source);
+  return item.source && forecastSize(item.settings, null, item.source);
 }
 
-function predictedSize(settings: Settings, choice: Choice | null, source: Source): string | null {
+function forecastSize(settings: Settings, choice: Choice | null, source: Source): string | null {
   try {
     const { kind, options, target_size, fault } = choice ? withChoice(settings, choice, source) : settings;
     if (fault) return null;

@@ -9,68 +9,68 @@ import { describeSmallest } from "../words/item-words.ts";
 import { bytes } from "../words/quantities.ts";
 import * as strings from "./strings.ts";
 
-/** What a conversion makes of the size of a file, before and after it. */
+/** The size of a file before and after its conversion, and the time that this takes. */
 export interface Outlook {
   /** Bytes of the original; null when unknown. */
   readonly before: number | null;
   /** Bounds of the bytes of the output; null when unknown. */
   readonly after: { readonly low: number; readonly high: number } | null;
-  /** Whether the output exists. */
+  /** Whether the output exists, so that `after` is its size. */
   readonly isExact: boolean;
   /** Seconds that the conversion takes; null when unknown. */
   readonly seconds: number | null;
   /** `over` when the file gets larger, `kept` when the page then keeps the original, otherwise empty. */
   readonly tone: "" | "over" | "kept";
-  /** Why it gets larger. */
+  /** Why the file would get larger. */
   readonly why: "lossless" | "settings";
 }
 
 // A smaller difference may come from the headers alone.
-const NOTHING = 0.01;
+const TOLERANCE = 0.01;
 
-const known = new WeakMap<Item, { estimate: SizeEstimate | null; outlook: Outlook | null }>();
+const outlooks = new WeakMap<Item, { estimate: SizeEstimate | null; outlook: Outlook | null }>();
 
 /** Returns what is known of an item's size, from its output, an estimate, or its settings alone. */
 export function outlookOf(item: Item, estimate: SizeEstimate | null): Outlook | null {
-  // The sums of a long list ask for all items at each change of one.
-  const before = known.get(item);
+  // Whenever one item changes, the sums of a list need the outlooks of all.
+  const before = outlooks.get(item);
   if (before && before.estimate === estimate) return before.outlook;
-  const outlook = findOutlook(item, estimate);
-  known.set(item, { estimate, outlook });
+  const outlook = createOutlook(item, estimate);
+  outlooks.set(item, { estimate, outlook });
   return outlook;
 }
 
-function findOutlook(item: Item, estimate: SizeEstimate | null): Outlook | null {
+function createOutlook(item: Item, estimate: SizeEstimate | null): Outlook | null {
   const { source, settings, size } = item;
   if (!source) return null;
   const before = size ?? source.filesize ?? null;
   const why = isLosslessFormat(settings.kind, formatOf(settings.kind, settings.options, source))
     ? "lossless"
     : "settings";
-  const plain = { before, isExact: false, seconds: estimate?.seconds ?? null, why } as const;
+  const common = { before, isExact: false, seconds: estimate?.seconds ?? null, why } as const;
   if (stateOf(item) === "succeeded") {
     const output = item.task?.steps.findLast(({ output }) => output?.encoder)?.output;
-    const made = output && !isFolder(output) ? output.filesize : undefined;
-    const after = made === undefined ? null : { low: made, high: made };
+    const filesize = output && !isFolder(output) ? output.filesize : undefined;
+    const after = filesize === undefined ? null : { low: filesize, high: filesize };
     const tone = keepsOriginal(item) ? "kept" : toneOf(before, after);
-    return { ...plain, after, isExact: true, tone };
+    return { ...common, after, isExact: true, tone };
   }
-  const after = estimate ?? predicted(settings, source);
+  const after = estimate ?? forecastSize(settings, source);
   const tone = toneOf(before, after);
   const isKept =
     isPageChoice(settings, source) && (tone === "over" || describeSmallest(settings, source) !== null);
-  return { ...plain, after, tone: isKept ? "kept" : tone };
+  return { ...common, after, tone: isKept ? "kept" : tone };
 }
 
 /** A range this narrow counts as one size. */
 const NARROW = 1.25;
 
-/** Returns whether a range of sizes is too wide to be named as one. */
+/** Returns whether a range of sizes is too wide to be shown as one size. */
 export function isWide({ low, high }: NonNullable<Outlook["after"]>): boolean {
   return high > low * NARROW;
 }
 
-/** Words a range of sizes: `60 to 90 MB`. */
+/** Formats a range of sizes: `60 to 90 MB`. */
 export function rangeWords({ low, high }: NonNullable<Outlook["after"]>): string {
   return strings.between({ low: bytes(low), high: bytes(high) });
 }
@@ -81,16 +81,16 @@ export function middleOf({ low, high }: NonNullable<Outlook["after"]>): number {
 }
 
 function toneOf(before: number | null, after: Outlook["after"]): "" | "over" {
-  return before !== null && after !== null && after.low > before * (1 + NOTHING) ? "over" : "";
+  return before !== null && after !== null && after.low > before * (1 + TOLERANCE) ? "over" : "";
 }
 
-function predicted({ kind, options, target_size }: Settings, source: Source): Outlook["after"] {
+function forecastSize({ kind, options, target_size }: Settings, source: Source): Outlook["after"] {
   try {
-    const { bytes: most, copied } = forecast(kind, options, source);
+    const { bytes: max, copied } = forecast(kind, options, source);
     const { filesize = Number.POSITIVE_INFINITY } = source;
     // For an encode, the size of the source is only a ceiling.
-    const isKnown = most !== null && (copied || most < filesize);
-    const size = target_size === null ? (isKnown ? most : null) : Math.min(target_size, filesize);
+    const isKnown = max !== null && (copied || max < filesize);
+    const size = target_size === null ? (isKnown ? max : null) : Math.min(target_size, filesize);
     return size === null ? null : { low: size, high: size };
   } catch {
     return null;

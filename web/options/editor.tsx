@@ -16,7 +16,7 @@ import type { SizeEstimate } from "../queue/estimates.ts";
 import type { Item, Place, Settings } from "../queue/item.ts";
 import type { ListState } from "../queue/list-state.ts";
 import { stateOf } from "../queue/queue.ts";
-import { changeSettings, historyOf, travel } from "../queue/undo.tsx";
+import { changeSettings, historyOf, stepHistory } from "../queue/undo.tsx";
 import { Moment } from "../trim/moment.tsx";
 import { type Range, Trim } from "../trim/trim.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -25,7 +25,7 @@ import { Segments } from "../ui/segments.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { codecName, formatName } from "../words/names.ts";
-import { bytes, clock, shareWords, took } from "../words/quantities.ts";
+import { bytes, clock, durationWords, shareWords } from "../words/quantities.ts";
 import { smallest } from "../words/strings.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
@@ -41,7 +41,7 @@ import { type Form, OptionField, OptionFields, useForm } from "./form.tsx";
 import { FormatSizes } from "./format-sizes.tsx";
 import { FitFields, SizeFields, TurnFields } from "./geometry-fields.tsx";
 import { FormatFields, StillsFields, StoryboardFields, WaveformFields } from "./kind-fields.tsx";
-import { Live } from "./live.tsx";
+import { LivePreview } from "./live-preview.tsx";
 import { ownPresets, PresetBar } from "./preset-bar.tsx";
 import { PRESETS, sameFor } from "./presets.ts";
 import { Preview } from "./preview.tsx";
@@ -65,7 +65,7 @@ const PANE_OF: Readonly<Record<Part, Pane>> = {
   concat: "advanced",
 };
 
-/** The editor of a ready item: the picture before and after, a trim where it makes sense, and its options in panes. */
+/** The editor of a ready item: the picture before and after, a trim for what has a duration, and the options in tabs. */
 export function Editor({ item, list, titleId }: { item: Item; list: ListState; titleId: string }) {
   return item.source && <EditorOf item={item} source={item.source} list={list} titleId={titleId} />;
 }
@@ -83,14 +83,14 @@ function EditorOf({
 }) {
   const form = useForm(item, source);
   const { options, verdict } = form;
-  const last = useRef(verdict.forecast);
+  const lastForecast = useRef(verdict.forecast);
   const section = useRef<HTMLElement>(null);
-  if (verdict.forecast) last.current = verdict.forecast;
+  if (verdict.forecast) lastForecast.current = verdict.forecast;
   const part = item.job ? (jobAt(item.job)?.part ?? null) : null;
-  const [chosen, setChosen] = useState<Pane>(part ? PANE_OF[part] : "output");
+  const [selection, setSelection] = useState<Pane>(part ? PANE_OF[part] : "output");
   const panes = panesOf(item, form);
   const names = PANES.filter((name) => name === "all" || panes[name]);
-  const pane = names.includes(chosen) ? chosen : "output";
+  const pane = names.includes(selection) ? selection : "output";
   const estimate = list.estimates.of(item);
   useEffect(() => {
     section.current?.focus({ preventScroll: true });
@@ -108,14 +108,14 @@ function EditorOf({
       <div class="stage">
         <Bar item={item} list={list} titleId={titleId} />
         <div class="scene">
-          {last.current && (
+          {lastForecast.current && (
             <Preview
               input={item.input}
               source={source}
               thumbnail={item.thumbnail}
               options={options}
-              forecast={last.current}
-              overlay={<Live item={item} estimates={list.estimates} />}
+              forecast={lastForecast.current}
+              overlay={<LivePreview item={item} estimates={list.estimates} />}
             />
           )}
           <Times input={item.input} form={form} />
@@ -125,10 +125,10 @@ function EditorOf({
         <div class="fields">
           <PresetBar form={form} />
           <Tabs
-            label={strings.panesOf}
+            label={strings.options}
             tabs={names.map((value) => ({ value, label: strings.panes[value] }))}
             value={pane}
-            onChange={setChosen}
+            onChange={setSelection}
           >
             <div class="form">
               {pane === "all" ? PANES.map((name) => name !== "all" && panes[name]) : panes[pane]}
@@ -142,7 +142,7 @@ function EditorOf({
   );
 }
 
-/** The fields of each pane; null for a pane that has none for such a file. */
+/** Returns the fields of each pane; false for a pane that has none for such a file. */
 function panesOf({ settings }: Item, form: Form): Record<Exclude<Pane, "all">, ComponentChildren> {
   const { source } = form;
   const { kind } = settings;
@@ -192,7 +192,7 @@ function panesOf({ settings }: Item, form: Form): Record<Exclude<Pane, "all">, C
   };
 }
 
-/** The name of the file, the way back, and undo. */
+/** The name of the file, and the buttons that return to the list, undo and redo. */
 function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: string }) {
   const { queue } = useWorkbench();
   const { past, future } = historyOf(item.id);
@@ -203,7 +203,7 @@ function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: st
         event.target.matches("input:not([type=range], [type=radio]), textarea");
       if (event.key.toLowerCase() !== "z" || !(event.ctrlKey || event.metaKey) || isField) return;
       event.preventDefault();
-      travel(queue, item, event.shiftKey ? "future" : "past");
+      stepHistory(queue, item, event.shiftKey ? "future" : "past");
     };
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
@@ -223,7 +223,7 @@ function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: st
         aria-label={strings.undo}
         title={strings.undo}
         disabled={past.length === 0}
-        onClick={() => travel(queue, item, "past")}
+        onClick={() => stepHistory(queue, item, "past")}
       >
         <Icon name="undo" />
       </button>
@@ -233,7 +233,7 @@ function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: st
         aria-label={strings.redo}
         title={strings.redo}
         disabled={future.length === 0}
-        onClick={() => travel(queue, item, "future")}
+        onClick={() => stepHistory(queue, item, "future")}
       >
         <Icon name="undo" />
       </button>
@@ -241,11 +241,11 @@ function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: st
   );
 }
 
-/** What the conversion makes of the file, and the button that starts it; always in view. */
+/** The forecast of the output, and the button that starts the conversion; always in view. */
 function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: SizeEstimate | null }) {
   const { queue } = useWorkbench();
   const { id, settings } = item;
-  const why = useId();
+  const faultId = useId();
   const outlook = outlookOf(item, estimate);
   const { before = null, after = null, tone = "" } = outlook ?? {};
   const isKept = tone === "kept";
@@ -274,12 +274,12 @@ function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: Si
         <p class="line soft small numbers">
           <span>{lineOf(outlook)}</span>
           {outlook?.seconds !== null && outlook?.seconds !== undefined && (
-            <span>{strings.aboutTime({ time: took(outlook.seconds, false) })}</span>
+            <span>{strings.aboutTime({ time: durationWords(outlook.seconds, false) })}</span>
           )}
         </p>
-        <Outcome form={form} isForecast={after !== null} />
+        <Outcome form={form} hasForecast={after !== null} />
         {settings.fault && (
-          <span class="visually-hidden" id={why}>
+          <span class="visually-hidden" id={faultId}>
             {settings.fault.message}
           </span>
         )}
@@ -288,7 +288,7 @@ function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: Si
         type="button"
         class="primary"
         disabled={Boolean(settings.fault)}
-        aria-describedby={settings.fault ? why : undefined}
+        aria-describedby={settings.fault ? faultId : undefined}
         onClick={() => void queue.start([id])}
       >
         {strings.convert}
@@ -353,16 +353,16 @@ function Times({ input, form }: { input: MediaInput | null; form: Form }) {
 
 function Outcome({
   form: { settings, options, source, verdict },
-  isForecast,
+  hasForecast,
 }: {
   form: Form;
-  /** Whether the sizes are said elsewhere. */
-  isForecast: boolean;
+  /** Whether the footer already shows a forecast of the size. */
+  hasForecast: boolean;
 }) {
   const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
   const size =
-    isForecast && settings.target_size === null
+    hasForecast && settings.target_size === null
       ? null
       : sizeWords(forecast, settings.target_size, source.filesize);
   return (

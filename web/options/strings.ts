@@ -44,7 +44,7 @@ export const convert = "Convert";
 export const back = "Back";
 export const undo = "Undo";
 export const redo = "Redo";
-export const panesOf = "Options";
+export const options = "Options";
 export const panes = {
   output: "Output",
   picture: "Picture",

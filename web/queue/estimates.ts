@@ -4,12 +4,12 @@ import { whenIdle } from "../ui/schedule.ts";
 import type { Item, Settings } from "./item.ts";
 import { type Queue, stateOf, totalsOf } from "./queue.ts";
 
-/** What is known of an output before its conversion. */
+/** The expected size of an output, and the time that its conversion takes. */
 export interface SizeEstimate {
-  /** Bounds of its size in bytes. */
+  /** Lower and upper bound of the size in bytes. */
   readonly low: number;
   readonly high: number;
-  /** Seconds that its encode takes on this device; null when unknown. */
+  /** Seconds that the encode takes on this device; null when unknown. */
   readonly seconds: number | null;
 }
 
@@ -25,10 +25,10 @@ export interface Estimates {
   hold(isHeld: boolean): void;
 }
 
-// A row shows a narrower range only when it comes quickly.
+// A row takes few steps, because other rows wait for their estimates.
 const STEPS = 3;
 const FOCUSED_STEPS = 8;
-/** A range this narrow counts as one size. */
+/** An estimate whose bounds are this close is not refined. */
 const NARROW = 1.2;
 const PAUSE_MS = 250;
 
@@ -43,7 +43,7 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
   const entries = new Map<string, Signal<Entry | null>>();
   const visible = signal<ReadonlySet<string>>(new Set());
   const focused = signal<string | null>(null);
-  const held = signal(false);
+  const isHeld = signal(false);
   let current: { id: string; settings: Settings; stop: AbortController } | null = null;
   let isScheduled = false;
 
@@ -55,13 +55,13 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
 
   const next: ReadonlySignal<Item | null> = computed(() => {
     const items = queue.items.value;
-    if (held.value) return null;
+    if (isHeld.value) return null;
     // Conversions and the reading of files come first.
     if (totalsOf(items).running > 0 || items.some((item) => stateOf(item) === "reading")) return null;
     return (
       items.find((item) => {
-        const isWanted = focused.value === null ? visible.value.has(item.id) : item.id === focused.value;
-        if (!isWanted || !isEstimable(item)) return false;
+        const isVisible = focused.value === null ? visible.value.has(item.id) : item.id === focused.value;
+        if (!isVisible || !isEstimable(item)) return false;
         const entry = entryOf(item.id).value;
         return !entry?.isDone || !isSame(entry.settings, item.settings);
       }) ?? null
@@ -84,8 +84,8 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
         estimate = { ...bytes, seconds };
         entry.value = { settings, estimate, isDone: false };
         steps++;
-        const most = id === focused.peek() ? FOCUSED_STEPS : STEPS;
-        if (steps >= most || bytes.high <= bytes.low * NARROW) break;
+        const maxSteps = id === focused.peek() ? FOCUSED_STEPS : STEPS;
+        if (steps >= maxSteps || bytes.high <= bytes.low * NARROW) break;
       }
     } catch {}
     if (!stop.signal.aborted) entry.value = { settings, estimate, isDone: true };
@@ -123,21 +123,21 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
     },
     see(id, isVisible) {
       if (visible.peek().has(id) === isVisible) return;
-      const seen = new Set(visible.peek());
-      if (isVisible) seen.add(id);
-      else seen.delete(id);
-      visible.value = seen;
+      const ids = new Set(visible.peek());
+      if (isVisible) ids.add(id);
+      else ids.delete(id);
+      visible.value = ids;
     },
     focus: (id) => {
       focused.value = id;
     },
-    hold: (isHeld) => {
-      held.value = isHeld;
+    hold: (value) => {
+      isHeld.value = value;
     },
   };
 }
 
-// A file at an address would have to be downloaded for it.
+// An estimate of a file at an address would download it.
 function isEstimable(item: Item): boolean {
   const { settings, input } = item;
   const isHere = settings.place === "device" && input !== null && typeof input !== "string";

@@ -7,14 +7,14 @@ import type { Job } from "../home/jobs.ts";
 import * as home from "../home/strings.ts";
 import { Icon } from "../ui/icon.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
-import { bytes, shareWords, timeLeft, took } from "../words/quantities.ts";
+import { bytes, durationWords, shareWords, timeLeft } from "../words/quantities.ts";
 import { useWorkbench } from "../workbench.ts";
 import { AddUrl, ChooseFiles } from "./add-files.tsx";
 import type { Item, ItemState } from "./item.ts";
 import { createListState, type ListState } from "./list-state.ts";
 import * as strings from "./list-strings.ts";
 import { isOver, isStartable, stateOf, totalsOf } from "./queue.ts";
-import * as added from "./strings.ts";
+import * as queueStrings from "./strings.ts";
 import { finishRemovals, remove, Toast } from "./undo.tsx";
 import "../ui/segments.css";
 import "./list.css";
@@ -51,15 +51,15 @@ export function FileList({ job }: { job: Job | null }) {
   const edited = items.find((item) => item.id === list.edited.value && stateOf(item) === "ready");
   const isMany = items.length > MAX_EXPANDED;
   const states = FILTERS[filter];
-  const shown = states ? items.filter((item) => states.has(stateOf(item))) : items;
+  const visible = states ? items.filter((item) => states.has(stateOf(item))) : items;
   return (
     <>
-      {edited && <Edited key={edited.id} item={edited} list={list} />}
-      {/* Stays, as a list of hundreds takes long to draw. */}
+      {edited && <EditorView key={edited.id} item={edited} list={list} />}
+      {/* The list stays in the page, because one of hundreds takes long to draw. */}
       <div class={isMany ? "queue many" : "queue"} hidden={edited !== undefined}>
         <Head list={list} job={job} />
         {isMany && <Filters items={items} filter={filter} onChange={setFilter} />}
-        <Rows list={list} items={shown} brief={isMany} alone={items.length === 1} />
+        <Rows list={list} items={visible} brief={isMany} alone={items.length === 1} />
         {!edited && <Dock list={list} />}
         <JobLinks current={job} title={home.moreJobs} />
       </div>
@@ -68,8 +68,8 @@ export function FileList({ job }: { job: Job | null }) {
   );
 }
 
-/** The editor in the place of the list, which then returns to where it was, with the focus on the file. */
-function Edited({ item, list }: { item: Item; list: ListState }) {
+/** Shows the editor in place of the list. Afterwards, the list is where it was, with the focus on the file. */
+function EditorView({ item, list }: { item: Item; list: ListState }) {
   const id = useId();
   useLayoutEffect(() => {
     const top = scrollY;
@@ -104,7 +104,7 @@ function Head({ list, job }: { list: ListState; job: Job | null }) {
         <h1>{job ? job.heading : strings.files({ count: items.length })}</h1>
         {job && <p class="soft small">{home.forNewFiles}</p>}
         {items.length > 1 && (
-          // Has its height from the start, so that nothing moves.
+          // The line has its height from the start, so that nothing moves.
           <p class="sum numbers">
             {before > 0 && after > 0 && !isPartial && (
               <>
@@ -132,7 +132,7 @@ function Head({ list, job }: { list: ListState; job: Job | null }) {
 function AddMore() {
   const id = useId();
   return (
-    <section class="add-files ways" aria-label={added.addMedia}>
+    <section class="add-files ways" aria-label={queueStrings.addMedia}>
       <ChooseFiles />
       <button type="button" class="quiet" popovertarget={id}>
         {strings.fromLink}
@@ -148,7 +148,7 @@ interface Sum {
   before: number;
   after: number;
   seconds: number;
-  /** Whether nothing is known of some files. */
+  /** Whether the sizes of some files are unknown. */
   isPartial: boolean;
 }
 
@@ -260,7 +260,7 @@ function Rows({
     act();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: The keys belong to the focused file; all they do has a button too.
+    // biome-ignore lint/a11y/noStaticElementInteractions: The keys belong to the focused file; a button does the same as each of them.
     <div class="rows" ref={rows} onKeyDown={keys}>
       {items.map((item) => (
         <Card key={item.id} item={item} list={list} brief={brief} alone={alone} />
@@ -339,7 +339,7 @@ function Summary({ list, running, percent }: { list: ListState; running: number;
     running > 0 && strings.running({ count: running, percent }),
     running > 0 && left > 0 && timeLeft(left),
     done > 0 && strings.done({ count: done }),
-    running === 0 && sum.seconds >= 1 && strings.onThisDevice({ time: took(sum.seconds, false) }),
+    running === 0 && sum.seconds >= 1 && strings.onThisDevice({ time: durationWords(sum.seconds, false) }),
   ].filter((each) => typeof each === "string");
   return (
     <div class="summary numbers">

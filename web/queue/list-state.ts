@@ -3,9 +3,9 @@ import type { LocalClient } from "../../src/browser/index.ts";
 import { createEstimates, type Estimates } from "./estimates.ts";
 import type { Item } from "./item.ts";
 import type { Queue } from "./queue.ts";
-import { removed } from "./undo.tsx";
+import { removedIds } from "./undo.tsx";
 
-/** What the list knows besides its items. */
+/** The state of the list: its items, their selection and estimates, and the open editor. */
 export interface ListState {
   /** The items of the list, without those that are being removed. */
   readonly items: ReadonlySignal<readonly Item[]>;
@@ -16,10 +16,11 @@ export interface ListState {
   readonly edited: ReadonlySignal<string | null>;
   /** Opens the editor of an item, or with null returns to the list. */
   edit(id: string | null): void;
-  /** Selects or deselects an item; with `isExtended`, also all between it and the last one. */
+  /** Selects or deselects an item; with `isExtended`, also all items between it and the last one that was selected. */
   select(id: string, isSelected: boolean, isExtended?: boolean): void;
+  /** Selects these items and no others. */
   selectAll(ids: readonly string[]): void;
-  /** Estimates an item while its element is in view; returns what ends that. */
+  /** Estimates an item while its element is in view; returns a function that stops this. */
   watch(element: Element, id: string): () => void;
 }
 
@@ -32,7 +33,7 @@ export function createListState(queue: Queue, device: LocalClient): ListState {
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) estimates.see(ids.get(target) ?? "", isIntersecting);
   });
-  const items = computed(() => queue.items.value.filter(({ id }) => !removed.value.has(id)));
+  const items = computed(() => queue.items.value.filter(({ id }) => !removedIds.value.has(id)));
   let last: string | null = null;
   return {
     items,

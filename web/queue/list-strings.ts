@@ -33,7 +33,7 @@ export const removed = ({ count }: { count: number }) =>
   count === 1 ? "Removed 1 file." : `Removed ${count} files.`;
 export const undo = "Undo";
 export const dismiss = "Dismiss";
-export const whatWasDone = "What was just done";
+export const lastAction = "Last action";
 export const allFiles = "All files";
 export const progressOfAll = "Progress of all files";
 export const show = "Show";

@@ -5,13 +5,14 @@ import type { Item, Settings } from "./item.ts";
 import * as strings from "./list-strings.ts";
 import { type Queue, stateOf } from "./queue.ts";
 
-const MARKS = "framewright-removed";
-const SHOWN_MS = 10_000;
+const REMOVALS = "framewright-removed";
+const TOAST_MS = 10_000;
 const MAX_STEPS = 100;
 /** Changes that follow each other faster are one step, such as typed digits or a drag. */
 const ONE_STEP_MS = 700;
 
 interface Step {
+  /** Says what was done. */
   readonly words: string;
   undo(): void;
   /** Makes the step final. */
@@ -19,24 +20,24 @@ interface Step {
 }
 
 const toast = signal<Step | null>(null);
-const hidden = signal<ReadonlySet<string>>(new Set());
+const hiddenIds = signal<ReadonlySet<string>>(new Set());
 
-/** Ids of the items that are being removed, and can still be taken back. */
-export const removed: ReadonlySignal<ReadonlySet<string>> = hidden;
+/** Ids of the items whose removal can still be undone. */
+export const removedIds: ReadonlySignal<ReadonlySet<string>> = hiddenIds;
 
-/** Removes items from the list, and for good once the visitor can no longer take it back. Those that run stop at once. */
+/** Hides items from the list, cancels those that run, and removes all of them once the visitor can no longer undo it. */
 export function remove(queue: Queue, items: readonly Item[]): void {
   const key = crypto.randomUUID();
   const ids = items.map(({ id }) => id);
   const running = items.filter((item) => ["sending", "queued", "processing"].includes(stateOf(item)));
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
-  hidden.value = new Set([...hidden.peek(), ...ids]);
-  writeMarks((marks) => ({ ...marks, [key]: ids }));
+  hiddenIds.value = new Set([...hiddenIds.peek(), ...ids]);
+  writeRemovals((removals) => ({ ...removals, [key]: ids }));
   void navigator.locks.request(lockOf(key), () => settled);
   for (const { id } of running) void queue.cancel(id);
   const forget = () => {
-    hidden.value = new Set([...hidden.peek()].filter((id) => !ids.includes(id)));
-    writeMarks(({ [key]: _, ...others }) => others);
+    hiddenIds.value = new Set([...hiddenIds.peek()].filter((id) => !ids.includes(id)));
+    writeRemovals(({ [key]: _, ...others }) => others);
     settle();
   };
   show({
@@ -49,41 +50,43 @@ export function remove(queue: Queue, items: readonly Item[]): void {
   });
 }
 
-/** Removes what an earlier visit removed shortly before it ended, unless another tab can still take it back. */
+/** Completes removals that an earlier visit left open, unless another tab can still undo them. */
 export function finishRemovals(queue: Queue): void {
-  for (const [key, ids] of Object.entries(readMarks())) {
+  for (const [key, ids] of Object.entries(readRemovals())) {
     void navigator.locks.request(lockOf(key), async () => {
-      if (!(key in readMarks())) return;
+      if (!(key in readRemovals())) return;
       await Promise.all(ids.map((id) => queue.remove(id)));
-      writeMarks(({ [key]: _, ...others }) => others);
+      writeRemovals(({ [key]: _, ...others }) => others);
     });
   }
 }
 
 function lockOf(key: string): string {
-  return `${MARKS} ${key}`;
+  return `${REMOVALS} ${key}`;
 }
 
-type Marks = Readonly<Record<string, readonly string[]>>;
+/** The ids of the items of each open removal. */
+type Removals = Readonly<Record<string, readonly string[]>>;
 
-function readMarks(): Marks {
+function readRemovals(): Removals {
   try {
-    return Object(JSON.parse(localStorage.getItem(MARKS) ?? "{}"));
+    return Object(JSON.parse(localStorage.getItem(REMOVALS) ?? "{}"));
   } catch {
     return {};
   }
 }
 
-function writeMarks(change: (marks: Marks) => Marks): void {
+function writeRemovals(change: (removals: Removals) => Removals): void {
   try {
-    localStorage.setItem(MARKS, JSON.stringify(change(readMarks())));
+    localStorage.setItem(REMOVALS, JSON.stringify(change(readRemovals())));
   } catch {}
 }
 
-/** The settings that an item had, and those that it would have again. */
+/** The earlier settings of an item, and the later ones that were undone. */
 interface History {
   readonly past: readonly Settings[];
   readonly future: readonly Settings[];
+  /** Time of the last change, in milliseconds of `performance.now()`. */
   readonly at: number;
 }
 
@@ -95,16 +98,16 @@ export function historyOf(id: string): History {
   return histories.value.get(id) ?? EMPTY;
 }
 
-/** Changes an item's settings, so that the visitor can undo it. */
+/** Changes an item's settings in a way that the visitor can undo. */
 export function changeSettings(queue: Queue, { id, settings: before }: Item, after: Settings): void {
   const { past, at } = histories.peek().get(id) ?? EMPTY;
   const now = performance.now();
   const isSameStep = past.length > 0 && now - at < ONE_STEP_MS;
-  keep(id, { past: isSameStep ? past : [...past, before].slice(-MAX_STEPS), future: [], at: now });
+  setHistory(id, { past: isSameStep ? past : [...past, before].slice(-MAX_STEPS), future: [], at: now });
   queue.configure(id, after);
 }
 
-/** Changes the settings of several items as one step, and says so with a way back. */
+/** Changes the settings of several items as one step, and shows `words` with a button that undoes it. */
 export function changeAll(
   queue: Queue,
   changes: readonly (readonly [Item, Settings])[],
@@ -120,18 +123,18 @@ export function changeAll(
   });
 }
 
-/** Goes one step back in an item's settings, or with `"future"` forth again. */
-export function travel(queue: Queue, { id, settings }: Item, direction: "past" | "future"): void {
+/** Undoes the last step of an item's settings, or with `"future"` redoes the next one. */
+export function stepHistory(queue: Queue, { id, settings }: Item, direction: "past" | "future"): void {
   const { past, future } = histories.peek().get(id) ?? EMPTY;
   const target = (direction === "past" ? past : future).at(-1);
   if (!target) return;
   const at = Number.NEGATIVE_INFINITY;
-  if (direction === "past") keep(id, { past: past.slice(0, -1), future: [...future, settings], at });
-  else keep(id, { past: [...past, settings], future: future.slice(0, -1), at });
+  if (direction === "past") setHistory(id, { past: past.slice(0, -1), future: [...future, settings], at });
+  else setHistory(id, { past: [...past, settings], future: future.slice(0, -1), at });
   queue.configure(id, target);
 }
 
-function keep(id: string, history: History): void {
+function setHistory(id: string, history: History): void {
   histories.value = new Map([...histories.peek(), [id, history]]);
 }
 
@@ -140,7 +143,7 @@ function show(step: Step): void {
   toast.value = step;
 }
 
-/** Says what was just done, with a way to take it back. It stays while the pointer or the focus is on it. */
+/** A message that says what was just done, with a button that undoes it. It stays while the pointer or the focus is on it. */
 export function Toast() {
   const step = toast.value;
   const box = useRef<HTMLDivElement>(null);
@@ -155,10 +158,10 @@ export function Toast() {
     const wait = () => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        const isHeld = box.current?.matches(":hover, :focus-within");
-        if (isHeld) wait();
+        const isInUse = box.current?.matches(":hover, :focus-within");
+        if (isInUse) wait();
         else close(false);
-      }, SHOWN_MS);
+      }, TOAST_MS);
     };
     wait();
     const key = (event: KeyboardEvent) => {
@@ -175,7 +178,7 @@ export function Toast() {
     };
   }, [step]);
   return (
-    <div class="toasts" role="status" aria-label={strings.whatWasDone}>
+    <div class="toasts" role="status" aria-label={strings.lastAction}>
       {step && (
         <div class="toast" ref={box}>
           <span>{step.words}</span>

@@ -87,7 +87,7 @@ export function Menu({
         tabIndex={-1}
         aria-label={title}
         onBeforeToggle={({ newState }) => {
-          // The items go when it closes, and the browser cannot return the focus from an element that is gone.
+          // Closing removes the items, and the browser cannot return the focus from a removed element.
           if (newState === "closed" && menu.current?.contains(document.activeElement))
             opener.current?.focus();
           setOpen(newState === "open");
@@ -107,7 +107,7 @@ export function Menu({
 
 const ACTION = { role: "menuitem" } as const;
 
-/** An action of a {@link Menu}; a choice when `checked` is given. */
+/** An action of a {@link Menu}; with `checked`, one of several choices. */
 export function MenuItem({
   icon,
   checked,

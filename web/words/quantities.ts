@@ -31,7 +31,7 @@ export function timeLeft(seconds: number): string {
 }
 
 /** Formats a duration as people say it: `13 s`, `3 min`, `2 h 5 min`; with `exact`, short ones to a tenth of a second. */
-export function took(seconds: number, exact = true): string {
+export function durationWords(seconds: number, exact = true): string {
   if (seconds < 10 && exact) return strings.seconds({ seconds: Number(Math.max(0.1, seconds).toFixed(1)) });
   if (seconds < 60) return strings.seconds({ seconds: Math.max(1, Math.round(seconds)) });
   const minutes = Math.round(seconds / 60);

@@ -12,23 +12,24 @@ import * as strings from "./strings.ts";
 const PAUSE_MS = 250;
 const LATE_MS = 300;
 
-type Shown = Awaited<ReturnType<LocalClient["preview"]>>;
+type Pictures = Awaited<ReturnType<LocalClient["preview"]>>;
 
 /**
  * The original and the output of an item's settings on top of each other, with a divider to drag: all of a picture, or one frame of a
- * video. The old pictures stay until the new ones are there; nothing shows where this device cannot make them.
+ * video. The old pictures stay until the new ones are there; it is empty if this device cannot make them.
  */
-export function Live({ item, estimates }: { item: Item; estimates: Estimates }) {
+export function LivePreview({ item, estimates }: { item: Item; estimates: Estimates }) {
   const estimate = estimates.of(item);
-  const { shown, isLate } = useShown(item, estimates);
+  const { pictures, isLate } = usePictures(item, estimates);
   const [share, setShare] = useState(50);
-  if (!shown) return null;
+  if (!pictures) return null;
   const { before } = outlookOf(item, estimate) ?? { before: null };
-  const after = item.settings.kind === "image" ? shown.bytes : estimate && (estimate.low + estimate.high) / 2;
+  const after =
+    item.settings.kind === "image" ? pictures.bytes : estimate && (estimate.low + estimate.high) / 2;
   return (
     <div class="live" style={{ "--share": share / 100 }}>
-      <Layer name="before" blob={shown.original} />
-      <Layer name="after" blob={shown.output} />
+      <Layer name="before" blob={pictures.original} />
+      <Layer name="after" blob={pictures.output} />
       <input
         type="range"
         min={0}
@@ -62,33 +63,33 @@ export function Live({ item, estimates }: { item: Item; estimates: Estimates }) 
   );
 }
 
-function useShown(
+function usePictures(
   { input, settings, source }: Item,
   estimates: Estimates,
-): { shown: Shown | null; isLate: boolean } {
+): { pictures: Pictures | null; isLate: boolean } {
   const { device } = useWorkbench();
-  const [shown, setShown] = useState<Shown | null>(null);
+  const [pictures, setPictures] = useState<Pictures | null>(null);
   const [isLate, setLate] = useState(false);
   const { kind, options, target_size, fault, place } = settings;
   useEffect(() => {
-    const isMade = kind === "image" || kind === "video";
-    if (input === null || typeof input === "string" || !source || !isMade || place !== "device" || fault) {
-      setShown(null);
+    const isPreviewed = (kind === "image" || kind === "video") && place === "device" && !fault;
+    if (input === null || typeof input === "string" || !source || !isPreviewed) {
+      setPictures(null);
       return;
     }
     const controller = new AbortController();
     const { signal } = controller;
-    // The picture comes first, as the visitor waits for it.
+    // The visitor waits for the pictures, so they come before the estimates.
     estimates.hold(true);
     const late = setTimeout(() => setLate(true), PAUSE_MS + LATE_MS);
     const timer = setTimeout(async () => {
       try {
-        const own = target_size === null ? options : sizedOptions(settings, source, target_size);
-        const next = await device.preview({ input, kind, options: own } as PreviewRequest, { signal });
-        if (!signal.aborted) setShown(next);
+        const sized = target_size === null ? options : sizedOptions(settings, source, target_size);
+        const next = await device.preview({ input, kind, options: sized } as PreviewRequest, { signal });
+        if (!signal.aborted) setPictures(next);
       } catch {
-        // The frame that the browser draws stays.
-        if (!signal.aborted) setShown(null);
+        // The preview that the browser draws becomes visible again.
+        if (!signal.aborted) setPictures(null);
       }
       clearTimeout(late);
       if (signal.aborted) return;
@@ -102,7 +103,7 @@ function useShown(
       estimates.hold(false);
     };
   }, [device, input, source, kind, target_size, place, fault, JSON.stringify(options)]);
-  return { shown, isLate };
+  return { pictures, isLate };
 }
 
 type PreviewRequest = Parameters<LocalClient["preview"]>[0];
