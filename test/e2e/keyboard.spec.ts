@@ -71,7 +71,7 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
   await card.getByRole("button", { name: "Result" }).press("Enter");
   // The savings stay visible while the result is collapsed.
   await expect(card.locator(".saved")).toHaveText(/^[\d.]+ k?B → [\d.]+ k?B [−+]\d+ %$/);
-  await card.getByRole("button", { name: "More for by keys.png" }).press("Enter");
+  await card.getByRole("button", { name: "More actions for by keys.png" }).press("Enter");
   await expect(card.getByRole("menuitem", { name: "Details" })).toBeFocused();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");

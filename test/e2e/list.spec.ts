@@ -48,7 +48,7 @@ test("a line warns before its file gets larger, changes the format, and takes th
   // A format chosen for one of the selected files applies to all of them that are of its kind.
   for (const each of [sea, lake]) await each.getByRole("checkbox").check();
   await choose("PNG");
-  await expect(page.getByText("2 files convert to PNG.")).toBeVisible();
+  await expect(page.getByText("2 files will be converted to PNG.")).toBeVisible();
   await expect(lake.getByText(/^Gets \d+ times larger$/)).toBeVisible();
   const forecast = sizeAfter((await lake.locator(".sizes").textContent()) ?? "");
   for (const width of [320, 390, 1024, 1440]) {

@@ -6,7 +6,7 @@ import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 const lavfi = (picture: string, ...more: string[]) => ["-f", "lavfi", "-i", picture, ...more];
 const CALM = "testsrc2=size=320x180:rate=25:duration=4";
-const SMALLEST = "Not smaller: keeps the original";
+const SMALLEST = "Not smaller: you keep the original";
 const KEPT = "The result was larger, so the original is kept.";
 
 const CASES = [

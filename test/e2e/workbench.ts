@@ -71,7 +71,7 @@ export async function backToList(page: Page): Promise<void> {
 
 /** Chooses an action from the menu of a card. */
 export async function chooseAction(card: Locator, name: string): Promise<void> {
-  await card.getByRole("button", { name: /^More for / }).click();
+  await card.getByRole("button", { name: /^More actions for / }).click();
   await card.getByRole("menuitem", { name }).click();
 }
 

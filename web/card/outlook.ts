@@ -57,9 +57,13 @@ function createOutlook(item: Item, estimate: SizeEstimate | null): Outlook | nul
   }
   const after = estimate ?? forecastSize(settings, source);
   const tone = toneOf(before, after);
-  const isKept =
-    isPageChoice(settings, source) && (tone === "over" || describeSmallest(settings, source) !== null);
+  const isKept = mayKeepOriginal(item) && (tone === "over" || describeSmallest(settings, source) !== null);
   return { ...common, after, tone: isKept ? "kept" : tone };
+}
+
+/** Returns whether the page keeps the original if the output is not smaller: never for the visitor's own options, or for a URL. */
+export function mayKeepOriginal({ settings, source, input }: Item): boolean {
+  return source !== null && input !== null && typeof input !== "string" && isPageChoice(settings, source);
 }
 
 /** A range this narrow counts as one size. */

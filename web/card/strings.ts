@@ -21,7 +21,7 @@ export const loading = "Loading…";
 export const workingFor = ({ time }: { time: string }) => `Working for ${time}`;
 export const realTime = ({ speed }: { speed: string }) => `${speed} real time`;
 export const selectItem = ({ name }: { name: string }) => `Select ${name}`;
-export const moreFor = ({ name }: { name: string }) => `More for ${name}`;
+export const moreFor = ({ name }: { name: string }) => `More actions for ${name}`;
 export const details = "Details";
 export const hideDetails = "Hide details";
 export const detailsOf = ({ name }: { name: string }) => `Details of ${name}`;
@@ -40,19 +40,19 @@ export const grows = ({ factor }: { factor: number }) =>
     : `Gets ${Math.round(factor)} times larger`;
 export const whyLarger = {
   lossless: "A lossless format can't shrink this.",
-  settings: "A lower quality or a smaller size helps.",
+  settings: "Try a lower quality or a smaller size.",
 } as const;
 export const about = ({ time }: { time: string }) => `about ${time}`;
 export const convertTo = ({ name, format }: { name: string; format: string }) =>
   `Convert ${name} to: ${format}`;
 export const convertToTitle = "Convert to";
 export const convertsTo = ({ format, count }: { format: string; count: number }) =>
-  count === 1 ? `Converts to ${format}.` : `${count} files convert to ${format}.`;
+  `${count === 1 ? "1 file" : `${count} files`} will be converted to ${format}.`;
 export const otherUses = {
   animation: "a short loop",
   audio: "only the sound",
   image: "one picture",
-  video: "as a video",
+  video: "a video",
   adaptive_video: "a stream for a website",
 } as const;
 export const originalKept = "Original kept";

@@ -9,7 +9,7 @@ import {
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { optionNames } from "../../src/media/option-groups.ts";
-import { isWide, middleOf, type Outlook, outlookOf, rangeWords } from "../card/outlook.ts";
+import { isWide, mayKeepOriginal, middleOf, type Outlook, outlookOf, rangeWords } from "../card/outlook.ts";
 import * as cardStrings from "../card/strings.ts";
 import { jobAt, type Part } from "../home/jobs.ts";
 import type { SizeEstimate } from "../queue/estimates.ts";
@@ -272,7 +272,7 @@ function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: Si
           <SizeBar before={before} after={isKept ? before : middle} limit={settings.target_size} />
         )}
         <p class="line soft small numbers">
-          <span>{lineOf(outlook)}</span>
+          <span>{noteOf(item, outlook)}</span>
           {outlook?.seconds !== null && outlook?.seconds !== undefined && (
             <span>{strings.aboutTime({ time: durationWords(outlook.seconds, false) })}</span>
           )}
@@ -297,9 +297,9 @@ function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: Si
   );
 }
 
-function lineOf(outlook: Outlook | null): string {
+function noteOf(item: Item, outlook: Outlook | null): string {
   if (outlook?.tone === "kept") return smallest;
-  if (outlook?.tone !== "over") return strings.neverWorse;
+  if (outlook?.tone !== "over") return mayKeepOriginal(item) ? strings.neverWorse : strings.ownSettings;
   const { before, after, why } = outlook;
   return before === null || after === null
     ? cardStrings.whyLarger[why]

@@ -56,13 +56,14 @@ export const panes = {
 export const about = ({ size }: { size: string }) => `about ${size}`;
 export const aboutTime = ({ time }: { time: string }) => `about ${time}`;
 export const neverWorse = "If the result isn't smaller, you keep the original.";
+export const ownSettings = "Your own settings apply, even if the result is larger.";
 export const divider = "Divider between the original and the result";
 export const dividerAt = ({ percent }: { percent: number }) => `${percent} % original`;
 export const originalSide = "Original";
 export const resultSide = "Result";
 export const sizesOfFormats = "Sizes of all formats";
 export const measuring = "Measuring…";
-export const notMeasured = "not on this device";
+export const notMeasured = "no estimate";
 export const enlarged = "This is larger than the original: the file grows, but the picture gets no sharper.";
 export const device = "This device";
 export const edge = "Edge";

@@ -162,7 +162,7 @@ function describeSound({ audio }: Source): string | null {
 }
 
 /**
- * Says that a file is about as small as it gets, if a preset or the default options would make it larger and no better; otherwise
+ * Returns the note that the original is kept, if a preset or the default options would make a file larger and no better; otherwise
  * null.
  */
 export function describeSmallest(settings: Settings, source: Source | null): string | null {

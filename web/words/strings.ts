@@ -56,7 +56,7 @@ export const quality = ({ quality }: { quality: string }) => `${quality} quality
 export const kilobits = ({ rate }: { rate: number }) => `${rate} kbit/s`;
 export const megabits = ({ rate }: { rate: number }) => `${rate} Mbit/s`;
 export const leavesOut = ({ parts }: { parts: readonly string[] }) => `Leaves out: ${parts.join(", ")}.`;
-export const smallest = "Not smaller: keeps the original";
+export const smallest = "Not smaller: you keep the original";
 export const originalKept = "The result was larger, so the original is kept.";
 export const cutOff = "the end, as the file is cut off";
 export const furtherVideo = further("video track");
