@@ -91,11 +91,11 @@ export interface Container {
   copy_bytes: number;
   /** Bytes of an output besides its samples; absent if the overhead grows with the packets. */
   header_bytes?: number;
-  /** Facts of a format of pictures. */
+  /** The facts of a format of pictures; empty for other containers. */
   picture: PictureFormat;
 }
 
-/** Facts of a format of pictures, as a source or an output. */
+/** The facts of a format of pictures, as a source or an output. */
 export interface PictureFormat {
   /**
    * The pictures that a host's own decoder must decode, because ffmpeg (5.1) misreads them or cannot read them: it takes a tile of a

@@ -453,7 +453,7 @@ function waveformPlan(source: Source, options: WaveformOptions): Plan {
 }
 
 function adaptivePlan(source: Source, request: AdaptiveVideoOptions, hints: PlanHints): Plan {
-  const { parts, ...options } = wholePictures(withRanges(request, source), source);
+  const { parts, ...options } = alignStarts(withRanges(request, source), source);
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = parts
     ? placeRanges(parts, { speed: 1, fps: null })
@@ -499,7 +499,7 @@ function hasAv1({ codecs }: Pick<AdaptiveVideoOptions, "codecs">): boolean {
 }
 
 /** Moves the starts of a stream with AV1 back to those of pictures: from within a picture, its segments would differ from those of H.264. */
-function wholePictures<
+function alignStarts<
   O extends Pick<AdaptiveVideoOptions, "start" | "codecs"> & { parts?: readonly SourceRange[] },
 >(options: O, { fps }: Source): O {
   if (fps === undefined || !hasAv1(options)) return options;

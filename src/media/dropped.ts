@@ -23,7 +23,7 @@ export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, so
   return listDropped(createPlan(source, kind, options), source, options);
 }
 
-/** The options that decide why something is omitted. */
+/** The options on which the reason of an omission depends. */
 interface DroppingOptions {
   metadata?: MetadataMode | undefined;
   fps?: number | undefined;

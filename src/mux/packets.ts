@@ -119,7 +119,7 @@ export async function openPictures(
     },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      // The picture with the latest timestamp, followed by the pictures decoded after it.
+      // Holds the picture with the latest timestamp, followed by the pictures decoded after it.
       let pending: EncodedPacket[] = [];
       for (const part of withPictures) {
         const before = latest;

@@ -92,7 +92,7 @@ test("the shell commands that upload a local file make it the input of a task", 
     const env = { ...process.env, KEY: rig.key };
     const { stdout } = await promisify(execFile)("sh", ["-euc", script], { cwd: folder, env });
     const { id } = JSON.parse(stdout);
-    // The stream of a task ends with it.
+    // The event stream of a task ends when the task does.
     const headers = { Authorization: `Bearer ${rig.key}` };
     await (await fetch(`${rig.url}/tasks/${id}/events`, { headers })).text();
     const { body } = await rig.door.request("GET", `/tasks/${id}`);

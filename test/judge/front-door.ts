@@ -75,7 +75,7 @@ export function openFrontDoor(url: string, key: string): FrontDoor {
     }
   }
 
-  // The stream of a task ends with it, so a waiting test costs the service no requests. If the stream breaks, polling goes on.
+  // The event stream of a task ends when the task does, so waiting costs the service no requests. If the stream breaks, polling goes on.
   async function followTask(id: string, seconds: number): Promise<void> {
     const headers = { Authorization: `Bearer ${key}` };
     const signal = AbortSignal.timeout(seconds * 1000);

@@ -201,7 +201,7 @@ test("wrong parts are refused by name", () => {
   );
 });
 
-test("a stream numbers the segments of its parts one after the other, and needs an encoder that knows this", () => {
+test("a stream numbers the segments of its parts one after the other, and older encoders refuse it", () => {
   const ranges = [
     { start: 0, end: 6.2 },
     { start: 1, end: 2 },

@@ -98,7 +98,7 @@ test("x264 writes parameter sets with an id that the source does not use", () =>
   }
 });
 
-test("only native ffmpeg that knows it continues H.264 in 10 bits", () => {
+test("native ffmpeg continues H.264 in 10 bits; older native encoders and the wasm core refuse", () => {
   const source = videoSource({ pixel_format: "yuv420p10le" });
   const deep = { ...splice, sets: { id: 1, profile: "high10", level: "3.1" } } as const;
   const plan = encodedPart(createPlan(source, "video", options, { splice: deep }));
