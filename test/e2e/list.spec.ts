@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { downloadBy, named, openDownloading } from "./result-flow.ts";
-import { addFiles, cardOf, expect, test } from "./workbench.ts";
+import { addFiles, cardOf, chooseAction, expect, test } from "./workbench.ts";
 
 const photo = () =>
   makeClip(
@@ -28,8 +28,9 @@ test("a line warns before its file gets larger, changes the format, and takes th
   await openDownloading(page, served);
   const file = await named(await photo(), folder, "sea.jpg");
   const other = await named(await photo(), folder, "lake.jpg");
-  await addFiles(page, file, other);
-  const [sea, lake] = [cardOf(page, file), cardOf(page, other)];
+  const third = await named(await photo(), folder, "pond.jpg");
+  await addFiles(page, file, other, third);
+  const [sea, lake, pond] = [cardOf(page, file), cardOf(page, other), cardOf(page, third)];
   await expect(sea.locator(".sizes")).toHaveText(/^[\d.]+ kB/);
 
   const choose = async (format: string) => {
@@ -45,8 +46,9 @@ test("a line warns before its file gets larger, changes the format, and takes th
   await expect(sea.getByRole("button", { name: "Convert sea.jpg to: JPEG" })).toBeVisible();
   await expect(sea.getByText(/^Gets /)).toHaveCount(0);
 
-  // A format chosen for one of the selected files applies to all of them that are of its kind.
-  for (const each of [sea, lake]) await each.getByRole("checkbox").check();
+  // A format chosen for one of the selected files applies to all of them that are of its kind, but not to one that is being removed.
+  for (const each of [sea, lake, pond]) await each.getByRole("checkbox").check();
+  await chooseAction(pond, "Remove");
   await choose("PNG");
   await expect(page.getByText("2 files will be converted to PNG.")).toBeVisible();
   await expect(lake.getByText(/^Gets \d+ times larger$/)).toBeVisible();

@@ -154,6 +154,11 @@ test("a running conversion can be cancelled, restarted and removed, and leaves n
   await other.close();
   await chooseAction(card, "Remove");
   await expect(card).toHaveCount(0);
+  // Taken back at once, it goes on, although it is still being stopped.
+  await workbench.keyboard.press("Control+z");
+  await expect(card).toContainText("Converting");
+  await chooseAction(card, "Remove");
+  await expect(card).toHaveCount(0);
   await dismiss(workbench);
   await expect.poll(() => tasksOf(workbench)).toEqual({ tasks: [], pieces: 0 });
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });

@@ -36,7 +36,7 @@ export function ConvertMenu({ item, source, list }: { item: Item; source: Source
   const format = formatOf(settings.kind, settings.options, source);
   const choose = (choice: Choice) => {
     const { selected } = list;
-    const others = queue.items
+    const others = list.items
       .peek()
       .filter((other) => selected.peek().has(other.id) && stateOf(other) === "ready");
     const items = selected.peek().has(item.id)

@@ -134,7 +134,7 @@ function EditorOf({
               {pane === "all" ? PANES.map((name) => name !== "all" && panes[name]) : panes[pane]}
             </div>
           </Tabs>
-          <ApplyToAll item={item} form={form} />
+          <ApplyToAll item={item} form={form} list={list} />
         </div>
         <Footer item={item} form={form} estimate={estimate} />
       </div>
@@ -444,10 +444,10 @@ function PlaceField({ form: { settings, update } }: { form: Form }) {
   );
 }
 
-function ApplyToAll({ item, form: { source, settings } }: { item: Item; form: Form }) {
+function ApplyToAll({ item, form: { source, settings }, list }: { item: Item; form: Form; list: ListState }) {
   const { queue } = useWorkbench();
   const [used, setUsed] = useState<{ settings: Settings; words: string } | null>(null);
-  const others = queue.items.value.filter(
+  const others = list.items.value.filter(
     (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,
   );
   if (others.length === 0) return null;

@@ -204,8 +204,9 @@ function createTaskCommands(
       launcher.stop(id);
       await orFault(id, async () => {
         const item = find(id);
-        if (item?.task)
-          await clients.need(item).tasks.cancel(item.task.id).catch(ignoreErrors("task_finished"));
+        if (!item?.task) return;
+        const task = await clients.need(item).tasks.cancel(item.task.id).catch(ignoreErrors("task_finished"));
+        if (task && find(id)?.task?.id === task.id) change(id, { task });
       });
     },
     async retry(id) {
@@ -255,7 +256,7 @@ function createTaskCommands(
   };
 }
 
-function ignoreErrors(...kinds: readonly string[]): (thrown: unknown) => void {
+function ignoreErrors(...kinds: readonly string[]): (thrown: unknown) => undefined {
   return (thrown) => {
     if (!(thrown instanceof MediaError && kinds.includes(thrown.kind))) throw thrown;
   };

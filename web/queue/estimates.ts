@@ -23,6 +23,8 @@ export interface Estimates {
   focus(id: string | null): void;
   /** Stops all estimates while something else needs the encoders. */
   hold(isHeld: boolean): void;
+  /** Ends all estimates for good. */
+  end(): void;
 }
 
 // A row takes few steps, because other rows wait for their estimates.
@@ -109,7 +111,7 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
     setTimeout(() => whenIdle(work), PAUSE_MS);
   }
 
-  effect(() => {
+  const endEffect = effect(() => {
     const item = next.value;
     const isStale = current && (item?.id !== current.id || !isSame(item.settings, current.settings));
     if (isStale) current?.stop.abort();
@@ -133,6 +135,10 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
     },
     hold: (value) => {
       isHeld.value = value;
+    },
+    end() {
+      isHeld.value = true;
+      endEffect();
     },
   };
 }

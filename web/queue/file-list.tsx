@@ -39,6 +39,7 @@ export function FileList({ job }: { job: Job | null }) {
   const list = useMemo(() => createListState(queue, device), [queue, device]);
   const [filter, setFilter] = useState<Filter>("all");
   useEffect(() => finishRemovals(queue), [queue]);
+  useEffect(() => list.end, [list]);
   const items = list.items.value;
   if (items.length === 0) {
     return (

@@ -22,6 +22,8 @@ export interface ListState {
   selectAll(ids: readonly string[]): void;
   /** Estimates an item while its element is in view; returns a function that stops this. */
   watch(element: Element, id: string): () => void;
+  /** Ends the estimates, once the list has left the page. */
+  end(): void;
 }
 
 /** Creates the {@link ListState} of a queue. */
@@ -65,6 +67,10 @@ export function createListState(queue: Queue, device: LocalClient): ListState {
         observer.unobserve(element);
         estimates.see(id, false);
       };
+    },
+    end() {
+      observer.disconnect();
+      estimates.end();
     },
   };
 }

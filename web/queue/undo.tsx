@@ -34,7 +34,7 @@ export function remove(queue: Queue, items: readonly Item[]): void {
   hiddenIds.value = new Set([...hiddenIds.peek(), ...ids]);
   writeRemovals((removals) => ({ ...removals, [key]: ids }));
   void navigator.locks.request(lockOf(key), () => settled);
-  for (const { id } of running) void queue.cancel(id);
+  const stops = Promise.all(running.map(({ id }) => queue.cancel(id)));
   const forget = () => {
     hiddenIds.value = new Set([...hiddenIds.peek()].filter((id) => !ids.includes(id)));
     writeRemovals(({ [key]: _, ...others }) => others);
@@ -44,7 +44,10 @@ export function remove(queue: Queue, items: readonly Item[]): void {
     words: strings.removed({ count: items.length }),
     undo() {
       forget();
-      for (const { id, task } of running) if (task) void queue.retry(id);
+      // What still stops cannot start again.
+      void stops.then(() => {
+        for (const { id, task } of running) if (task) void queue.retry(id);
+      });
     },
     end: () => void Promise.all(ids.map((id) => queue.remove(id))).then(forget),
   });
