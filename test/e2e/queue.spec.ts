@@ -157,6 +157,9 @@ test("a running conversion can be cancelled, restarted and removed, and leaves n
   // Taken back at once, it goes on, although it is still being stopped.
   await workbench.keyboard.press("Control+z");
   await expect(card).toContainText("Converting");
+  // Enter opens a file, but does not cancel it.
+  await card.press("Enter");
+  await expect(card).toContainText(/[1-9]\d? %/);
   await chooseAction(card, "Remove");
   await expect(card).toHaveCount(0);
   await dismiss(workbench);

@@ -7,7 +7,7 @@ import { formatOf } from "../options/choices.ts";
 import { type Fault, faultOf, type Item, type ItemState, keepsOriginal } from "../queue/item.ts";
 import type { ListState } from "../queue/list-state.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
-import { remove } from "../queue/undo.tsx";
+import { isRunning, remove } from "../queue/undo.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
@@ -51,7 +51,7 @@ function Actions({
   const { queue } = useWorkbench();
   const { id, name } = item;
   const state = stateOf(item);
-  const runs = state === "queued" || state === "processing" || state === "sending";
+  const runs = isRunning(item);
   const again = () => {
     awaitCopy(item);
     queue.again(id);

@@ -15,7 +15,7 @@ import { createListState, type ListState } from "./list-state.ts";
 import * as strings from "./list-strings.ts";
 import { isOver, isStartable, stateOf, totalsOf } from "./queue.ts";
 import * as queueStrings from "./strings.ts";
-import { finishRemovals, remove, Toast } from "./undo.tsx";
+import { finishRemovals, isRunning, remove, Toast } from "./undo.tsx";
 import "../ui/segments.css";
 import "./list.css";
 
@@ -240,7 +240,10 @@ function Rows({
       ArrowDown: () => move(1),
       ArrowUp: () => move(-1),
       x: () => list.select(id, !selected.peek().has(id)),
-      Enter: () => row.querySelector<HTMLElement>(".actions > button")?.click(),
+      Enter: () => {
+        // The first action of a conversion is to cancel it, and the key that started it may still be down.
+        if (item && !isRunning(item)) row.querySelector<HTMLElement>(".actions > button")?.click();
+      },
       Escape: () => list.selectAll([]),
       Delete: () => removeChosen(),
       Backspace: () => removeChosen(),

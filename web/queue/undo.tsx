@@ -29,7 +29,7 @@ export const removedIds: ReadonlySignal<ReadonlySet<string>> = hiddenIds;
 export function remove(queue: Queue, items: readonly Item[]): void {
   const key = crypto.randomUUID();
   const ids = items.map(({ id }) => id);
-  const running = items.filter((item) => ["sending", "queued", "processing"].includes(stateOf(item)));
+  const running = items.filter(isRunning);
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   hiddenIds.value = new Set([...hiddenIds.peek(), ...ids]);
   writeRemovals((removals) => ({ ...removals, [key]: ids }));
@@ -51,6 +51,11 @@ export function remove(queue: Queue, items: readonly Item[]): void {
     },
     end: () => void Promise.all(ids.map((id) => queue.remove(id))).then(forget),
   });
+}
+
+/** Returns whether an item is sent or converted, or waits for its turn. */
+export function isRunning(item: Item): boolean {
+  return ["sending", "queued", "processing"].includes(stateOf(item));
 }
 
 /** Completes removals that an earlier visit left open, unless another tab can still undo them. */
