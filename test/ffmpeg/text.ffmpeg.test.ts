@@ -118,7 +118,7 @@ test.for([
 /** Returns a font with a table of names that holds only a family name. */
 function withFamily(font: Buffer, family: string): Buffer {
   const names = Buffer.alloc(18 + family.length * 2);
-  // One record of Windows in English, whose text follows it.
+  // The table has one record, for Windows in English; its text follows.
   for (const [index, value] of [0, 1, 18, 3, 1, 0x409, 1, family.length * 2, 0].entries())
     names.writeUInt16BE(value, index * 2);
   names.set(Buffer.from(family, "utf16le").swap16(), 18);

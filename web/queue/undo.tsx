@@ -44,7 +44,7 @@ export function remove(queue: Queue, items: readonly Item[]): void {
     words: strings.removed({ count: items.length }),
     undo() {
       forget();
-      // What still stops cannot start again.
+      // A conversion can start again only once it has stopped.
       void stops.then(() => {
         for (const { id, task } of running) if (task) void queue.retry(id);
       });
