@@ -75,7 +75,7 @@ const PLACED: Readonly<Record<EncodeKind, readonly object[]>> = {
       ...{ ...SOUND, ...LEVELED, ...SPAN, subtitles: SUBTITLES, ...FONTS },
     },
     { format: "dash", volume: 0.5, codecs: ["h264", "h265"] },
-    { mute: true },
+    { mute: true, parts: PARTS },
   ],
 };
 
