@@ -1,3 +1,4 @@
+import { DEFAULT_FORMAT } from "../media/formats.ts";
 import type { Source } from "../media/source.ts";
 import type { Client, FilmstripOptions, FilmstripPicture, NewTask } from "./client.ts";
 import * as errors from "./errors.ts";
@@ -16,7 +17,7 @@ export function filmstripRequest(
   return {
     input,
     kind: "image",
-    options: { format: "jpeg", count, height, ...(partial !== undefined && { partial }) },
+    options: { format: DEFAULT_FORMAT.image, count, height, ...(partial !== undefined && { partial }) },
   };
 }
 

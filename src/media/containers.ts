@@ -53,6 +53,8 @@ export interface Container {
   even_sizes: boolean;
   /** Whether it is nothing but audio frames: where such files are joined, a frame may refer to one that is missing. */
   bare: boolean;
+  /** Whether an info frame before its sound states the delay of its encoder. */
+  info_frame: boolean;
   /** Whether frames state their number but no size: ffmpeg derives their times from the number, and takes an incomplete frame for a whole one. */
   numbered_frames: boolean;
   /** Seconds to decode before a time when no entry point can be looked up. */
@@ -108,6 +110,22 @@ export interface PictureFormat {
   matrix?: true;
   /** Whether its pixels are either opaque or transparent. */
   binary_alpha?: true;
+  /** Whether an animation holds its transparency in a track of its own. */
+  alpha_track?: true;
+  /** Whether its pixels may be in limited range. */
+  limited_range?: true;
+  /** Whether ffmpeg (5.1) takes the black of its CMYK pictures for transparency. */
+  cmyk?: true;
+  /** Whether its pictures may be coded in scans, which a decoder keeps in memory until the last. */
+  scans?: true;
+  /** Whether ffmpeg can halve the sides of its pictures while it decodes them. */
+  halves?: true;
+  /** The range of an output's luma and chroma; absent if it holds RGB. */
+  yuv?: "full" | "limited";
+  /** When an output has a palette: always, or where a palette makes the file smaller. */
+  palette?: "always" | "smaller";
+  /** Whether the padding of an output is opaque unless the source has transparency. */
+  opaque_padding?: true;
   /** Whether an output can hold more than 8 bits a color. */
   deep?: true;
   /** Whether the format can hold a gain map. */
@@ -118,8 +136,16 @@ export interface PictureFormat {
   max_side?: number;
   /** The unit of the muxer's option `-loop`: plays (0 for endless), or repetitions (0 for endless, -1 for none). */
   loop?: "plays" | "repetitions";
-  /** Whether an animation states how long its last frame lasts in the same way as all others, so that ffmpeg can write it. */
-  last_duration?: true;
+  /** Ticks a second of an animation that states how long every frame lasts; absent where ffmpeg cannot write that of the last frame. */
+  frame_clock?: number;
+  /** Whether ffmpeg writes identical frames of an animation as one. */
+  merges_frames?: true;
+  /** ffmpeg's arguments for an animation with transparent parts; absent if its muxer needs none. */
+  alpha_args?: readonly string[];
+  /** ffmpeg's filter that tags an output with its colors: encoders (5.1) otherwise tag it with those of the source. */
+  color_filter?: string;
+  /** ffmpeg's option for the quality of an output: `-q:v` falls from 31 to 1; absent if the format has no quality. */
+  quality_option?: "-q:v" | "-quality" | "-crf";
   /** The worst quality on a scale whose best is 0; absent if a higher value is better. */
   worst_quality?: number;
 }
@@ -140,6 +166,7 @@ const PLAIN = {
   even: false,
   even_sizes: false,
   bare: false,
+  info_frame: false,
   numbered_frames: false,
   lead: 5,
   tick: () => 0,
@@ -283,6 +310,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "mp3,aac",
     exact_seek: true,
     bare: true,
+    info_frame: true,
     tags: "id3",
     covers: true,
     chapters: "file",
@@ -343,14 +371,28 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "gif,gif_pipe",
     tick: () => 0.01,
     muxer: ["-f", "gif"],
-    picture: { binary_alpha: true, loop: "repetitions" },
+    picture: {
+      binary_alpha: true,
+      palette: "always",
+      loop: "repetitions",
+      // Players clear the area of a frame before the next one with transparent parts, so each frame must cover all that earlier ones drew.
+      alpha_args: ["-gifflags", "-offsetting"],
+    },
   }),
   jpeg: row({
     label: "JPEG",
     mime: ["image/jpeg"],
     demuxers: "jpeg_pipe,mjpeg,image2",
     muxer: ONE_PICTURE,
-    picture: { gain_maps: true, profiles: true },
+    picture: {
+      cmyk: true,
+      scans: true,
+      halves: true,
+      yuv: "full",
+      gain_maps: true,
+      profiles: true,
+      quality_option: "-q:v",
+    },
   }),
   // Raw Motion JPEG, a series of JPEGs. ffmpeg recognizes it as pictures, and shows 25 a second.
   mjpeg: row({
@@ -368,13 +410,27 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     mime: ["image/png"],
     demuxers: "png_pipe,apng,ico",
     muxer: ONE_PICTURE,
-    picture: { deep: true, profiles: true },
+    picture: {
+      limited_range: true,
+      palette: "smaller",
+      deep: true,
+      profiles: true,
+      // An untagged PNG is sRGB.
+      color_filter: "setparams=color_primaries=unknown:color_trc=unknown",
+    },
   }),
   webp: row({
     label: "WebP",
     mime: ["image/webp"],
     muxer: ["-f", "webp"],
-    picture: { decoder: "animations", max_side: WEBP_MAX_SIDE, loop: "plays" },
+    picture: {
+      decoder: "animations",
+      yuv: "limited",
+      max_side: WEBP_MAX_SIDE,
+      loop: "plays",
+      merges_frames: true,
+      quality_option: "-quality",
+    },
   }),
   avif: row({
     label: "AVIF",
@@ -384,10 +440,17 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     picture: {
       decoder: "stills",
       matrix: true,
+      alpha_track: true,
+      yuv: "limited",
+      // Transparent padding was not requested, and not every encoder can write it.
+      opaque_padding: true,
       deep: true,
       gain_maps: true,
-      last_duration: true,
+      // The muxer's ticks are 1 ms halved until there are at least 10,000 a second.
+      frame_clock: 16_000,
+      color_filter: "setparams=color_primaries=bt709:color_trc=iec61966-2-1:colorspace=smpte170m",
       worst_quality: 63,
+      quality_option: "-crf",
     },
   }),
   heic: row({ label: "HEIC", mime: ["image/heic"], demuxers: "mov", picture: { decoder: "all" } }),
@@ -459,6 +522,11 @@ export function isMatroska(format: string): boolean {
   return containerOf({ format }).family === "matroska";
 }
 
+/** Returns whether a format is an Ogg, whatever codec its sound has. */
+export function isOgg(format: string): boolean {
+  return containerOf({ format }).family === "ogg";
+}
+
 /** Returns whether a source is drawn at any size, as an SVG is. */
 export function isVector({ format }: ContainedSource): boolean {
   return pictureFormat(format).vector === true;
@@ -467,6 +535,11 @@ export function isVector({ format }: ContainedSource): boolean {
 /** Returns the facts of a format of pictures. */
 export function pictureFormat(format: string): PictureFormat {
   return containerOf({ format }).picture;
+}
+
+/** Returns whether a format of pictures has a quality to choose. */
+export function hasQuality(format: string): boolean {
+  return pictureFormat(format).quality_option !== undefined;
 }
 
 /** Returns whether a format is the variant of MP4 for QuickTime, whose tags, texts and colors have forms of their own. */

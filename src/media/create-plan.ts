@@ -6,6 +6,7 @@ import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs, readerOf } from "./extra-inputs.ts";
 import type { PictureSize } from "./feature.ts";
 import { planMotion } from "./features/animation.ts";
+import { codecIn } from "./features/audio-format.ts";
 import { furtherCodecs } from "./features/codecs.ts";
 import {
   type CopyJoin,
@@ -98,11 +99,11 @@ function createImage(
   const facts = FORMATS.image[format];
   const quality = imageQuality(format, options.quality);
   checkMeasurable(options, format, quality);
+  const { opaque_padding, max_side = Number.POSITIVE_INFINITY } = pictureFormat(format);
   const rules = {
     even,
-    // Transparent padding was not requested, and not every encoder can write it in AVIF.
-    alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
-    max: pictureFormat(format).max_side ?? Number.POSITIVE_INFINITY,
+    alpha: facts.alpha && (!opaque_padding || source.has_alpha === true),
+    max: max_side,
   };
   const geometry = createGeometry(picture, options, rules);
   const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
@@ -349,14 +350,12 @@ function audioPlan(source: Source, request: AudioOptions): Plan {
   const own = copies ? sourceForTrack(source, { sound_track: findTrack(source, options.track) }) : source;
   const format = soundFormat(options, own);
   if (copies && parts) throw errors.copySoundParts();
-  const { codec } = FORMATS.audio[format];
   const { speed = 1 } = options;
   const span = parts
     ? placeRanges(parts, { speed, fps: null })
     : createSpan(options, source.duration, source.duration_estimated);
-  const target = format === "wav" ? format : codec;
   const trimmed = isTrimmed(span) || speed !== 1 || playsHidden(source, format);
-  const sound = soundPlan(source, target, options, span, trimmed);
+  const sound = soundPlan(source, (track) => codecIn(format, track), options, span, trimmed);
   if (!sound.audio) throw errors.noSound();
   if (copies) sound.audio = copySoundOnly(own, format, span);
   const plan = blank("audio", format, span, speed);

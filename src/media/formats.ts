@@ -128,6 +128,9 @@ export const DEFAULT_FORMAT = {
   adaptive_video: "hls",
 } as const;
 
+/** The formats in which hosts pass on pictures and sound without loss. */
+export const LOSSLESS_FORMAT = { image: "png", audio: "wav" } as const;
+
 /** Whether media is encoded when an option needs it, or always copied. */
 export const COPY_MODES = ["auto", "copy"] as const;
 /** The modes of a video: `smart` encodes only around cuts. */

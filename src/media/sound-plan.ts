@@ -2,7 +2,7 @@ import { containerOf, endsInFrame } from "./containers.ts";
 import { hasVideo } from "./decoded-pictures.ts";
 import { changesDefault } from "./feature.ts";
 import { type AudioFilters, planAudioFilters } from "./features/audio-filters.ts";
-import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES, wavCodec } from "./features/audio-format.ts";
+import { isLossless, MAX_CHANNELS, OPUS_RATE, SAMPLE_RATES } from "./features/audio-format.ts";
 import {
   findTrack,
   MAX_TRACKS,
@@ -199,10 +199,10 @@ type SoundOptions = Omit<AudioOptions, "format" | "mode" | "metadata" | "start" 
   isLimited?: boolean | undefined;
 };
 
-/** Plans the audio track that the options select; in a WAV, in a codec that keeps its samples as they are. */
+/** Plans the audio track that the options select, in a codec or in the one that `codec` returns for the track. */
 export function soundPlan(
   source: Source,
-  codec: AudioCodec | "wav",
+  codec: AudioCodec | ((own: Source) => AudioCodec),
   options: SoundOptions,
   span: Span,
   trimmed: boolean,
@@ -220,7 +220,7 @@ export function soundPlan(
   const shape = planAudioFilters(options, own, spanAtSpeed(span, speed), speed);
   const needs = { quality, bitrate, channels, sample_rate, isLimited, shape, trimmed };
   return {
-    audio: createAudioPlan(own, codec === "wav" ? wavCodec(own) : codec, needs),
+    audio: createAudioPlan(own, typeof codec === "string" ? codec : codec(own), needs),
     ...(sound_track > 0 && { sound_track }),
   };
 }

@@ -1,5 +1,5 @@
 import { containerOf, playsHidden } from "./containers.ts";
-import { wavCodec } from "./features/audio-format.ts";
+import { codecIn, holdsSound, isPcm } from "./features/audio-format.ts";
 import { DEFAULT_FPS, exactFps, isEven, isSameFps, joinedFps, smoothFps } from "./features/fps.ts";
 import type { ParameterSets } from "./features/smart.ts";
 import type { Splice, SpliceRefusal } from "./features/splice-plan.ts";
@@ -15,7 +15,6 @@ import {
   VIDEO_CODECS,
   type VideoCodec,
   type VideoFormat,
-  WAV_CODECS,
 } from "./formats.ts";
 import type { AudioOptions, VideoOptions } from "./options.ts";
 import {
@@ -260,10 +259,10 @@ export function copySoundOnly(source: Source, format: AudioFormat, { start, end 
   if (source.edited) throw errors.copyEdited();
   if (playsHidden(source, format)) throw errors.copyHidden({ format });
   if (!containerOf(source).copies_sound) throw errors.copySoundUntimed(source);
-  const codec = format === "wav" ? wavCodec(source) : FORMATS.audio[format].codec;
+  const codec = codecIn(format, source);
   const isPart = start > 0 || end !== null;
   if (codec === "flac" && isPart) throw errors.copyFlacCut();
-  if (format === "wav" && isPart) {
+  if (isPcm(codec) && isPart) {
     // Re-encoding PCM is lossless and can cut between any two samples.
     const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
     return { mode: "encode", codec, bitrate: null, compression: null, channels, sample_rate };
@@ -274,11 +273,6 @@ export function copySoundOnly(source: Source, format: AudioFormat, { start, end 
     });
   }
   return { mode: "copy", codec };
-}
-
-function holdsSound(format: AudioFormat, { codecs }: Source): boolean {
-  if (format === "wav") return WAV_CODECS.some((codec) => codec === codecs?.audio);
-  return FORMATS.audio[format].codec === codecs?.audio;
 }
 
 function holdsPictures(format: VideoFormat, { codecs }: Source): boolean {

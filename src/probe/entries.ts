@@ -92,7 +92,9 @@ const unknown = async () => null;
 
 // Seconds by which mediabunny's audio timestamps exceed the playback time.
 async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Source): Promise<number> {
-  return format === "mp3" && audio ? (await readMp3Delay(reader)) / audio.sample_rate : priming;
+  return containerOf({ format }).info_frame && audio
+    ? (await readMp3Delay(reader)) / audio.sample_rate
+    : priming;
 }
 
 function createSoundFinder(

@@ -40,16 +40,19 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   asf: measureAsf,
   ogg: measureOgg,
   flac: ({ reader, signal }) => measureFlacEnd(reader, signal),
-  mpegts: measureProgram,
+  mpegts: measureTransport,
   mpeg: measureProgram,
   matroska: measureMatroska,
   mjpeg: measureMotionJpeg,
 };
 
+async function measureTransport({ reader, signal }: Blocks, _: Source, maxBytes?: number) {
+  return measureRestarts(reader, "transport", signal, maxBytes);
+}
+
 async function measureProgram({ reader, signal }: Blocks, source: Source, maxBytes?: number) {
-  const restarts = await measureRestarts(reader, source.format, signal, maxBytes);
-  if (restarts || source.format !== "mpeg") return restarts;
-  return measureUnstamped(reader, source, signal);
+  const restarts = await measureRestarts(reader, "program", signal, maxBytes);
+  return restarts ?? measureUnstamped(reader, source, signal);
 }
 
 // ITU-T T.81, B.1.1: each picture lies between a start marker and an end marker, which no other data contain. Only the first bytes of a large

@@ -1,6 +1,6 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { roundTime } from "../media/clock.ts";
-import { isVector } from "../media/containers.ts";
+import { isVector, pictureFormat } from "../media/containers.ts";
 import { MediaError } from "../media/errors.ts";
 import { FFMPEG_FPS, isSameFps } from "../media/features/fps.ts";
 import { parseFfprobe } from "../media/ffmpeg/ffprobe.ts";
@@ -107,7 +107,7 @@ export async function probeMedia(
   if (complete) return finish(withSound(complete.source, parsed));
   const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
   const reported = withTags(withEnds(parsed, ends), own);
-  const isCmyk = reported.format === "jpeg" && reported.pixel_format === "yuva444p";
+  const isCmyk = pictureFormat(reported.format).cmyk && reported.pixel_format === "yuva444p";
   const unmarked = isCmyk && (await isUnmarkedCmyk(readable, signal));
   const transparency = await readTransparency(reported, readable, signal);
   const colors = reported.kind === "image" ? await colorsOf(reported, readable, signal) : {};

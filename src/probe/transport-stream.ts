@@ -90,12 +90,12 @@ const MAX_AC3 = 10;
  */
 export async function measureRestarts(
   reader: ByteReader,
-  format: string,
+  stream: "transport" | "program",
   signal: AbortSignal,
   maxBytes = MAX_WALKED,
 ): Promise<PacketLength | null> {
   const clock = createClock();
-  const timesIn = format === "mpegts" ? transportTimes : programTimes;
+  const timesIn = stream === "transport" ? transportTimes : programTimes;
   const isWhole = reader.size <= maxBytes;
   const maxAhead = isWhole ? MAX_AHEAD : Number.POSITIVE_INFINITY;
   const use = (bytes: Uint8Array) => {
@@ -103,7 +103,7 @@ export async function measureRestarts(
   };
   await readParts(reader, signal, use, maxBytes);
   const { seconds, restarts } = clock.end();
-  const truncated = format === "mpegts" && (await endsInPacket(reader, signal));
+  const truncated = stream === "transport" && (await endsInPacket(reader, signal));
   if (restarts === 0) return truncated ? { seconds: null, truncated } : null;
   // The samples skip the time around each restart.
   const estimate = seconds * ((PLACES - 1) / Math.max(1, PLACES - 1 - restarts));

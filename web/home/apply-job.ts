@@ -1,4 +1,5 @@
 import type { Source } from "../../src/index.ts";
+import { FORMATS, type ImageFormat, LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import { withVerdict } from "../options/check-settings.ts";
 import { fromPreset, PRESETS, type Preset } from "../options/presets.ts";
 import type { Settings } from "../queue/item.ts";
@@ -21,13 +22,12 @@ function presetOf(job: Job, choice: Choice, source: Source): Preset {
   const { formats, seconds, options, ...rest } = choice;
   const isCut = seconds !== undefined && (source.duration ?? 0) > seconds;
   const own = { ...options, ...formats?.[source.format], ...(isCut && { end: seconds }) };
-  // JPEG has no transparency.
-  const isFlat = source.has_alpha === true && own.format === "jpeg";
+  const isFlat = source.has_alpha === true && FORMATS.image[own.format as ImageFormat]?.alpha === false;
   return {
     ...rest,
     id: job.path,
     name: job.name,
     purpose: job.note,
-    options: isFlat ? { ...own, format: "png", quality: undefined } : own,
+    options: isFlat ? { ...own, format: LOSSLESS_FORMAT.image, quality: undefined } : own,
   };
 }

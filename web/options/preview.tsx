@@ -9,6 +9,8 @@ import {
   type View,
   viewOf,
 } from "../../src/index.ts";
+import { isVector } from "../../src/media/containers.ts";
+import { LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
 import { useWorkbench } from "../workbench.ts";
@@ -117,7 +119,7 @@ export function Preview({
   };
   const clear = (format === "png" || format === "webp") && options.background === undefined;
   // Browsers redraw an SVG at every change of size, which may take long.
-  const isDecoded = isBroken || (source.format === "svg" && typeof input !== "string");
+  const isDecoded = isBroken || (isVector(source) && typeof input !== "string");
   const decodedUrl = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
   const imageUrl = isDecoded ? (decodedUrl ?? small) : url;
   return (
@@ -173,22 +175,20 @@ function inFrames(media: ComponentChildren, placement: Placement | null): Compon
   );
 }
 
-function useDecoded(
-  input: MediaInput | null,
-  { kind, format, has_alpha, width = HEIGHT, height = HEIGHT }: Source,
-  at: number,
-): string | null {
+function useDecoded(input: MediaInput | null, source: Source, at: number): string | null {
+  const { kind, has_alpha, width = HEIGHT, height = HEIGHT } = source;
+  const isDrawn = isVector(source);
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
-  const maxHeight = format === "svg" ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
-  const decodedHeight = format === "svg" || height > HEIGHT ? Math.round(maxHeight) : null;
+  const maxHeight = isDrawn ? Math.max(1, (HEIGHT * height) / Math.max(width, height)) : HEIGHT;
+  const decodedHeight = isDrawn || height > HEIGHT ? Math.round(maxHeight) : null;
   useEffect(() => {
     const controller = new AbortController();
     setFrame(null);
     if (input !== null && typeof input !== "string") {
       const size = {
         ...(decodedHeight !== null && { height: decodedHeight }),
-        ...(has_alpha && ({ format: "png" } as const)),
+        ...(has_alpha && { format: LOSSLESS_FORMAT.image }),
       };
       coreFrame(device, input, kind === "image" ? size : { at, ...size }, controller.signal).then(
         (blob) => controller.signal.aborted || setFrame(blob),

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { FORMATS, QUALITIES, type VideoFormat } from "../../src/index.ts";
+import { hasQuality } from "../../src/media/containers.ts";
 import { byteLimit, qualityWords as QUALITY } from "../../src/media/features/rate.ts";
 import { type AutoQuality, isLosslessFormat } from "../../src/media/formats.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
@@ -117,10 +118,8 @@ function QualityField({ form, format }: { form: Form; format: string }) {
   );
 }
 
-const UNMEASURABLE: ReadonlySet<string> = new Set(["png", "gif"]);
-
 function offersAuto(kind: string, format: string): boolean {
-  return MEASURABLE.has(kind) && !UNMEASURABLE.has(format);
+  return MEASURABLE.has(kind) && (kind === "video" || hasQuality(format));
 }
 
 function defaultBytes(filesize: number | undefined): number {

@@ -9,6 +9,8 @@ import {
   type Source,
   type Task,
 } from "../../src/index.ts";
+import { isVector } from "../../src/media/containers.ts";
+import { LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import * as strings from "./strings.ts";
 
 /** Where a file is processed: on this machine, or at the connected service. */
@@ -151,7 +153,8 @@ export function defaultSettings(
   return {
     kind,
     options: {
-      ...(source.format === "svg" && { format: "png" }),
+      ...(source.format !== undefined &&
+        isVector({ format: source.format }) && { format: LOSSLESS_FORMAT.image }),
       ...(source.truncated && { partial: true }),
     },
     target_size: null,

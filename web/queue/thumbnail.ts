@@ -1,5 +1,6 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { MediaError, type MediaInput, type Source } from "../../src/index.ts";
+import { DEFAULT_FORMAT, LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import { createSlots } from "../../src/util/async.ts";
 import { presentFrame, waitForEvent } from "../ui/media.ts";
 
@@ -29,7 +30,7 @@ async function decode(input: MediaInput, source: Source, device: LocalClient): P
   const { width = WIDTH, height = WIDTH } = source;
   const scale = WIDTH / Math.max(width, height);
   const request = {
-    ...(source.has_alpha && ({ format: "png" } as const)),
+    ...(source.has_alpha && { format: LOSSLESS_FORMAT.image }),
     ...(source.kind === "image" && scale < 1 && { height: Math.max(1, Math.round(height * scale)) }),
   };
   const times = source.kind === "image" ? [0] : thumbnailTimes(source.duration ?? 0).slice(0, DECODED);
@@ -134,8 +135,8 @@ export interface FrameRequest {
   at?: number;
   /** Height in pixels; by default that of the frame. */
   height?: number;
-  /** PNG keeps transparency; JPEG when absent. */
-  format?: "png";
+  /** By default JPEG, which has no transparency. */
+  format?: typeof LOSSLESS_FORMAT.image;
 }
 
 // Each job reloads the file, and the visitor's encodes come first.
@@ -154,7 +155,7 @@ export function coreFrame(
   return inTurn(async () => {
     signal.throwIfAborted();
     const options = {
-      format: format ?? "jpeg",
+      format: format ?? DEFAULT_FORMAT.image,
       ...(at && { start: at }),
       ...(height && { height }),
     } as const;

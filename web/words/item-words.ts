@@ -8,6 +8,7 @@ import {
   type Quality,
   type Source,
 } from "../../src/index.ts";
+import { hasQuality } from "../../src/media/containers.ts";
 import { concat } from "../../src/media/features/concat.ts";
 import { fps } from "../../src/media/features/fps.ts";
 import { geometry } from "../../src/media/features/geometry.ts";
@@ -96,7 +97,7 @@ function describeRate(
 ): string | null {
   if (target_size !== null) return target_size > 0 ? strings.atMost({ size: bytes(target_size) }) : null;
   if (kind === "waveform") return null;
-  if (isLosslessFormat(kind, format) || (kind === "image" && format === "gif")) return null;
+  if (isLosslessFormat(kind, format) || (kind === "image" && !hasQuality(format))) return null;
   if (typeof bitrate === "number") {
     if (Number.isNaN(bitrate)) return null;
     return kind === "video" && bitrate >= 1e6

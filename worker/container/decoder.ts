@@ -5,6 +5,7 @@ import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { decodedPlan, decodedSource, needsDecoder } from "../../src/media/decoded-pictures.ts";
 import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
+import { LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import * as errors from "./errors.ts";
@@ -25,7 +26,11 @@ const [STORED, DECODED] = ["picture.heif", "picture.png"] as const;
 export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<DecodedInput | null> {
   const { plan, source, input } = job;
   if (!(plan.image || plan.video?.mode === "encode") || !needsDecoder(source)) return null;
-  const decoded = { ...job, plan: decodedPlan(plan, source), source: decodedSource(source, "png") };
+  const decoded = {
+    ...job,
+    plan: decodedPlan(plan, source),
+    source: decodedSource(source, LOSSLESS_FORMAT.image),
+  };
   const { heif, dwebp } = run.installed;
   if (source.format === "webp") {
     if (!dwebp) throw errors.decoderMissing({ format: "animated WebP", package_name: "webp" });

@@ -94,7 +94,8 @@ async function finish(
   plan: Plan,
   sourceBytes: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (plan.format === "png" && bytes.length > sourceBytes) return (await withPalette(bytes)) ?? bytes;
+  if (pictureFormat(plan.format).palette === "smaller" && bytes.length > sourceBytes)
+    return (await withPalette(bytes)) ?? bytes;
   if (!needsEnd(plan)) return bytes;
   const { stream } = endAnimation(plan.format, plan.duration ?? 0, plan.image?.motion?.loop);
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());

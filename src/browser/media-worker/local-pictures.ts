@@ -12,7 +12,7 @@ import { openInput, openPicturesOf } from "../../encoders/webcodecs/input.ts";
 import { EPSILON_SECONDS } from "../../media/clock.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { statedColor } from "../../media/ffmpeg/color.ts";
-import type { ImageFormat } from "../../media/formats.ts";
+import { DEFAULT_FORMAT, type ImageFormat } from "../../media/formats.ts";
 import type { ImagePlan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
 import { type RawPictures, writeRawMatroska } from "../../mux/raw-matroska.ts";
@@ -40,7 +40,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
         signal.throwIfAborted();
         const [output, original] = await Promise.all([
           writeCanvas(canvas, plan.format as ImageFormat, image.quality ?? 0),
-          writeCanvas(canvas, "jpeg", ORIGINAL_QUALITY),
+          writeCanvas(canvas, DEFAULT_FORMAT.image, ORIGINAL_QUALITY),
         ]);
         return { output, original };
       };
@@ -50,7 +50,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
       if (!isPlain(source) || image.alpha) return null;
       return orNull(signal, async () => {
         const { canvas } = await drawImage({ plan, image, source }, reader, signal);
-        return writeCanvas(canvas, "jpeg", ORIGINAL_QUALITY);
+        return writeCanvas(canvas, DEFAULT_FORMAT.image, ORIGINAL_QUALITY);
       });
     },
     async *drawEach({ image, source }, times, reader, signal) {
@@ -67,7 +67,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
           if (signal.aborted) sample.close();
           signal.throwIfAborted();
           const { canvas } = await drawSample(image, source, sample);
-          yield await writeCanvas(canvas, "jpeg", image.quality ?? ORIGINAL_QUALITY);
+          yield await writeCanvas(canvas, DEFAULT_FORMAT.image, image.quality ?? ORIGINAL_QUALITY);
         }
       } catch {
         // An encoder draws the remaining pictures, or reports the damage more precisely.
@@ -174,7 +174,7 @@ async function decodeSpan(
       draw: async (image: ImagePlan) => {
         samples.delete(frame);
         const { canvas } = await drawSample(image, source, frame);
-        return writeCanvas(canvas, "jpeg", ORIGINAL_QUALITY);
+        return writeCanvas(canvas, DEFAULT_FORMAT.image, ORIGINAL_QUALITY);
       },
     };
   } finally {

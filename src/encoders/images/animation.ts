@@ -86,7 +86,7 @@ export interface AnimationEnd {
 /** Returns whether {@link endAnimation} must finish a plan's output; an AVIF does not need it, because its packets state their durations. */
 export function needsEnd({ image, duration, format }: Plan): boolean {
   const isMoving = image?.animated === true && !image.sheet && duration !== null;
-  return isMoving && !pictureFormat(format).last_duration;
+  return isMoving && pictureFormat(format).frame_clock === undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isIsobmff, isMatroska } from "../../media/containers.ts";
+import { isIsobmff, isMatroska, pictureFormat } from "../../media/containers.ts";
 import { estimateWork } from "../../media/costs.ts";
 import { extraBytes } from "../../media/extra-files.ts";
 import { waitingBytes } from "../../media/features/parts-graph.ts";
@@ -280,7 +280,7 @@ export function lightTools(
  * until the last scan, however much the picture is shrunk.
  */
 export function refuseScans(jpeg: Uint8Array, source: Source): RefusalReason | null {
-  if (source.format !== "jpeg" || !isProgressive(viewOf(jpeg))) return null;
+  if (!pictureFormat(source.format).scans || !isProgressive(viewOf(jpeg))) return null;
   const { coded_width = 0, coded_height = 0, pixel_format = "" } = source;
   const samples = coded_width * coded_height * (SAMPLES_PER_PIXEL[pixel_format] ?? 3);
   const needed_bytes = Math.ceil(STOCK_COSTS.memory.base * MIB + jpeg.length + 2 * samples);

@@ -1,5 +1,5 @@
 import { moveChapters } from "../../media/chapters.ts";
-import { containerOf, pictureFormat } from "../../media/containers.ts";
+import { containerOf, isOgg, pictureFormat } from "../../media/containers.ts";
 import { joinsByCopy, placedParts } from "../../media/features/concat-plan.ts";
 import { addsCoverLater, valuesAddedLater } from "../../media/features/metadata.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";
@@ -54,7 +54,8 @@ function encodeWhole(encoding: Encoding, chunk: Chunk, step = "encode"): Promise
       return {
         stored,
         async count() {
-          if (isAnimation && !pictureFormat(plan.format).last_duration) return { pictures: null, sound: 0 };
+          if (isAnimation && pictureFormat(plan.format).frame_clock === undefined)
+            return { pictures: null, sound: 0 };
           const reader = await storageReader(storage, stored.key);
           return isAnimation ? countSequence(reader) : countContents(reader, signal);
         },
@@ -70,8 +71,8 @@ async function smallerOf(
   target: { name: string; mime: string },
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const isPng = plan.image !== null && plan.still && plan.format === "png";
-  if (!isPng || source.kind !== "image" || placed.size <= (source.filesize ?? 0)) return placed;
+  const isPacked = plan.image !== null && plan.still && pictureFormat(plan.format).palette === "smaller";
+  if (!isPacked || source.kind !== "image" || placed.size <= (source.filesize ?? 0)) return placed;
   if (isSamePng(plan, source)) {
     const reader = await input();
     const edits = await pngEdits(reader, signal);
@@ -100,10 +101,9 @@ function encodePeaks(encoding: Encoding, chunk: Chunk, waveform: WaveformPlan): 
   });
 }
 
-// WebP merges identical frames.
 function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
   const frames = end.frames();
-  return plan.format === "webp"
+  return pictureFormat(plan.format).merges_frames
     ? { pictures: null, filePictures: frames, sound: 0 }
     : { pictures: frames, sound: 0 };
 }
@@ -115,8 +115,7 @@ async function placeWithComments(
   signal: AbortSignal,
 ): Promise<StoredFile> {
   const { plan, source, storage, out, work } = encoding;
-  const { tags, family } = containerOf({ format: plan.format });
-  if (tags === "id3") {
+  if (containerOf({ format: plan.format }).tags === "id3") {
     const encoded = await storageReader(storage, placed.key);
     const edits = await editId3(encoded, { chapters: [], values: valuesAddedLater(plan, source) });
     const body = editFile(encoded, edits, { signal, onWait: encoding.tracker.waits });
@@ -127,7 +126,7 @@ async function placeWithComments(
   const cover = addsCoverLater(plan) ? await readCover(await encoding.input(), signal) : null;
   const values = valuesAddedLater(plan, source);
   const edits = cover || Object.keys(values).length > 0 ? { cover, values } : null;
-  const edit = family === "ogg" ? editOggComments : editFlacComments;
+  const edit = isOgg(plan.format) ? editOggComments : editFlacComments;
   return placeFinished(encoding, placed, target, edits && edit(edits), signal);
 }
 

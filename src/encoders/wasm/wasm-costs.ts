@@ -1,4 +1,4 @@
-import { isMatroska } from "../../media/containers.ts";
+import { isMatroska, pictureFormat } from "../../media/containers.ts";
 import { estimateWork, type Figures } from "../../media/costs.ts";
 import { isScript } from "../../media/extra-files.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
@@ -84,7 +84,7 @@ export const STOCK_COSTS = {
       no_b_frames: 36,
       ultrafast: 22,
     },
-    /** Transparency in WebP, per Mpx encoded. */
+    /** Transparency beside luma and chroma, as in WebP, per Mpx encoded. */
     alpha: 8,
     /** Cost per Mpx encoded with padding. */
     pad: 4,
@@ -187,14 +187,15 @@ export function heapOf(
   const outputs = pictures(plan);
   const decoded = decoders * (frame_decoded / MPX) * memory.decode[memoryClassOf(plan, source)];
   const encoded = outputs.map((geometry) => {
-    const extra = (keepsAlpha(plan) ? memory.alpha : 0) + features.memory + (geometry.pad ? memory.pad : 0);
+    const extra =
+      (hasAlphaPlane(plan) ? memory.alpha : 0) + features.memory + (geometry.pad ? memory.pad : 0);
     return area(geometry) * (encoding(plan, memory.encode, memory.x264[name]) + extra);
   });
   const fixed =
     memory.base +
     (source.kind === "image" ? 0 : memory.timeline + ((source.duration ?? 0) / 1000) * memory.index) +
     (isMatroska(plan.format) ? memory.vp9 : 0) +
-    (plan.format === "gif" ? memory.palette : 0) +
+    (pictureFormat(plan.format).palette === "always" ? memory.palette : 0) +
     ((pixels_held ?? 0) / MPX) * memory.palette_frames +
     features.fixed_memory +
     Math.max(0, outputs.length - 1) * memory.rendition +
@@ -283,8 +284,8 @@ function pictures(plan: Plan): Geometry[] {
   return plan.video?.mode === "encode" ? [plan.video.geometry] : [];
 }
 
-function keepsAlpha(plan: Plan): boolean {
-  return plan.format === "webp" && plan.image?.alpha === true;
+function hasAlphaPlane(plan: Plan): boolean {
+  return plan.image?.alpha === true && pictureFormat(plan.format).yuv !== undefined;
 }
 
 function area({ width, height }: Geometry): number {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pictureFormat } from "../containers.ts";
 import { option, optionGroup } from "../feature.ts";
 import { wholeWithin } from "../fields.ts";
 import {
@@ -74,7 +75,7 @@ export function planMotion(
   return {
     fps: fps === undefined ? defaultFps(source, moves) : exactFps(fps),
     loop,
-    palette: format === "gif" ? PALETTES[plannedQuality(quality)] : null,
+    palette: pictureFormat(format).palette === "always" ? PALETTES[plannedQuality(quality)] : null,
   };
 }
 

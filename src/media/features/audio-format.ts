@@ -37,8 +37,20 @@ export function isLossless(codec: AudioCodec): boolean {
   return LOSSLESS.has(codec);
 }
 
-/** Returns the codec of a WAV that keeps the samples of a source as they are. */
-export function wavCodec(source: SourceFacts): PcmCodec {
+/** Returns the codec of an audio format's sound: in a WAV, the one that keeps the samples of a source as they are. */
+export function codecIn(format: AudioFormat, source: SourceFacts): AudioCodec {
+  const { codec } = FORMATS.audio[format];
+  return isPcm(codec) ? pcmCodec(source) : codec;
+}
+
+/** Returns whether an audio format can hold the sound of a source as it is. */
+export function holdsSound(format: AudioFormat, { codecs }: SourceFacts): boolean {
+  const { codec } = FORMATS.audio[format];
+  const own = codecs?.audio;
+  return isPcm(codec) ? isPcm(own) : own === codec;
+}
+
+function pcmCodec(source: SourceFacts): PcmCodec {
   const { bits, floating } = sampleFormat(source);
   if (floating) return bits > 32 ? "pcm_f64le" : "pcm_f32le";
   if (bits <= USUAL_DEPTH) return "pcm_s16le";
@@ -52,7 +64,8 @@ export function costCodec(codec: AudioCodec): Exclude<AudioCodec, PcmCodec> | "p
   return isPcm(codec) ? "pcm_s16le" : codec;
 }
 
-function isPcm(codec: AudioCodec): codec is PcmCodec {
+/** Returns whether a codec is one of the PCM codecs that a WAV can hold. */
+export function isPcm(codec: string | null | undefined): codec is PcmCodec {
   return WAV_CODECS.some((each) => each === codec);
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type KeptRange, moveChapters, writeCommentChapters } from "../chapters.ts";
-import { containerOf } from "../containers.ts";
+import { containerOf, isOgg } from "../containers.ts";
 import { option, optionGroup } from "../feature.ts";
 import { oneOf } from "../fields.ts";
 import type { SourceFacts } from "../source-facts.ts";
@@ -118,7 +118,7 @@ export function chapterBytes({ chapters, ...range }: Range & MetadataPlan, sourc
 
 /** Returns whether a plan's cover is added to the finished file, because ffmpeg cannot write it. */
 export function addsCoverLater({ cover, format }: MetadataPlan & { format: string }): boolean {
-  return cover !== undefined && containerOf({ format }).family === "ogg";
+  return cover !== undefined && isOgg(format);
 }
 
 /** Returns the tags whose several values are written into the finished file, because ffmpeg can only join them. */

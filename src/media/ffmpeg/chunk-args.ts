@@ -227,8 +227,8 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
 // Browsers show a frame of at most 10 ms for 100 ms; by default, ffmpeg (5.1) does so for a GIF only.
 const PNG_TIMING = ["-max_fps", "99", "-default_fps", "10"] as const;
 
-function delayArgs({ kind, format, codecs }: Source): readonly string[] {
-  return kind === "image" && format === "png" && codecs?.video === "apng" ? PNG_TIMING : [];
+function delayArgs({ kind, codecs }: Source): readonly string[] {
+  return kind === "image" && codecs?.video === "apng" ? PNG_TIMING : [];
 }
 
 function namedArgs({ format, filesize = 0 }: Source): string[] {

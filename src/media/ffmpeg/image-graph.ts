@@ -1,3 +1,4 @@
+import { pictureFormat } from "../containers.ts";
 import type { Filter } from "../feature.ts";
 import type { Motion } from "../features/animation.ts";
 import { staleProfileFilters } from "../features/color-profile.ts";
@@ -66,7 +67,7 @@ export function imageGraph(
     }),
     ...staleProfileFilters(plan.format, source, image.to_srgb),
   ];
-  const last = plan.format === "gif" ? [paletteFilter(image)] : [];
+  const last = pictureFormat(plan.format).palette === "always" ? [paletteFilter(image)] : [];
   const from = parts
     ? `${partPictures(plan, parts.chunk, parts.runs, source, { clean, fps, lists: parts.lists })};[parts]`
     : `[${videoStream(source)}]`;
@@ -93,24 +94,19 @@ export function imageScaling(
     profile: image.matte === null ? pictureFilters("profile", image, context) : [],
     alpha: image.alpha && source.has_alpha === true,
     flags: `${toolset.scaler}+${FULL_COLOR}`,
-    ...pixelsOf(plan.format as ImageFormat, image),
+    ...pixelsOf(plan.format, image),
   };
   const { canvas, flags } = scaling;
   const over = overFilters(
     { ...image, picture_fades: plan.picture_fades },
     { at: 0, fps: null, yuv: null, flags, files },
   );
-  const tags = TAGS[plan.format] ?? [];
+  const { color_filter } = pictureFormat(plan.format);
+  const tags = color_filter === undefined ? [] : [color_filter];
   if (over.length === 0) return [...scalingFilters(source, scaling), ...tags];
   const under = scalingFilters(source, { ...scaling, pixels: canvas, matrix: null, range: "pc" });
   return [...under, ...over, ...colorFilters(scaling), ...tags];
 }
-
-// Encoders tag pictures with the colors of their frames, which stay the source's (5.1). An untagged PNG is sRGB.
-const TAGS: Readonly<Record<string, readonly string[]>> = {
-  avif: ["setparams=color_primaries=bt709:color_trc=iec61966-2-1:colorspace=smpte170m"],
-  png: ["setparams=color_primaries=unknown:color_trc=unknown"],
-};
 
 export function imageArgs(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
@@ -130,19 +126,13 @@ function timingArgs(
 ): string[] {
   if (sheet) return ["-fps_mode", "passthrough"];
   if (!animated) return ["-frames:v", "1"];
-  const timing = [...wholeFrames(format, alpha), "-fps_mode", "vfr", "-enc_time_base"];
-  if (format !== "avif" || duration === null) return [...timing, "1:1000"];
-  const last = lastFrameDuration({ format }, source, duration, AVIF_TICKS);
-  return [...timing, `1:${AVIF_TICKS}`, "-bsf:v", last];
+  const { alpha_args = [], frame_clock } = pictureFormat(format);
+  const timing = [...(alpha ? alpha_args : []), "-fps_mode", "vfr", "-enc_time_base"];
+  if (frame_clock === undefined || duration === null) return [...timing, "1:1000"];
+  const last = lastFrameDuration({ format }, source, duration, frame_clock);
+  // The encoder's time base must be the muxer's.
+  return [...timing, `1:${frame_clock}`, "-bsf:v", last];
 }
-
-// Players clear the area of a frame before the next one with transparent parts, so each frame must cover all that earlier ones drew.
-function wholeFrames(format: string, alpha: boolean): string[] {
-  return format === "gif" && alpha ? ["-gifflags", "-offsetting"] : [];
-}
-
-// The encoder's time base must be the muxer's, whose ticks are 1 ms halved until there are at least 10,000 a second.
-const AVIF_TICKS = 16_000;
 
 /** Converts a JPEG quality of 1 to 100, as in libjpeg, to ffmpeg's 1 to 31 (lower is better). */
 export function jpegScale(quality: number): number {
@@ -152,20 +142,28 @@ export function jpegScale(quality: number): number {
 
 function qualityArgs(format: ImageFormat, { quality, effort }: ImagePlan): string[] {
   if (quality === null) return [];
-  if (format === "jpeg") return ["-q:v", String(jpegScale(quality))];
-  const method = effort === undefined ? [] : ["-compression_level", String(effort)];
-  if (format === "webp") return ["-quality", String(quality), ...method];
-  return ["-crf", String(quality), "-b:v", "0"];
+  switch (pictureFormat(format).quality_option) {
+    case "-q:v":
+      return ["-q:v", String(jpegScale(quality))];
+    case "-quality":
+      return [
+        ...["-quality", String(quality)],
+        ...(effort === undefined ? [] : ["-compression_level", String(effort)]),
+      ];
+    default:
+      return ["-crf", String(quality), "-b:v", "0"];
+  }
 }
 
 // Decoders assume BT.601 for JPEG and WebP, regardless of the source.
-function pixelsOf(format: ImageFormat, image: ImagePlan) {
+function pixelsOf(format: string, image: ImagePlan) {
+  const { yuv } = pictureFormat(format);
   const palette = image.motion?.palette;
   // The palette filters' native format: they buffer all frames, and a conversion would double the memory.
   const canvas = palette ? "bgra" : image.alpha ? "rgba" : "rgb24";
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
-  if (format === "png" || format === "gif") return rgb;
-  if (format === "jpeg") {
+  if (yuv === undefined) return rgb;
+  if (yuv === "full") {
     // In wasm, the encoder loses the subsampled chroma of pictures with a side of one pixel (5.1).
     const isLine = Math.min(image.geometry.width, image.geometry.height) === 1;
     const pixels = isLine || (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
@@ -184,7 +182,8 @@ const MIN_RATIO = 1.5;
 export function shrinkPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
   const stored = storedPicture(source);
-  if (!image || !stored || !plan.still || source.format !== "jpeg" || !image.geometry.scale) return plan;
+  if (!image || !stored || !plan.still || !image.geometry.scale) return plan;
+  if (!pictureFormat(source.format).halves) return plan;
   const { crop, rotate, scale } = image.geometry;
   const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
   const view = crop ?? turned;

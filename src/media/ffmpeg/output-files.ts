@@ -1,6 +1,6 @@
 import { containerOf, pictureFormat } from "../containers.ts";
 import { pcmBits } from "../features/audio-format.ts";
-import { FORMATS } from "../formats.ts";
+import { FORMATS, LOSSLESS_FORMAT } from "../formats.ts";
 import type { Chunk, Plan } from "../plan.ts";
 import * as errors from "./errors.ts";
 
@@ -67,7 +67,7 @@ export function outputMime(plan: Plan): string {
 
 /** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
-  const { muxer, large_args = [] } = containerOf(plan.waveform ? { format: "wav" } : plan);
+  const { muxer, large_args = [] } = containerOf(plan.waveform ? { format: LOSSLESS_FORMAT.audio } : plan);
   if (!muxer) throw errors.muxerMissing(plan);
   return [...loopArgs(plan), ...muxer, ...(mayBeLarge(plan) ? large_args : [])];
 }

@@ -1,5 +1,5 @@
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
-import { containerOf, hidesEnds } from "../containers.ts";
+import { containerOf, hidesEnds, pictureFormat } from "../containers.ts";
 import { hasSeeklessSound } from "../features/audio-format.ts";
 import { FFMPEG_FPS } from "../features/fps.ts";
 import { mainStream } from "../main-tracks.ts";
@@ -192,12 +192,13 @@ const FULL_RANGE = [
 
 function pixelFilters(source: Source, input: number): string[] {
   const { format, animated, has_alpha, premultiplied, transparent_color, pixel_format = "" } = source;
+  const { alpha_track, limited_range } = pictureFormat(format);
   return [
     // ffmpeg 5.1 darkens black-and-white pictures when it scales them.
     ...(/^mono[bw]$/.test(pixel_format) && !transparent_color ? ["format=gray"] : []),
-    ...(format === "avif" && animated && has_alpha ? [`[${input}:V:1]alphamerge`] : []),
+    ...(alpha_track && animated && has_alpha ? [`[${input}:V:1]alphamerge`] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
-    ...(format === "png" && source.color?.range === "limited" ? FULL_RANGE : []),
+    ...(limited_range && source.color?.range === "limited" ? FULL_RANGE : []),
     // The smallest similarity that colorkey accepts; the source's grays are at least 1/15 apart.
     ...(transparent_color ? ["format=rgba", `colorkey=${transparent_color}:0.01:0`] : []),
   ];

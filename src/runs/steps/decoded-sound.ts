@@ -1,6 +1,7 @@
 import { isTimedByFirst } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import { findTrack } from "../../media/features/track.ts";
+import { LOSSLESS_FORMAT } from "../../media/formats.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import type { Source } from "../../media/source.ts";
 import type { WorkContext } from "../ports.ts";
@@ -104,7 +105,7 @@ async function decodeSound(
     extra: [],
     out,
     name: "sound",
-    request: { kind: "audio", options: { format: "wav", metadata: "strip", track } },
+    request: { kind: "audio", options: { format: LOSSLESS_FORMAT.audio, metadata: "strip", track } },
     id: `${encode.id}-sound`,
     decide: createDecide(own),
   };

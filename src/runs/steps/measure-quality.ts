@@ -3,7 +3,7 @@ import { similarityOf } from "../../encoders/images/similarity.ts";
 import { roundTime } from "../../media/clock.ts";
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
-import type { ImageFormat, Quality } from "../../media/formats.ts";
+import { type ImageFormat, LOSSLESS_FORMAT, type Quality } from "../../media/formats.ts";
 import type { CropOption } from "../../media/option-shapes.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import {
@@ -230,7 +230,7 @@ async function openSpan(trials: Trials, { encode }: Measurement, job: EncodeJob,
     const key = await trials.encode({ request, decide, measured: { rate, score: null } });
     const source = await trials.probe(key);
     const start = roundTime(PICTURE_SHARE * (source.duration ?? 0));
-    const options = { format: "png", start, ...middleOf(source) };
+    const options = { format: LOSSLESS_FORMAT.image, start, ...middleOf(source) };
     const png = { kind: "image", options } as EncodeRequest;
     return trials.draw({ key, source }, png, null);
   }
@@ -478,7 +478,10 @@ async function tryRenditions(
     );
     const source = await trials.probe(key);
     const start = roundTime(PICTURE_SHARE * (source.duration ?? 0));
-    const png = { kind: "image", options: { format: "png", start, ...size } } as EncodeRequest;
+    const png = {
+      kind: "image",
+      options: { format: LOSSLESS_FORMAT.image, start, ...size },
+    } as EncodeRequest;
     const picture = await trials.draw({ key, source }, png, null);
     return { picture, bits: (bytes * 8) / (source.duration ?? GROUP_SECONDS) };
   }
@@ -576,7 +579,7 @@ function drawSource(
   plan: Plan,
   request: EncodeRequest,
 ): Promise<Uint8Array> {
-  const options = { ...request.options, format: "png", quality: undefined };
+  const options = { ...request.options, format: LOSSLESS_FORMAT.image, quality: undefined };
   return trials.draw(encode, { kind: "image", options } as EncodeRequest, plan.image);
 }
 
@@ -594,7 +597,7 @@ async function scoreOf(
   };
   const fixed = { ...request, options: { ...request.options, quality: "high" } } as EncodeRequest;
   const key = await trials.encode({ request: fixed, decide });
-  const png = { kind: "image", options: { format: "png" } } as EncodeRequest;
+  const png = { kind: "image", options: { format: LOSSLESS_FORMAT.image } } as EncodeRequest;
   return comparePictures(original, await trials.draw({ key, source: await trials.probe(key) }, png, null));
 }
 

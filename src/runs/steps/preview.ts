@@ -3,7 +3,7 @@ import { roundTime } from "../../media/clock.ts";
 import { extraInputs } from "../../media/extra-inputs.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
-import { FORMATS } from "../../media/formats.ts";
+import { DEFAULT_FORMAT, FORMATS, LOSSLESS_FORMAT } from "../../media/formats.ts";
 import { drawsOver, mapTimedDrawings, untimed } from "../../media/option-groups.ts";
 import type { EncodeRequest } from "../../media/options.ts";
 import {
@@ -232,8 +232,8 @@ function clamp(value: number, low: number, high: number): number {
 const FRAMING = ["partial", "rotate", "flip", "crop", "fit", "position", "background"] as const;
 
 // PNG takes six times as long, so only transparent pictures use it.
-const OPAQUE = { format: "jpeg", quality: "very_high" } as const;
-const TRANSPARENT = { format: "png" } as const;
+const OPAQUE = { format: DEFAULT_FORMAT.image, quality: "very_high" } as const;
+const TRANSPARENT = { format: LOSSLESS_FORMAT.image } as const;
 
 interface OriginalNeeds {
   at: number | null;
@@ -321,7 +321,7 @@ async function previewSound(opened: OpenPreview, moment: number): Promise<Previe
   const partRequest = requestOfPart(soundOf(request), plan, { start, end });
   const { track, partial } = Object(request.options);
   const wav = {
-    format: "wav",
+    format: LOSSLESS_FORMAT.audio,
     start,
     end,
     ...(track !== undefined && { track }),

@@ -4,7 +4,7 @@ import type { Sprite } from "../../media/features/storyboard.ts";
 import { STORYBOARD } from "../../media/features/storyboard-graph.ts";
 import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts";
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
-import { lacksHls } from "../../media/formats.ts";
+import { LOSSLESS_FORMAT, lacksHls } from "../../media/formats.ts";
 import { listDropped } from "../../media/index.ts";
 import { drawsOver } from "../../media/option-groups.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
@@ -490,7 +490,7 @@ function placeholderRequest({ kind, width = 0, height = 0, duration }: Source): 
   const scaled = (side: number) => Math.max(1, Math.round(side * scale));
   const size = scale < 1 && { width: scaled(width), height: scaled(height), fit: "fill" as const };
   const start = kind === "video" && duration ? Number((duration * FRAME_SHARE).toFixed(3)) : 0;
-  return { kind: "image", options: { format: "png", ...size, ...(start > 0 && { start }) } };
+  return { kind: "image", options: { format: LOSSLESS_FORMAT.image, ...size, ...(start > 0 && { start }) } };
 }
 
 /**
