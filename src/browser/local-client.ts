@@ -582,6 +582,8 @@ function followTasks(fallback: Client, api: MediaApi): Follower {
       let reported = Promise.resolve();
       const sending: CreateOptions = {
         signal,
+        // A page may end before it stored the id of the task there; creating it again then yields the same task.
+        idempotencyKey: id,
         onProgress(sent, size) {
           reported = (sent === size ? report : throttledReport)({ sent, size });
         },

@@ -27,6 +27,8 @@ export interface HttpRequest {
   signal?: AbortSignal | undefined;
   /** Whether it creates a record; an idempotency key then keeps retries from creating a second one. */
   creates?: boolean;
+  /** The idempotency key of a request that creates; a random one by default. */
+  key?: string | undefined;
   /** Whether it is idempotent, so that it can be retried after its response was lost. */
   repeats?: boolean;
   /** Whether to retry for as long as the service is away; otherwise it is tried 4 times. */
@@ -58,6 +60,8 @@ export interface Http {
 }
 
 const TRIES = 4;
+// They last longer than the minute after which the service frees the key of a request that it lost.
+const CONFLICT_TRIES = 10;
 const RESPONSE_MS = 30_000;
 const PAUSE_MS = { first: 300, max: 20_000 } as const;
 const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
@@ -78,7 +82,7 @@ interface Failure {
  */
 export function createHttp(service: HttpService): Http {
   async function repeat<T>(request: HttpRequest, read: (response: Response) => Promise<T>): Promise<T> {
-    const key = request.creates ? crypto.randomUUID() : null;
+    const key = request.creates ? (request.key ?? crypto.randomUUID()) : null;
     for (let attempt = 1; ; attempt++) {
       const outcome = await send(service, request, key, read);
       if ("value" in outcome) return outcome.value;
@@ -86,7 +90,8 @@ export function createHttp(service: HttpService): Http {
       const pause = Math.max(wait_ms ?? 0, pauseMs(attempt));
       const isRetryable =
         error.retryable && (request.method === "GET" || request.repeats || key !== null || unprocessed);
-      const isLast = attempt >= TRIES || pause > PAUSE_MS.max;
+      const tries = error.kind === "idempotency_conflict" ? CONFLICT_TRIES : TRIES;
+      const isLast = attempt >= tries || pause > PAUSE_MS.max;
       if (!isRetryable || (isLast && !request.patient)) throw error;
       await sleep(pause * (1 + Math.random() / 4), request.signal);
     }

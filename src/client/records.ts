@@ -119,10 +119,17 @@ export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
   signal?: AbortSignal;
   /** Called with the bytes sent so far and the size of the file; bytes that are sent again count once. */
   onProgress?(sent: number, size: number): void;
+  /**
+   * Idempotency key of 1 to 200 printable ASCII characters without spaces. For a day, the same request with the same key returns the
+   * record of the first one, for example after a crash that lost the answer. The local client ignores it.
+   *
+   * @default a random one
+   */
+  idempotencyKey?: string;
 }
 
-/** How to upload the file of a new task or step to a service; the local client uploads nothing. */
-export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
+/** How to create a record at a service, and to upload its file; the local client uploads nothing. */
+export type CreateOptions = Pick<SendOptions, "signal" | "onProgress" | "idempotencyKey">;
 
 /** Options of a read. */
 export interface ReadOptions {

@@ -128,8 +128,14 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     const { request: body, file, extra } = await readInput(object, request);
     if (!file && extra.size === 0) return post(body);
     const uploaded: Upload[] = [];
-    const send = async (each: Blob | FileSystemFileHandle, sendOptions: CreateOptions | undefined) => {
-      const upload = await uploads.send(each, sendOptions);
+    const send = async (
+      param: string,
+      each: Blob | FileSystemFileHandle,
+      sendOptions: CreateOptions | undefined,
+    ) => {
+      const key = options?.idempotencyKey;
+      const keyOfFile = key === undefined ? {} : { idempotencyKey: `${key}.${param}` };
+      const upload = await uploads.send(each, { ...sendOptions, ...keyOfFile });
       uploaded.push(upload);
       return upload.url;
     };
@@ -137,11 +143,11 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     try {
       const urls = new Map<string, string>();
       for (const [param, each] of extra) {
-        urls.set(param, await send(each, options?.signal && { signal: options.signal }));
+        urls.set(param, await send(param, each, options?.signal && { signal: options.signal }));
       }
       const withUrls = mapExtraInputs(body as object, (url, _, param) => urls.get(param) ?? url);
       if (!file) return await post(withUrls);
-      const url = await send(file, options);
+      const url = await send("input", file, options);
       const { input } = body as { input: object | null };
       return await post({ ...withUrls, input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
@@ -204,7 +210,10 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const { on, watch: watchRun, wait } = createWatchMethods(watch, updates);
   const client: RemoteClient = {
     tasks: {
-      create: (request, options) => create("task", request as NewTask, options, tasks.create<never>),
+      create: (request, options) =>
+        create("task", request as NewTask, options, (body) =>
+          tasks.create<never>(body, undefined, options?.idempotencyKey),
+        ),
       get: tasks.get,
       list: tasks.list,
       each: tasks.each,
@@ -214,7 +223,10 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       wait,
     },
     steps: {
-      create: (request, options) => create("step", request as NewStep, options, steps.create<never>),
+      create: (request, options) =>
+        create("step", request as NewStep, options, (body) =>
+          steps.create<never>(body, undefined, options?.idempotencyKey),
+        ),
       get: steps.get,
       list: steps.list,
       each: steps.each,
@@ -223,7 +235,10 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       wait,
     },
     jobs: {
-      create: (request, options) => create("task", request, options, jobs.create<never>),
+      create: (request, options) =>
+        create("task", request, options, (body) =>
+          jobs.create<Job>(body, undefined, options?.idempotencyKey),
+        ),
       get: jobs.get,
       list: jobs.list,
       each: jobs.each,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MediaError } from "../media/errors.ts";
+import { MediaError, toMediaError } from "../media/errors.ts";
 import { isId } from "../runs/ids.ts";
 import { Upload, type UploadCompletion, type UploadPart } from "../runs/upload.ts";
 import { doubling, inParallel, isTransient, retry } from "../util/async.ts";
@@ -28,8 +28,8 @@ export interface Records<T> {
   get(id: string, more?: Pick<HttpRequest, "signal" | "patient">): Promise<T>;
   list(options?: ListOptions): Promise<Page<T>>;
   each(options?: ListOptions): AsyncGenerator<T, void>;
-  /** Creates exactly one record, however often the request is retried. */
-  create<R = T>(request: unknown, schema?: ResponseSchema<R>): Promise<R>;
+  /** Creates exactly one record, however often the request is retried, or repeated with the same idempotency key. */
+  create<R = T>(request: unknown, schema?: ResponseSchema<R>, key?: string): Promise<R>;
   update(id: string, change: unknown): Promise<T>;
   delete(id: string): Promise<void>;
   act<R = T>(
@@ -63,8 +63,8 @@ export function createRecords<T extends { id: string }>(
       send({ method: "GET", path: pathOf(type, id), signal, patient }, schema),
     list,
     each: (options) => eachRecord(list, options),
-    create: (body, result = schema as ResponseSchema<never>) =>
-      send({ method: "POST", path: PATHS[type], body, creates: true }, result),
+    create: (body, result = schema as ResponseSchema<never>, key) =>
+      send({ method: "POST", path: PATHS[type], body, creates: true, key }, result),
     update: async (id, body) => send({ method: "PATCH", path: pathOf(type, id), body }, schema),
     async delete(id) {
       await call({ method: "DELETE", path: pathOf(type, id) }, z.null());
@@ -90,11 +90,24 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
     uploads.act(id, "complete", { body, signal, repeats: true });
 
   async function send(input: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
-    const { signal, onProgress, ...settings } = options;
+    const { signal, onProgress, idempotencyKey, ...settings } = options;
     signal?.throwIfAborted();
     const file = await openFile(input);
     const { size } = file;
-    const upload = await uploads.create({ ...descriptionOf(file), ...settings, size });
+    const begin = (key?: string) =>
+      uploads.create({ ...descriptionOf(file), ...settings, size }, undefined, key);
+    let upload = await begin(idempotencyKey);
+    if (idempotencyKey !== undefined) {
+      // A repeated request gets the first answer, but the upload may be stored by now, or discarded.
+      upload = await uploads.get(upload.id).catch((thrown) => {
+        if (toMediaError(thrown).kind !== "media_not_found") throw thrown;
+        return begin();
+      });
+      if (upload.status === "stored") {
+        onProgress?.(size, size);
+        return upload;
+      }
+    }
     const stop = new AbortController();
     const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
     const bytesByPart = new Map<number, number>();

@@ -1,20 +1,26 @@
+import { randomUUID } from "node:crypto";
 import type { Route } from "@playwright/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Task } from "../../src/runs/task.ts";
 import { clip } from "../fixtures/clips.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { type ClientLab, openClientLab } from "./client-rig.ts";
 
 let rig: ClientLab;
 let edge: Rig;
-let remote: { baseUrl: string; apiKey: string; url: string; silent: string };
+let remote: { baseUrl: string; apiKey: string; url: string; slow: string };
 beforeAll(async () => {
   [rig, edge] = await Promise.all([openClientLab(), openRig()]);
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
-  const file = await clip("mp4");
+  const [file, long] = await Promise.all([clip("mp4"), clip("mp4", { seconds: 24 })]);
   remote = {
     ...{ baseUrl: edge.url, apiKey: edge.key },
     url: edge.origin.serve("/clip.mp4", { file, mime: "video/mp4", headers }),
-    silent: edge.origin.serve("/slow.mp4", { file, mime: "video/mp4", headers, bytes_per_second: 20_000 }),
+    // It arrives for longer than a test may take.
+    slow: edge.origin.serve("/slow.mp4", {
+      ...{ file: long, mime: "video/mp4", headers },
+      bytes_per_second: 20_000,
+    }),
   };
 });
 afterAll(() => Promise.all([rig?.close(), edge?.close()]));
@@ -31,6 +37,20 @@ const open = (name: string, with_fallback = true) =>
     },
     { name, with_fallback, ...remote },
   );
+
+/** Makes the service create the page's next task, but loses the answer; `answered` resolves to the id of the task there. */
+async function loseAnswer(): Promise<{ answered: Promise<string> }> {
+  const { promise: answered, resolve } = Promise.withResolvers<string>();
+  const answer = async (route: Route) => resolve((await (await route.fetch()).json()).id);
+  await rig.lab.page.route(`${remote.baseUrl}/tasks`, answer, { times: 1 });
+  return { answered };
+}
+
+/** Returns the states of the service's tasks with a tag in their metadata. */
+async function statusesThere(tag: string): Promise<string[]> {
+  const { body } = await edge.door.request<Task[]>("GET", "/tasks");
+  return body.filter(({ metadata }) => metadata.tag === tag).map(({ status }) => status);
+}
 
 test("runs a task that no encoder here supports on the fallback, and records that in the task", async () => {
   await open("elsewhere");
@@ -126,69 +146,79 @@ test("a step says that the fallback was not asked; without a fallback the error 
   }
 });
 
-test("follows a task on the fallback after a reload, leaves it alone on close, waits for a lost network, and cancels it there", async () => {
+test("follows a task on the fallback after a reload that lost the answer, leaves it alone on close, waits for a lost network, and cancels it there", async () => {
   const { page } = rig.lab;
+  // The task of a try that failed does not count in the next one.
+  const name = `followed-${randomUUID()}`;
   const cancels: string[] = [];
   page.on("request", (request) => request.url().endsWith("/cancel") && cancels.push(request.url()));
-  await open("followed");
-  const id = await rig.lab.page.evaluate(async ({ silent }) => {
-    const { client } = kit;
-    const options = { codec: "h265", width: 80 } as const;
-    const { id } = await client.tasks.create({ input: silent, kind: "video", options });
-    const { fallback } = globalThis as unknown as { fallback: typeof client };
-    for (;;) {
-      const { records } = await fallback.tasks.list({ status: "processing" });
-      if (records.some(({ input }) => input === silent)) return id;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }, remote);
+  await open(name);
+  const { answered } = await loseAnswer();
+  const id = await page.evaluate(
+    async ({ slow: input, name: tag }) => {
+      const options = { codec: "h265", width: 80 } as const;
+      return (await kit.client.tasks.create({ input, kind: "video", options, metadata: { tag } })).id;
+    },
+    { ...remote, name },
+  );
+  const there = await answered;
+  await expect.poll(() => statusesThere(name)).toEqual(["processing"]);
   await page.reload();
   const request = Promise.withResolvers<Route>();
   await page.route(`${remote.baseUrl}/tasks/*`, request.resolve);
-  await open("followed");
+  await open(name);
   const answer = await request.promise;
   await page.evaluate(() => kit.client.close());
   await page.unroute(`${remote.baseUrl}/tasks/*`);
   // The closed client may have dropped the request.
   await answer.continue().catch(() => {});
-  const { pathname } = new URL(answer.request().url());
-  const left = await page.evaluate(async (path) => {
-    const { fallback } = globalThis as unknown as { fallback: typeof kit.client };
-    return (await fallback.tasks.get(path.slice("/tasks/".length))).status;
-  }, pathname);
-  expect([left, cancels]).toEqual(["processing", []]);
+  expect(new URL(answer.request().url()).pathname).toBe(`/tasks/${there}`);
+  expect([await statusesThere(name), cancels]).toEqual([["processing"], []]);
 
   let lost = 0;
   await page.route(`${remote.baseUrl}/**`, async (route) => {
     await route.abort();
     lost++;
   });
-  await open("followed");
+  await open(name);
   // More often than a request that is not patient.
   await expect.poll(() => lost).toBeGreaterThan(4);
   await page.unroute(`${remote.baseUrl}/**`);
-  const seen = await page.evaluate(
-    async ({ id, silent }) => {
-      const { client } = kit;
-      const { fallback } = globalThis as unknown as { fallback: typeof client };
-      const ours = async () => (await fallback.tasks.list()).records.filter(({ input }) => input === silent);
-      const count = (await ours()).length;
-      await new Promise<void>((resolve) => {
-        client.on(id, "update", ({ record }) => record.status === "processing" && resolve());
-      });
-      await client.tasks.cancel(id);
-      const there = (await ours())[0]?.id ?? "";
-      const end = await fallback.tasks.wait(there);
-      return { count, end: end.status, here: (await client.tasks.get(id)).status };
+  const here = await page.evaluate(async (id) => {
+    const { client } = kit;
+    await new Promise<void>((resolve) => {
+      client.on(id, "update", ({ record }) => record.status === "processing" && resolve());
+    });
+    await client.tasks.cancel(id);
+    return (await client.tasks.get(id)).status;
+  }, id);
+  expect(here).toBe("cancelled");
+  await expect.poll(() => statusesThere(name)).toEqual(["cancelled"]);
+});
+
+test("a file whose task was created before a reload is converted once, by the same task", async () => {
+  const name = `sent-${randomUUID()}`;
+  await open(name);
+  const { answered } = await loseAnswer();
+  const id = await rig.lab.page.evaluate(
+    async ({ url, name: tag }) => {
+      const input = new File([await (await fetch(url)).blob()], "mine.mp4", { type: "video/mp4" });
+      const options = { codec: "h265", width: 80 } as const;
+      return (await kit.client.tasks.create({ input, kind: "video", options, metadata: { tag } })).id;
     },
-    { id, ...remote },
+    { ...remote, name },
   );
-  expect(seen).toEqual({ count: 1, end: "cancelled", here: "cancelled" });
+  await answered;
+  await rig.lab.page.reload();
+  await open(name);
+  const done = await rig.lab.page.evaluate((id) => kit.client.tasks.wait(id), id);
+  expect([done.status, done.error, done.input]).toEqual(["succeeded", null, "file:mine.mp4"]);
+  expect(await statusesThere(name)).toEqual(["succeeded"]);
 });
 
 test("a task fails when the fallback no longer shows how it goes on, and makes room for others", async () => {
   const { page } = rig.lab;
-  const seen = await page.evaluate(async ({ silent, baseUrl, apiKey }) => {
+  const seen = await page.evaluate(async ({ slow, baseUrl, apiKey }) => {
     const { openClientKit } = await import("./client.page.ts");
     const { createRemoteClient } = await import("../../src/client/remote.ts");
     const owner = createRemoteClient({ baseUrl, apiKey });
@@ -197,7 +227,7 @@ test("a task fails when the fallback no longer shows how it goes on, and makes r
     openClientKit({ name: "revoked", fallback });
     const { client } = kit;
     const options = { codec: "h265", width: 80 } as const;
-    const task = await client.tasks.create({ input: silent, kind: "video", options });
+    const task = await client.tasks.create({ input: slow, kind: "video", options });
     const going = async () => (await owner.tasks.list({ status: "processing" })).records[0]?.id;
     let there = await going();
     for (; !there; there = await going()) await new Promise((resolve) => setTimeout(resolve, 50));

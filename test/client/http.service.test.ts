@@ -109,6 +109,21 @@ test.for([
   },
 );
 
+test("a create with the caller's key waits while the service still runs an earlier request with that key", async () => {
+  const keys: unknown[] = [];
+  const watched = createRemoteClient({
+    ...{ baseUrl: api.url, apiKey: KEY },
+    fetch(url, init) {
+      keys.push(new Headers(init?.headers).get("Idempotency-Key"));
+      return fetch(url, init);
+    },
+  });
+  const running = refusal(409, { kind: "idempotency_conflict", message: "Still being answered." });
+  api.at("/tasks", running, running, running, running, refusal(200, QUEUED));
+  expect(await watched.tasks.create(WISH, { idempotencyKey: "run-1" })).toEqual(QUEUED);
+  expect(keys).toEqual(Array.from({ length: 5 }, () => "run-1"));
+});
+
 test("retries a create after Retry-After, no sooner than that", async () => {
   const later = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "0" });
   api.at("/tasks", busy(1), later, refusal(201, QUEUED));

@@ -56,6 +56,20 @@ test("retries only the part that failed transiently", async () => {
   expect([...api.requestsTo("/put/1"), ...api.requestsTo("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
 });
 
+test("with the key of an earlier upload, sends no stored file again, and begins anew when that upload was discarded", async () => {
+  const sendAgain = () => client.uploads.send(FILE, { idempotencyKey: "run-1.input" });
+  const stored = { ...upload, status: "stored", parts: [], etag: "all" };
+  api.at(`/uploads/${UPLOAD.id}`, stored);
+  expect(await sendAgain()).toEqual(stored);
+  expect(requests()).toEqual(["POST /uploads 200", `GET /uploads/${UPLOAD.id} 200`]);
+  api.at(`/uploads/${UPLOAD.id}`, refusal(404, { kind: "media_not_found", message: "Gone." }));
+  expect(await sendAgain()).toEqual(stored);
+  const begun = api.log.filter(({ path }) => path === "/uploads");
+  const [first, again, anew] = begun.map(({ headers }) => headers["idempotency-key"]);
+  expect([first, again]).toEqual(["run-1.input", "run-1.input"]);
+  expect(anew).toMatch(/^[\da-f-]{36}$/);
+});
+
 test("completes an upload again after its response was lost, and keeps it", async () => {
   api.at(COMPLETE, CUT, refusal(502, "bad gateway"), { ...upload, status: "stored", parts: [], etag: "all" });
   expect(await client.uploads.send(FILE)).toMatchObject({ id: UPLOAD.id, status: "stored", etag: "all" });

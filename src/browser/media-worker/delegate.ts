@@ -31,7 +31,7 @@ export interface Delegation {
 }
 
 export interface DelegatedTask {
-  /** The task's id at the fallback; null until it exists. */
+  /** The task's id at the fallback; null until it is stored here. */
   remote: string | null;
   /** Refusals of the local encoders. */
   refusals: Refusal[];
