@@ -167,6 +167,49 @@ function hertzOf(samples: Float32Array): number {
   return ((rises.length - 1) * RATE) / ((rises.at(-1) ?? 0) - (rises[0] ?? 0));
 }
 
+/** A clip in Matroska whose sound begins 1.5 s after its pictures. */
+async function lateSoundClip(): Promise<string> {
+  const silent = await makeClip("mp4", ["-i", await clip(), "-an", "-c", "copy"]);
+  const inputs = ["-i", silent, "-itsoffset", `${SOUND_START}`, "-i", await clip()];
+  return makeClip("mkv", [...inputs, "-map", "0:v", "-map", "1:a", "-c", "copy"]);
+}
+
+const SOUND_START = 1.5;
+
+/** Parts after, before and around the start of the late sound, then two that both precede it. */
+const LATE_PARTS = [
+  [
+    { start: 3, end: 4 },
+    { start: 0.2, end: 0.8 },
+    { start: 1, end: 2 },
+  ],
+  [
+    { start: 0.8, end: 1.2 },
+    { start: 0.12, end: 0.52 },
+  ],
+];
+
+/** Asserts that parts of the late clip have their pictures, and sound exactly where it has begun in the source. */
+async function expectLateSound(path: string, parts: typeof PARTS): Promise<void> {
+  await expectPictures(path, await picturesOf(await lateSoundClip(), parts));
+  const { channels, duration } = await readSound(path, {
+    channels: 1,
+    after: ["-af", "aresample=async=1:first_pts=0"],
+  });
+  const [samples = new Float32Array()] = channels;
+  let at = 0;
+  for (const { start, end } of parts) {
+    const own = samples.subarray(Math.round(at * RATE), Math.round((at + end - start) * RATE));
+    // The last sample of a frame of AAC before the tone may already ring.
+    const first = own.subarray(0.03 * RATE).findIndex((level) => Math.abs(level) > 0.03);
+    const expected = Math.max(0.03, SOUND_START - start);
+    if (expected > end - start) expect(first, `${start} s`).toBe(-1);
+    else expect(Math.abs(first / RATE + 0.03 - expected), `${start} s`).toBeLessThan(0.03);
+    at += end - start;
+  }
+  expect(Math.abs(duration - at)).toBeLessThan(0.06);
+}
+
 const COUNTS = { pictures: { source: 93, output: 93 } };
 
 /** Parts that begin and end with a picture, as those of a stream with AV1 do. */
@@ -309,6 +352,20 @@ describe("by a service", () => {
     }
   });
 
+  test("parts before the start of a late sound are silent", LIMIT, async () => {
+    for (const parts of LATE_PARTS) {
+      for (const options of [{}, { codec: "h265" }]) {
+        const { path } = await encode("video", { ...options, parts }, lateSoundClip());
+        await expectLateSound(path, parts);
+      }
+      const input = rig.serve(await lateSoundClip());
+      const options = { quality: "low", parts };
+      const task = await rig.door.runTask({ input, kind: "adaptive_video", options });
+      expect(task.error).toBeNull();
+      await expectLateSound(task.output ?? "", parts);
+    }
+  });
+
   test("copied parts have the pictures and the sound of the spans that cuts lists", LIMIT, async () => {
     const { path, output } = await encode("video", { mode: "copy", parts: PARTS }, groupedClip());
     expect(output).toMatchObject({ encoder: "copy", cuts: COPIED });
@@ -439,6 +496,17 @@ describe("by a page", () => {
     expect(await encodeInPage(page, { input, kind: "video", options }, path)).toBe("copy");
     await expectPictures(path, await picturesOf(input, COPIED));
     await expectTones(path, COPIED);
+  });
+
+  test("parts before the start of a late sound are silent", LIMIT, async () => {
+    for (const [index, parts] of LATE_PARTS.entries())
+      for (const prefer of ["speed", "quality"] as const) {
+        await openKit(page.lab.page, { name: `late-${prefer}-${index}`, prefer });
+        const path = join(page.folder, `late-${prefer}-${index}.mp4`);
+        const options = { ...SMALL, parts };
+        await encodeInPage(page, { input: await lateSoundClip(), kind: "video", options }, path);
+        await expectLateSound(path, parts);
+      }
   });
 
   test("a smart cut has the pictures and the sound of its parts", LIMIT, async () => {

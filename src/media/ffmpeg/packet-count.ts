@@ -362,14 +362,21 @@ function readPartSounds(
   read: (name: string) => string | null,
 ): PacketCounts {
   let [sound, silenced] = [0, 0];
-  for (const { input, origin, parts } of runInputs(plan, chunk, source)) {
-    const packets = (name: string) => [...packetsOf(read(listPrefix({ input }) + name) ?? "")];
+  const timeless = isMisnumbered(source);
+  const runs = runInputs(plan, chunk, source).map((run) => {
+    const packets = (name: string) => [...packetsOf(read(listPrefix(run) + name) ?? "")];
     const [packetList, decoded] = [packets(LISTS.sound), packets(LISTS.decodedSound)];
-    const timeless = isMisnumbered(source);
     // ffmpeg does not list the packet that contains the limit of its input, but the decoded sound reaches that limit.
-    const last = Math.max(lastSound(packetList, timeless), lastSound(decoded ?? [], timeless)) - origin;
+    const last = Math.max(lastSound(packetList, timeless), lastSound(decoded, timeless)) - run.origin;
+    return { ...run, packetList, decoded, last };
+  });
+  // A source with sound after a part is not truncated before it: the part precedes the track, or lies in a gap of it.
+  const last = Math.max(...runs.map((run) => run.last));
+  const isHeard = runs.some(({ packetList, decoded }) => packetList.length > 0 || decoded.length > 0);
+  const precedesSound = !isHeard && plan.kind !== "audio";
+  for (const { origin, parts, packetList, decoded } of runs) {
     for (const part of parts) {
-      checkPartEnd(part, last, plan, source);
+      if (!precedesSound) checkPartEnd(part, last, plan, source);
       const lead = part.start + (timeless ? 0 : origin);
       const [own, heard] = [packetList, decoded].map((all) => soundOf(all, lead, part, timeless).sound);
       sound += own ?? 0;
