@@ -101,8 +101,8 @@ test("native ffmpeg and the stock core draw text; all other encoders refuse", ()
 test.for([
   { options: { text: [{ text: "" }] }, message: "options.text.0.text must be a text of 1 to 500 characters" },
   {
-    options: { text: [{ text: " \n " }] },
-    message: "options.text.0.text must be a text of 1 to 500 characters",
+    options: { text: [{ text: " \n\u200b" }] },
+    message: "options.text.0.text must contain visible characters, not only spaces.",
   },
   {
     options: { text: [{ text: "a\u0007" }] },
@@ -129,14 +129,25 @@ test.for([
   expect(() => parseTaskRequest(request)).toThrow(message);
 });
 
+const font = {
+  bytes: new Uint8Array(),
+  family: "Any",
+  scriptName: "Any",
+  lineHeight: 1,
+  hasLetter: () => true,
+};
+
+test.for([{ x: 320, y: 0 }, { x: "100%" }, { y: 240 }, { x: 10, y: "100%" }])(
+  "a text that begins outside the pictures is refused ($x, $y)",
+  (position) => {
+    const draw = () => writeTextScript([{ text: "a", position }], { width: 320, height: 240 }, [font]);
+    expect(draw).toThrow(
+      "options.text.0.position lies outside the pictures, which have 320x240 pixels; nothing would be visible.",
+    );
+  },
+);
+
 test("letters that would fill the memory of a renderer are refused", () => {
-  const font = {
-    bytes: new Uint8Array(),
-    family: "Any",
-    scriptName: "Any",
-    lineHeight: 1,
-    hasLetter: () => true,
-  };
   const draw = (text: string, size: number | string) =>
     writeTextScript([{ text, size }], { width: 320, height: 240 }, [font]).length;
   expect(draw("A", "1000%")).toBeGreaterThan(0);

@@ -19,12 +19,14 @@ import {
 } from "./subtitles.ts";
 
 const LINES = `must be a text of 1 to ${BOUNDS.text.max} characters, without control characters other than line breaks.`;
+const VISIBLE = "must contain visible characters, not only spaces.";
 const TEXTS = `must be a list of at most ${BOUNDS.texts.max} texts.`;
 
 const letters = {
   text: textUpTo(BOUNDS.text.max)
     .regex(/^(?:\r\n|[\P{Cc}\n])+$/u, LINES)
-    .refine((text) => text.trim() !== "" && text.isWellFormed(), LINES)
+    .refine((text) => text.isWellFormed(), LINES)
+    .regex(/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u, VISIBLE)
     .meta({
       description: "The text. A line break starts a new line, and lines too long for the picture are broken.",
       example: "Lisbon, 2026",

@@ -122,7 +122,7 @@ const MAX_LETTER_PIXELS = 64e6;
 
 /**
  * Writes the script that shows each text for a second. Throws `invalid_options` when a text names another font, when all fonts lack a
- * letter, or when its letters are too large.
+ * letter, when its letters are too large, or when it lies wholly outside the pictures.
  */
 export function writeTextScript(
   texts: readonly TextItem[],
@@ -138,11 +138,18 @@ export function writeTextScript(
     const { text, missing } = fitText(option.text.replaceAll("\r\n", "\n"), hasLetter);
     if (missing.length > 0) throw errors.lettersMissing({ param: `${param}.text`, letters: missing });
     const place = placeText(option, size);
+    checkPlace(option.position, size, `${param}.position`);
     checkHeight(place.size, text.length, `${param}.size`);
     const [marked = text] = markBrackets([text]);
     return { ...place, runs: scriptRuns(marked, [...own, ...fonts], place.size) };
   });
   return new TextEncoder().encode(writeTexts(scriptTexts, size));
+}
+
+function checkPlace(position: TextItem["position"], size: PictureSize, param: string): void {
+  if (position === undefined || typeof position === "string") return;
+  const [left, , top] = placeAt(position, size).margins;
+  if (left >= size.width || top >= size.height) throw errors.textOutside({ param, ...size });
 }
 
 function checkHeight(height: number, letters: number, param: string): void {
@@ -198,10 +205,9 @@ export async function burnText({
   const { lineHeight = 1 } = fonts.at(-1) ?? {};
   const { size: letters, position } = burntFile(options)?.style ?? {};
   const ownHeight = letters === undefined ? null : letterHeight(letters, { width, height });
-  if (ownHeight !== null) {
-    const at = options.subtitles?.findIndex(({ burn }) => burn);
-    checkHeight(ownHeight, visibleLetters, `options.subtitles.${at}.style.size`);
-  }
+  const style = `options.subtitles.${options.subtitles?.findIndex(({ burn }) => burn)}.style`;
+  checkPlace(position, { width, height }, `${style}.position`);
+  if (ownHeight !== null) checkHeight(ownHeight, visibleLetters, `${style}.size`);
   const size =
     ownHeight === null
       ? Math.max(8, Math.round(Math.min(width, height) * LINE_HEIGHT))

@@ -1,4 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
+import type { PictureSize } from "../../media/feature.ts";
 import type { Refusal } from "../../media/refusal.ts";
 import { describeRefusal } from "../../media/words.ts";
 
@@ -68,6 +69,12 @@ export const lettersTooLarge = ({ param, maxHeight }: { param: string; maxHeight
   new MediaError(
     "invalid_options",
     `${param} makes so many letters too large to draw; it can be at most ${maxHeight} pixels.`,
+    { param },
+  );
+export const textOutside = ({ param, width, height }: { param: string } & PictureSize) =>
+  new MediaError(
+    "invalid_options",
+    `${param} lies outside the pictures, which have ${width}x${height} pixels; nothing would be visible.`,
     { param },
   );
 export const fontUnknown = ({ param, families }: { param: string; families: readonly string[] }) =>
