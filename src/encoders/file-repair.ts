@@ -3,15 +3,21 @@ import { losesProfile } from "../media/features/color-profile.ts";
 import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
 import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../probe/gif.ts";
+import { isIcon, MAX_ICON, repairIcon } from "../probe/icon.ts";
 import { maxPngData } from "../probe/picture-header.ts";
 import type { ByteRange } from "../runs/ports.ts";
 import { bytesOf, latinText, MIB, sevenBits, viewOf } from "../util/bytes.ts";
-import type { SyncFile } from "./wasm/core-files.ts";
+import { createPagedFile, type SyncFile } from "./wasm/core-files.ts";
 
 /** Replaces single bytes of a file that is read from start to end. */
 export interface Repair {
   /** Returns the repaired bytes of the part of the file that starts at `start`. */
   apply(bytes: Uint8Array, start: number): Uint8Array;
+}
+
+/** A whole file in place of another. */
+export interface Replaced {
+  file: Uint8Array;
 }
 
 /** The facts that decide how a file is repaired. */
@@ -33,16 +39,22 @@ function hasId3(format: string): boolean {
 }
 
 /**
- * Returns the repair that makes ffmpeg (5.1) read a PNG or GIF as browsers do, or skip huge frames of an ID3 tag; null if the file needs
- * none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, and fills the parts of a GIF that
- * no frame covers with the background color. The generator yields the ranges of the file that it needs.
+ * Returns the repair that makes ffmpeg (5.1) read a PNG, GIF or icon as browsers do, or skip huge frames of an ID3 tag; null if the file
+ * needs none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, and fills the parts of a GIF that
+ * no frame covers with the background color, and ignores the masks of icons. The generator yields the ranges of the file that it needs.
  */
 export function* startRepair(
   { format, passesProfile }: Repairable,
   size: number,
-): Generator<ByteRange, Repair | null, Uint8Array> {
-  if (format === "png") {
-    const maxData = maxPngData(viewOf(yield { start: 0, end: Math.min(size, PNG_HEAD) }));
+): Generator<ByteRange, Repair | Replaced | null, Uint8Array> {
+  if (ICON_FORMATS.has(format)) {
+    const head = yield { start: 0, end: Math.min(size, PNG_HEAD) };
+    if (isIcon(head)) {
+      const icon = size > MAX_ICON ? null : repairIcon(yield { start: 0, end: size });
+      return icon && { file: icon.bytes };
+    }
+    if (format !== "png") return null;
+    const maxData = maxPngData(viewOf(head));
     return hideChunks(passesProfile ? TEXTS : TEXTS_AND_PROFILES, maxData ?? 0);
   }
   if (hasId3(format)) return yield* hideFrames(size);
@@ -64,6 +76,7 @@ export function repairFile(file: SyncFile, repairable: Repairable): SyncFile {
   while (!step.done) step = starting.next(file.read(step.value.start, step.value.end));
   const repair = step.value;
   if (!repair) return file;
+  if ("file" in repair) return createPagedFile(repair.file.length, [{ start: 0, bytes: repair.file }]);
   return { size, loadedBytes, read: (start, end) => repair.apply(file.read(start, end), start) };
 }
 
@@ -80,6 +93,9 @@ function replaceBytes(replacements: readonly Replacement[]): Repair {
     },
   };
 }
+
+// Those of the pictures in an icon.
+const ICON_FORMATS: ReadonlySet<string> = new Set(["png", "bmp"]);
 
 const PNG_START = 8;
 const PNG_HEAD = 33;

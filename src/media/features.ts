@@ -31,6 +31,7 @@ import { smart, smart_depth } from "./features/smart.ts";
 import {
   assumed_colors,
   hidden_start,
+  icon_masks,
   ignored_profile,
   main_tracks,
   named_format,
@@ -80,6 +81,7 @@ export const FEATURES = {
   stale_profile,
   named_format,
   ignored_profile,
+  icon_masks,
   programs,
   auto_quality,
   codecs,

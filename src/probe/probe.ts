@@ -13,6 +13,7 @@ import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.t
 import { boundDurations, type PacketLength, withRest } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { checkTiff, isTiff, readOrientation } from "./exif.ts";
+import { readIcon } from "./icon.ts";
 import { readLargeStill } from "./large-still.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
@@ -65,7 +66,8 @@ export async function probeMedia(
   const head = await sniff(reader, signal);
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
-  const readable = formats.includes(MATROSKA) ? await voidDamage(reader, signal) : reader;
+  const icon = await readIcon(reader, head, signal);
+  const readable = formats.includes(MATROSKA) ? await voidDamage(reader, signal) : (icon?.reader ?? reader);
   const { demuxed, ends, fragmented, edits, tags, intactEnds } = await tryDemux(
     readable,
     formats,
@@ -109,7 +111,8 @@ export async function probeMedia(
   const reported = withTags(withEnds(parsed, ends), own);
   const isCmyk = pictureFormat(reported.format).cmyk && reported.pixel_format === "yuva444p";
   const unmarked = isCmyk && (await isUnmarkedCmyk(readable, signal));
-  const transparency = await readTransparency(reported, readable, signal);
+  const isMasked = icon?.masked.has(reported.video_track ?? 0);
+  const transparency = isMasked ? MASKED : await readTransparency(reported, readable, signal);
   const colors = reported.kind === "image" ? await colorsOf(reported, readable, signal) : {};
   const source: Source = {
     ...reported,
@@ -125,6 +128,8 @@ export async function probeMedia(
   checkFrames(source, report);
   return finish(checkSource(source));
 }
+
+const MASKED = { has_alpha: true, binary_alpha: true } as const;
 
 // Sound or a cover that mediabunny does not know leaves the file to ffprobe, which does not say whether a rate is declared.
 function hasConstantRate(demuxed: Source | undefined, { codecs, fps }: Source): boolean {

@@ -2,6 +2,7 @@ import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { repairFile } from "../../src/encoders/file-repair.ts";
 import { makePng, pngChunk } from "../inputs/png.ts";
+import { ICON_COLOR, maskedBitmap, writeIcon } from "../judge/icons.ts";
 
 const SEVEN_BITS = [21, 14, 7, 0];
 const sevenBits = (value: number) => Buffer.from(SEVEN_BITS.map((shift) => (value >> shift) & 127));
@@ -26,7 +27,8 @@ function tagged(content: readonly Buffer[], after: Buffer, flags = 0): Buffer {
 function repaired(bytes: Buffer, format: string): Buffer {
   const read = (start: number, end: number) => new Uint8Array(bytes.subarray(start, end));
   const file = { size: bytes.length, loadedBytes: 0, read };
-  return Buffer.from(repairFile(file, { format, passesProfile: false }).read(0, bytes.length));
+  const { size, read: readRepaired } = repairFile(file, { format, passesProfile: false });
+  return Buffer.from(readRepaired(0, size));
 }
 
 const HUGE = 2 ** 28 - 1;
@@ -161,4 +163,38 @@ test("ends a tag after a bounded number of reads", () => {
   expect(reads).toBeGreaterThan(990);
   expect(reads).toBeLessThan(1010);
   expect(Buffer.from(file.read(0, 100_000)).indexOf("\0bcd")).toBeGreaterThan(0);
+});
+
+const BITMAP_START = 22;
+const SIDE = 48;
+
+/** Returns the first, the last and the middle pixel of an icon's only bitmap of 32 bits, as red, green, blue and alpha. */
+function pixelsOf(icon: Buffer): number[][] {
+  expect([icon.readUInt16LE(2), icon.readUInt16LE(BITMAP_START + 14)]).toEqual([1, 32]);
+  const pixels = icon.subarray(BITMAP_START + 40);
+  return [0, SIDE ** 2 - 1, SIDE / 2].map((at) => {
+    const [blue = 0, green = 0, red = 0, alpha = 0] = pixels.subarray(4 * at);
+    return [red, green, blue, alpha];
+  });
+}
+
+test("turns the mask of a bitmap of any depth into alpha, in icons and cursors", () => {
+  for (const bits of [1, 4, 8, 16, 24, 32] as const) {
+    const picture = { data: maskedBitmap({ bits, width: SIDE, height: SIDE }), width: SIDE, height: SIDE };
+    const visible = [...ICON_COLOR, 255];
+    for (const kind of ["icon", "cursor"] as const) {
+      const [first, last, middle] = pixelsOf(repaired(writeIcon([picture], kind), "bmp"));
+      expect([first?.[3], last, middle], `${bits} bits`).toEqual([0, visible, visible]);
+    }
+  }
+});
+
+test("leaves an icon that has an alpha of its own, or is damaged, as it is", () => {
+  const size = { width: SIDE, height: SIDE };
+  const own = writeIcon([{ data: maskedBitmap({ bits: 32, opaque: true, ...size }), ...size }]);
+  const plain = writeIcon([{ data: maskedBitmap({ bits: 8, ...size }), ...size }]);
+  const cut = plain.subarray(0, plain.length - 1);
+  const endless = Buffer.from(plain);
+  endless.writeInt32LE(2 ** 31 - 2, BITMAP_START + 8);
+  for (const icon of [own, cut, endless]) expect(repaired(icon, "bmp").equals(icon)).toBe(true);
 });

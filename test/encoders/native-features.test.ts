@@ -103,6 +103,7 @@ test.for([
   { feature: "stale_profile", other: picture({ format: "jpeg", color_profile: PROFILE }) },
   { feature: "named_format", other: picture({ format: "targa" }) },
   { feature: "named_format", other: picture({ format: "pam" }) },
+  { feature: "icon_masks", other: picture({ format: "bmp", has_alpha: true }) },
   { feature: "ignored_profile", other: picture({ color_profile: { ignored: true } }) },
   {
     feature: "programs",

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
+import { writeIcon } from "./icons.ts";
 
 const X264 = "-c:v libx264 -preset veryfast -pix_fmt yuv420p -g 25".split(" ");
 const NOISE = "color=pink:amplitude=0.5:sample_rate=48000:duration=3,lowpass=f=3000";
@@ -88,18 +89,6 @@ export async function twoSizes(): Promise<string> {
       return { data, width, height };
     }),
   );
-  // A header of three numbers, and an entry of 16 bytes for each picture.
-  const header = Buffer.alloc(6 + 16 * pictures.length);
-  header.writeUInt16LE(1, 2);
-  header.writeUInt16LE(pictures.length, 4);
-  let at = header.length;
-  for (const [index, { data, width, height }] of pictures.entries()) {
-    const entry = 6 + 16 * index;
-    header.set([width, height, 0, 0, 1, 0, 32, 0], entry);
-    header.writeUInt32LE(data.length, entry + 8);
-    header.writeUInt32LE(at, entry + 12);
-    at += data.length;
-  }
-  const icon = Buffer.concat([header, ...pictures.map(({ data }) => data)]);
+  const icon = writeIcon(pictures);
   return keepClip("ico", icon.toString("base64"), (path) => writeFile(path, icon));
 }

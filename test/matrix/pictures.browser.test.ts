@@ -13,6 +13,7 @@ import { type ChunkedHost, openChunkedHost } from "../integrity/chunked-host.ts"
 import { apngWithDelays, gifOf } from "../judge/animations.ts";
 import { jpegWithGainMap } from "../judge/color-profiles.ts";
 import { readFacts } from "../judge/facts.ts";
+import { ICON_COLOR, maskedBitmap, writeIcon } from "../judge/icons.ts";
 import { runNative } from "../judge/native.ts";
 import { ORIENTED } from "../judge/oriented.ts";
 import { readSound } from "../judge/sound.ts";
@@ -123,6 +124,30 @@ test(
     }
   },
 );
+
+const iconPicture = (bits: 8 | 24, width: number, height: number) => {
+  return { data: maskedBitmap({ bits, width, height }), width, height };
+};
+
+test("the mask of an icon or a cursor becomes transparency", LIMIT, async () => {
+  const [icon, cursor] = ["masked.ico", "masked.cur"].map((name) => join(folder, name)) as [string, string];
+  await writeFile(icon, writeIcon([iconPicture(24, 16, 12), iconPicture(8, 32, 24)]));
+  await writeFile(cursor, writeIcon([iconPicture(24, 32, 24)], "cursor"));
+  for (const name of HOSTS) {
+    for (const [input, format] of [
+      [icon, "png"],
+      [cursor, "gif"],
+    ] as const) {
+      const { path, output } = await convert(name, "image", input, { format });
+      const [hidden = [], visible] = [...(await pixelsOf(path, 8, 12)), ...(await pixelsOf(path, 24, 12))];
+      expect([hidden[3], visible], `${format} by ${name}`).toEqual([0, [...ICON_COLOR, 255]]);
+      expect(output).toMatchObject({ width: 32, height: 24 });
+      expect(output.dropped?.filter(({ kind }) => kind === "alpha") ?? []).toEqual([]);
+    }
+    const { output } = await convert(name, "image", icon, { format: "jpeg" });
+    expect(output.dropped).toContainEqual({ kind: "alpha", index: 1, reason: "no_place_in_format" });
+  }
+});
 
 const EXIF = { IFD0: { Make: "Framewright" }, IFD3: { GPSLatitudeRef: "N" } };
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { type Repair, type Repairable, startRepair } from "../../src/encoders/file-repair.ts";
+import { type Repair, type Repairable, type Replaced, startRepair } from "../../src/encoders/file-repair.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import * as httpErrors from "../../src/storage/errors.ts";
@@ -108,12 +108,17 @@ export interface InputProxy {
 }
 
 interface Entry {
-  size: number;
-  block: ReadBlock;
+  /** Opens the file: its size and its bytes. */
+  open(): Promise<OpenFile>;
   fail(error: unknown): void;
   sentBytes: number;
   /** Responses that wait for a block. */
   waiting: number;
+}
+
+interface OpenFile {
+  size: number;
+  block: ReadBlock;
 }
 
 const BLOCK_BYTES = MIB / 4;
@@ -138,17 +143,9 @@ export async function startInputProxy(): Promise<InputProxy> {
       const path = `/${randomBytes(24).toString("hex")}`;
       const closed = new AbortController();
       const readRange = (range: ByteRange) => readInput(input, range, closed.signal);
-      const repairing = repairable && repairInTurn(repairable, input.size, readRange);
-      const read: ReadBlocks = async (first, count) => {
-        const start = first * BLOCK_BYTES;
-        const reading = readRange({ start, end: Math.min(start + count * BLOCK_BYTES, input.size) });
-        const bytes = await (repairing ? repairing(reading, start) : reading);
-        const blockAt = (at: number) => bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
-        return Array.from({ length: count }, (_, at) => blockAt(at));
-      };
+      let file: Promise<OpenFile> | undefined;
       const entry: Entry = {
-        size: input.size,
-        block: createBlocks(read, { count: Math.ceil(input.size / BLOCK_BYTES), ...BLOCKS }),
+        open: () => (file ??= openFile(input.size, readRange, repairable)),
         fail: (thrown) => closed.signal.aborted || fail(toMediaError(thrown, "input_unreachable")),
         sentBytes: 0,
         waiting: 0,
@@ -171,32 +168,50 @@ export async function startInputProxy(): Promise<InputProxy> {
   };
 }
 
-type Starting = ReturnType<typeof startRepair>;
 type ReadRange = (range: ByteRange) => Promise<Uint8Array>;
 
-// A repair must see the file in order, but ranges that are read ahead may arrive out of order.
-function repairInTurn(repairable: Repairable, size: number, read: ReadRange) {
-  let repair: Promise<Repair | null> | undefined;
-  let before: Promise<unknown> = Promise.resolve();
-  return async (reading: Promise<Uint8Array>, start: number): Promise<Uint8Array> => {
-    const arrival = Promise.allSettled([before, reading]).then(() => {});
-    before = arrival;
-    repair ??= openRepair(startRepair(repairable, size), read);
-    repair.catch(() => {});
-    await arrival;
-    const bytes = await reading;
-    return (await repair)?.apply(bytes, start) ?? bytes;
+async function openFile(size: number, readRange: ReadRange, repairable?: Repairable): Promise<OpenFile> {
+  const repair = repairable ? await openRepair(startRepair(repairable, size), readRange) : null;
+  if (repair && "file" in repair) {
+    const { file } = repair;
+    return { size: file.length, block: async (index) => blockOf(file, index) };
+  }
+  const applyInTurn = repair && repairInTurn(repair);
+  const read: ReadBlocks = async (first, count) => {
+    const start = first * BLOCK_BYTES;
+    const reading = readRange({ start, end: Math.min(start + count * BLOCK_BYTES, size) });
+    const bytes = await (applyInTurn ? applyInTurn(reading, start) : reading);
+    return Array.from({ length: count }, (_, at) => blockOf(bytes, at));
   };
+  return { size, block: createBlocks(read, { count: Math.ceil(size / BLOCK_BYTES), ...BLOCKS }) };
 }
 
-async function openRepair(starting: Starting, read: ReadRange): Promise<Repair | null> {
+function blockOf(bytes: Uint8Array, at: number): Uint8Array {
+  return bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
+}
+
+async function openRepair(
+  starting: ReturnType<typeof startRepair>,
+  read: ReadRange,
+): Promise<Repair | Replaced | null> {
   let step = starting.next();
   while (!step.done) step = starting.next(await read(step.value));
   return step.value;
 }
 
+// A repair must see the file in order, but ranges that are read ahead may arrive out of order.
+function repairInTurn(repair: Repair) {
+  let before: Promise<unknown> = Promise.resolve();
+  return async (reading: Promise<Uint8Array>, start: number): Promise<Uint8Array> => {
+    const arrival = Promise.allSettled([before, reading]).then(() => {});
+    before = arrival;
+    await arrival;
+    return repair.apply(await reading, start);
+  };
+}
+
 async function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { size } = entry;
+  const { size, block } = await waited(entry, entry.open());
   const [, first] = /^bytes=(\d+)-/.exec(request.headers.range ?? "") ?? [];
   const last = Number(/-(\d+)$/.exec(request.headers.range ?? "")?.[1] ?? size - 1);
   const start = Number(first ?? 0);
@@ -215,7 +230,7 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
   if (request.method === "HEAD") return void response.end();
   for (let at = start; at < end && !response.destroyed; ) {
     const index = Math.floor(at / BLOCK_BYTES);
-    const bytes = await blockOf(entry, index);
+    const bytes = await waited(entry, block(index));
     const from = at - index * BLOCK_BYTES;
     const piece = bytes.subarray(from, Math.min(bytes.length, from + end - at));
     at += piece.length;
@@ -227,10 +242,11 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
   response.end();
 }
 
-async function blockOf(entry: Entry, index: number): Promise<Uint8Array> {
+/** Counts a response as waiting while its bytes are being fetched. */
+async function waited<T>(entry: Entry, reading: Promise<T>): Promise<T> {
   entry.waiting++;
   try {
-    return await entry.block(index);
+    return await reading;
   } catch (thrown) {
     entry.fail(thrown);
     throw thrown;

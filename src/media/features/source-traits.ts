@@ -125,3 +125,14 @@ export const assumed_colors = feature({
   doneBy: EVERYWHERE,
   refusal: { code: "assumed_colors", clause: () => "it takes the colors of untagged HD for those of SD" },
 });
+
+/** Reads the masks of icons as transparency. */
+export const icon_masks = feature({
+  options: {},
+  fields: { icon_masks: MARK },
+  part: "plan",
+  planWhole: ({ pictures }, { format, has_alpha }) =>
+    pictures && format === "bmp" && has_alpha ? { icon_masks: true } : {},
+  doneBy: EVERYWHERE,
+  refusal: { code: "icon_masks", clause: () => "it ignores the masks of icons" },
+});

@@ -1,0 +1,144 @@
+import type { ByteReader } from "../runs/ports.ts";
+import { bytesOf, concatBytes, MIB, readOr, viewOf } from "../util/bytes.ts";
+
+/** An icon or a cursor (ICO, CUR) as ffmpeg reads it. */
+export interface Icon {
+  /** A file with the same pictures in the same order, in which masks have become alpha. */
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The indexes of the pictures whose mask has become alpha. */
+  masked: ReadonlySet<number>;
+}
+
+/** The largest icon that {@link repairIcon} reads, in bytes. */
+export const MAX_ICON = 4 * MIB;
+
+/** Returns whether a file is an icon or a cursor, from its first bytes. */
+export function isIcon(head: Uint8Array): boolean {
+  return readOr(false, () => {
+    const view = viewOf(head);
+    const [kind, count] = [view.getUint32(0), view.getUint16(4, true)];
+    return (kind === 0x0000_0100 || kind === 0x0000_0200) && count > 0 && count < 256;
+  });
+}
+
+const ICON = 1;
+const HEAD = 6;
+const ENTRY = 16;
+
+/**
+ * Rewrites an icon or a cursor for ffmpeg (5.1), which ignores the masks of bitmaps and reads no cursors; null for an icon that needs no
+ * change, and for a damaged one.
+ */
+export function repairIcon(file: Uint8Array): Icon | null {
+  return readOr(null, () => {
+    const view = viewOf(file);
+    const count = view.getUint16(4, true);
+    const masked = new Set<number>();
+    const head = new Uint8Array(HEAD + ENTRY * count);
+    head.set(file.subarray(0, head.length));
+    const list = viewOf(head);
+    const isCursor = list.getUint16(2, true) !== ICON;
+    list.setUint16(2, ICON, true);
+    const pictures: Uint8Array[] = [];
+    for (let index = 0, end = head.length; index < count; index++) {
+      const entry = HEAD + ENTRY * index;
+      const [size, start] = [view.getUint32(entry + 8, true), view.getUint32(entry + 12, true)];
+      // Also throws for another file that begins like an icon.
+      const stored = new DataView(view.buffer, view.byteOffset + start, size);
+      if (start < head.length || !isPicture(stored)) return null;
+      const merged = readOr(null, () => mergeMask(stored));
+      if (merged) masked.add(index);
+      const picture = merged ?? bytesOf(stored);
+      list.setUint32(entry + 8, picture.length, true);
+      list.setUint32(entry + 12, end, true);
+      pictures.push(picture);
+      end += picture.length;
+    }
+    return isCursor || masked.size > 0 ? { bytes: concatBytes([head, ...pictures]), masked } : null;
+  });
+}
+
+const BITMAP = 40;
+const PNG = 0x474e5089;
+const DEPTHS: ReadonlySet<number> = new Set([1, 4, 8, 16, 24, 32]);
+
+/**
+ * Returns a bitmap of 32 bits whose alpha is the mask of a given one; null if nothing is masked, or the bitmap has an alpha of its own.
+ * Throws a RangeError for a truncated bitmap.
+ */
+function mergeMask(view: DataView): Uint8Array | null {
+  const header = view.getUint32(0, true);
+  const [width, height] = [view.getInt32(4, true), view.getInt32(8, true) / 2];
+  const [bits, compression] = [view.getUint16(14, true), view.getUint32(16, true)];
+  if (header !== BITMAP || !DEPTHS.has(bits) || compression !== 0) return null;
+  if (width <= 0 || height <= 0 || !Number.isInteger(height)) return null;
+  const stated = view.getUint32(32, true);
+  const colors = bits > 8 ? stated : stated || 2 ** bits;
+  const pixels = BITMAP + 4 * colors;
+  const row = lineBytes(width, bits);
+  const mask = pixels + row * height;
+  const maskRow = lineBytes(width, 1);
+  // The last row must be there before memory is taken for all.
+  view.getUint8(mask + maskRow * height - 1);
+  const bytes = new Uint8Array(BITMAP + 4 * width * height);
+  const target = viewOf(bytes);
+  for (let at = 0; at < 12; at += 4) target.setUint32(at, view.getUint32(at, true), true);
+  target.setUint32(0, BITMAP, true);
+  target.setUint16(12, 1, true);
+  target.setUint16(14, 32, true);
+  let [isMasked, isOpaque, hasAlpha] = [false, false, false];
+  for (let y = 0, to = BITMAP; y < height; y++) {
+    for (let x = 0; x < width; x++, to += 4) {
+      const color = colorAt(view, pixels + y * row, x, bits, colors);
+      hasAlpha ||= bits === 32 && view.getUint8(pixels + y * row + 4 * x + 3) !== 0;
+      const hides = (view.getUint8(mask + y * maskRow + (x >> 3)) & (0x80 >> (x & 7))) !== 0;
+      isMasked ||= hides;
+      isOpaque ||= !hides;
+      target.setUint32(to, (hides ? 0 : 0xff000000) + color, true);
+    }
+  }
+  if (!isMasked || hasAlpha) return null;
+  // ffmpeg takes an alpha of 0 everywhere for none.
+  if (!isOpaque) bytes[BITMAP + 3] = 1;
+  return bytes;
+}
+
+function isPicture(view: DataView): boolean {
+  const start = view.getUint32(0, true);
+  return start === BITMAP || start === PNG;
+}
+
+// Rows are padded to 32 bits.
+function lineBytes(width: number, bits: number): number {
+  return Math.ceil((width * bits) / 32) * 4;
+}
+
+/** Returns the color of a pixel as `0xRRGGBB`. */
+function colorAt(view: DataView, line: number, x: number, bits: number, colors: number): number {
+  if (bits >= 24) {
+    const at = line + (x * bits) / 8;
+    return view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+  }
+  if (bits === 16) {
+    const value = view.getUint16(line + 2 * x, true);
+    const part = (shift: number) => Math.round((((value >> shift) & 31) * 255) / 31);
+    return (part(10) << 16) | (part(5) << 8) | part(0);
+  }
+  const byte = view.getUint8(line + ((x * bits) >> 3));
+  const index = (byte >> (8 - bits - ((x * bits) & 7))) & (2 ** bits - 1);
+  return index < colors ? view.getUint32(BITMAP + 4 * index, true) & 0xffffff : 0;
+}
+
+/** Reads an icon or a cursor whole; null if {@link repairIcon} changes nothing, or it is too large. Rejects as the reader does. */
+export async function readIcon(
+  reader: ByteReader,
+  head: Uint8Array,
+  signal: AbortSignal,
+): Promise<(Icon & { reader: ByteReader }) | null> {
+  if (!isIcon(head) || reader.size > MAX_ICON) return null;
+  const icon = repairIcon(await reader.read({ start: 0, end: reader.size }, signal));
+  if (!icon) return null;
+  const { bytes } = icon;
+  const read: ByteReader["read"] = async ({ start, end }) => bytes.subarray(start, end);
+  return { ...icon, reader: { size: bytes.length, read } };
+}
