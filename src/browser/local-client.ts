@@ -1,17 +1,12 @@
 import type {
   Client,
   CreateOptions,
-  FilmstripOptions,
-  FilmstripPicture,
   ListOptions,
   NewPreview,
   NewSample,
   NewStep,
   NewTask,
-  OutputEstimate,
   Page,
-  Preview,
-  PreviewOptions,
   ReadOptions,
   RunRef,
   Step,
@@ -25,8 +20,6 @@ import {
   createWatchMethods,
   eachRecord,
   idOf,
-  isMoment,
-  isView,
   probeEntries,
   probeInput,
   runTask,
@@ -63,6 +56,7 @@ import {
   type RunState,
   type ThreadedCoreFiles,
 } from "./media-api.ts";
+import { createPageSamples } from "./page-samples.ts";
 import { answerOf, callOver, createLazyWorker } from "./rpc.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 
@@ -91,26 +85,14 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     else if (event.type === "removed") watch.removed(event.id);
     else if (event.type === "follow") follower?.follow(event);
     else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
-    else if (event.type === "draw") void draw(event);
-    else if (event.type === "undraw") drawings.delete(event.requestId);
+    else if (event.type === "draw") void drawings.draw(event);
+    else if (event.type === "undraw") drawings.drop(event.requestId);
     else void sign(event);
   });
   const connections = createPageConnections(options.connections);
   const sign = async ({ requestId, connection, request }: MediaEvent & { type: "sign" }) =>
     api.signed(requestId, await connections.sign(connection, request)).catch(() => {});
-  const drawings = new Set<number>();
-  const draw = async ({ requestId, file, size }: MediaEvent & { type: "draw" }) => {
-    drawings.add(requestId);
-    const drawing = await answerOf(
-      () => import("./draw-svg.ts"),
-      (cause) => errors.drawingUnloaded({ cause }),
-    );
-    const picture = drawing.error
-      ? drawing
-      : await drawing.result.drawSvg(file, size, () => !drawings.has(requestId));
-    drawings.delete(requestId);
-    await api.drawn(requestId, picture).catch(() => {});
-  };
+  const drawings = createDrawings(api);
   const watch = createChangeWatch((id) => api.state(typeOf(id), id));
   if (fallback) follower = followTasks(fallback, api);
   const closing = new AbortController();
@@ -135,14 +117,18 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     );
   }
 
+  function checkOpen(): void {
+    const fault = closed ? clientErrors.clientClosed() : pageFault();
+    if (fault) throw fault;
+  }
+
   async function prepareRequest(
     type: RecordType,
     request: NewTask | NewStep | NewJob,
     { signal }: CreateOptions = {},
   ): Promise<RequestWithFiles> {
     signal?.throwIfAborted();
-    const fault = closed ? clientErrors.clientClosed() : pageFault();
-    if (fault) throw fault;
+    checkOpen();
     const prepared = await readInput(type, request);
     void keepStorage(name);
     return prepared;
@@ -162,77 +148,6 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     return (await api.createJob(request, file, extra)) as Job;
   }
 
-  async function prepareSample({ input, kind, options }: NewSample, signal: AbortSignal | undefined) {
-    signal?.throwIfAborted();
-    const fault = closed ? clientErrors.clientClosed() : pageFault();
-    if (fault) throw fault;
-    return readInput("task", { input, kind, ...(options && { options }) });
-  }
-
-  async function* estimate(
-    sample: NewSample,
-    { signal }: ReadOptions = {},
-  ): AsyncGenerator<OutputEstimate, void> {
-    const { request, file, extra } = await prepareSample(sample, signal);
-    yield* eachResult((id) => api.estimate(id, request, file, extra), api.refine, signal);
-  }
-
-  /** Starts a sample in the worker, yields its results until there are no more, and ends it. */
-  async function* eachResult<T>(
-    start: (id: string) => Promise<void>,
-    read: (id: string) => Promise<T | null>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<T, void> {
-    const id = crypto.randomUUID();
-    try {
-      await untilAborted(start(id), signal);
-      for (;;) {
-        const result = await untilAborted(read(id), signal);
-        if (result === null) return;
-        yield result;
-      }
-    } finally {
-      api.endSample(id).catch(() => {});
-    }
-  }
-
-  let previewing: AbortController | null = null;
-
-  async function preview(
-    { at, view, ...sample }: NewPreview,
-    { signal, onPart }: PreviewOptions = {},
-  ): Promise<Preview> {
-    const own = new AbortController();
-    previewing?.abort(clientErrors.previewReplaced());
-    previewing = own;
-    const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
-    const id = crypto.randomUUID();
-    try {
-      const { request, file, extra } = await prepareSample(sample, either);
-      if (at !== undefined && !isMoment(at)) throw clientErrors.momentInvalid();
-      if (view && !isView(view)) throw clientErrors.viewInvalid();
-      const moment = { ...(at !== undefined && { at }), ...(view && onPart && { view }) };
-      await untilAborted(api.preview(id, request, moment, file, extra), either);
-      for (;;) {
-        const update = await untilAborted(api.show(id), either);
-        if ("whole" in update) return update.whole;
-        onPart?.(update.part);
-      }
-    } finally {
-      api.endSample(id).catch(() => {});
-      if (previewing === own) previewing = null;
-    }
-  }
-
-  async function* filmstrip(
-    input: NewSample["input"],
-    { signal, ...options }: FilmstripOptions = {},
-  ): AsyncGenerator<FilmstripPicture, void> {
-    const { filmstripRequest } = await import("../client/filmstrip.ts");
-    const { request, file } = await prepareSample(filmstripRequest(input, options), signal);
-    yield* eachResult((id) => api.filmstrip(id, request, file), api.nextPicture, signal);
-  }
-
   async function list<T>(type: RecordType | "job", { signal, ...query }: ListOptions): Promise<Page<T>> {
     signal?.throwIfAborted();
     const isPlain = Object.values(query).every((value) => value === undefined);
@@ -241,6 +156,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     return (await untilAborted(page, signal)) as Page<T>;
   }
 
+  const samples = createPageSamples(api, checkOpen);
   const listTasks = (options: ListOptions = {}) => list<Task>("task", options);
   const listSteps = (options: ListOptions = {}) => list<Step>("step", options);
   const listJobs = (options: ListOptions = {}) => list<Job>("job", options);
@@ -287,9 +203,9 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     run: (request, options) => runTask(client, request, options),
     probe: (input, options) => probeInput(client, input, options),
     entries: (input, options) => probeEntries(client, input, options),
-    estimate: (request, options) => estimate(request as NewSample, options),
-    preview: (request, options) => preview(request as NewPreview, options),
-    filmstrip,
+    estimate: (request, options) => samples.estimate(request as NewSample, options),
+    preview: (request, options) => samples.preview(request as NewPreview, options),
+    filmstrip: samples.filmstrip,
     on,
     watch: watchRun,
     async output(run) {
@@ -323,6 +239,26 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     fail(clientErrors.clientClosed());
     worker.terminate();
   }
+}
+
+/** Draws vector pictures for the media worker, which has no document. */
+function createDrawings(api: MediaApi) {
+  const pending = new Set<number>();
+  return {
+    async draw({ requestId, file, size }: MediaEvent & { type: "draw" }): Promise<void> {
+      pending.add(requestId);
+      const drawing = await answerOf(
+        () => import("./draw-svg.ts"),
+        (cause) => errors.drawingUnloaded({ cause }),
+      );
+      const picture = drawing.error
+        ? drawing
+        : await drawing.result.drawSvg(file, size, () => !pending.has(requestId));
+      pending.delete(requestId);
+      await api.drawn(requestId, picture).catch(() => {});
+    },
+    drop: (requestId: number) => pending.delete(requestId),
+  };
 }
 
 function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {

@@ -47,7 +47,7 @@ import { createRemoteOutput } from "./output.ts";
 import { updateOf } from "./progress.ts";
 import { readEvents } from "./read-events.ts";
 import type { AnyRun, RunRef, Step, Task } from "./records.ts";
-import type { RemoteClient } from "./remote-client.ts";
+import type { RemoteClient, Uploads } from "./remote-client.ts";
 import { createRecords, createRemoteUploads, createRemoteWebhooks, pathOf } from "./resources.ts";
 import type { Update } from "./update.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "./watch.ts";
@@ -117,96 +117,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     return isFinished(run) ? run : read(run.id);
   }
 
-  async function create<T>(
-    object: "task" | "step",
-    request: NewTask | NewStep | NewJob,
-    options: CreateOptions | undefined,
-    post: (body: unknown) => Promise<T>,
-    keepsFiles = true,
-  ): Promise<T> {
-    closing.signal.throwIfAborted();
-    const { request: body, file, extra } = await readInput(object, request);
-    if (!file && extra.size === 0) return post(body);
-    const uploaded: Upload[] = [];
-    const send = async (
-      param: string,
-      each: Blob | FileSystemFileHandle,
-      sendOptions: CreateOptions | undefined,
-    ) => {
-      const key = options?.idempotencyKey;
-      const keyOfFile = key === undefined ? {} : { idempotencyKey: `${key}.${param}` };
-      const upload = await uploads.send(each, { ...sendOptions, ...keyOfFile });
-      uploaded.push(upload);
-      return upload.url;
-    };
-    const discard = () => Promise.all(uploaded.map(({ id }) => uploads.delete(id).catch(() => {})));
-    try {
-      const urls = new Map<string, string>();
-      for (const [param, each] of extra) {
-        urls.set(param, await send(param, each, options?.signal && { signal: options.signal }));
-      }
-      const withUrls = mapExtraInputs(body as object, (url, _, param) => urls.get(param) ?? url);
-      if (!file) return await post(withUrls);
-      const url = await send("input", file, options);
-      const { input } = body as { input: object | null };
-      return await post({ ...withUrls, input: object === "task" ? url : { ...input, url } });
-    } catch (thrown) {
-      // After a transient failure the record may exist and use the files.
-      if (keepsFiles && !toMediaError(thrown).retryable) await discard();
-      throw thrown;
-    } finally {
-      if (!keepsFiles) await discard();
-    }
-  }
-
-  async function* estimate(
-    { input, kind, options }: NewSample,
-    { signal }: ReadOptions = {},
-  ): AsyncGenerator<OutputEstimate, void> {
-    signal?.throwIfAborted();
-    const request = { input, kind, ...(options && { options }) } as NewTask;
-    const post = async (body: unknown) =>
-      (await call({ method: "POST", path: "/estimates", body, signal, repeats: true }, schemas.estimate))
-        .value;
-    yield await create("task", request, signal && { signal }, post, false);
-  }
-
-  async function* filmstrip(
-    input: NewTask["input"],
-    options: FilmstripOptions = {},
-  ): AsyncGenerator<FilmstripPicture, void> {
-    const { taskFilmstrip } = await import("./filmstrip.ts");
-    const { signal } = options;
-    yield* taskFilmstrip(client, input, options, (url, source) =>
-      createRemoteOutput({ ...source, url }, fetch, readError).blob(signal && { signal }),
-    );
-  }
-
-  let previewing: AbortController | null = null;
-
-  async function preview(
-    { input, kind, options, at, view }: NewPreview,
-    { signal }: ReadOptions = {},
-  ): Promise<Preview> {
-    const own = new AbortController();
-    previewing?.abort(errors.previewReplaced());
-    previewing = own;
-    const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
-    either.throwIfAborted();
-    if (at !== undefined && !isMoment(at)) throw errors.momentInvalid();
-    if (view && !isView(view)) throw errors.viewInvalid();
-    const request = { input, kind, ...(options && { options }), ...(at !== undefined && { at }) } as NewTask;
-    const post = async (body: unknown) =>
-      (
-        await call(
-          { method: "POST", path: "/previews", body, signal: either, repeats: true },
-          schemas.preview,
-        )
-      ).value;
-    const { original, output, ...facts } = await create("task", request, { signal: either }, post, false);
-    return { original: readDataUrl(original), output: readDataUrl(output), ...facts };
-  }
-
+  const create = createSender(uploads, closing.signal);
+  const samples = createRemoteSamples({ call, fetch, create, client: () => client });
   const { on, watch: watchRun, wait } = createWatchMethods(watch, updates);
   const client: RemoteClient = {
     tasks: {
@@ -284,9 +196,9 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     run: (request, options) => runTask(client, request, options),
     probe: (input, options) => probeInput(client, input, options),
     entries: (input, options) => probeEntries(client, input, options),
-    estimate: (request, options) => estimate(request as NewSample, options),
-    preview: (request, options) => preview(request as NewPreview, options),
-    filmstrip: (input, options) => filmstrip(input, options),
+    estimate: (request, options) => samples.estimate(request as NewSample, options),
+    preview: (request, options) => samples.preview(request as NewPreview, options),
+    filmstrip: samples.filmstrip,
     on,
     watch: watchRun,
     output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch, readError),
@@ -309,6 +221,112 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     closing.abort(errors.clientClosed());
     watch.close();
   }
+}
+
+type Create = ReturnType<typeof createSender>;
+
+/** Creates the function that uploads the files of a request and posts it with their URLs. */
+function createSender(uploads: Uploads, closed: AbortSignal) {
+  return async function create<T>(
+    object: "task" | "step",
+    request: NewTask | NewStep | NewJob,
+    options: CreateOptions | undefined,
+    post: (body: unknown) => Promise<T>,
+    keepsFiles = true,
+  ): Promise<T> {
+    closed.throwIfAborted();
+    const { request: body, file, extra } = await readInput(object, request);
+    if (!file && extra.size === 0) return post(body);
+    const uploaded: Upload[] = [];
+    const send = async (
+      param: string,
+      each: Blob | FileSystemFileHandle,
+      sendOptions: CreateOptions | undefined,
+    ) => {
+      const key = options?.idempotencyKey;
+      const keyOfFile = key === undefined ? {} : { idempotencyKey: `${key}.${param}` };
+      const upload = await uploads.send(each, { ...sendOptions, ...keyOfFile });
+      uploaded.push(upload);
+      return upload.url;
+    };
+    const discard = () => Promise.all(uploaded.map(({ id }) => uploads.delete(id).catch(() => {})));
+    try {
+      const urls = new Map<string, string>();
+      for (const [param, each] of extra) {
+        urls.set(param, await send(param, each, options?.signal && { signal: options.signal }));
+      }
+      const withUrls = mapExtraInputs(body as object, (url, _, param) => urls.get(param) ?? url);
+      if (!file) return await post(withUrls);
+      const url = await send("input", file, options);
+      const { input } = body as { input: object | null };
+      return await post({ ...withUrls, input: object === "task" ? url : { ...input, url } });
+    } catch (thrown) {
+      // After a transient failure the record may exist and use the files.
+      if (keepsFiles && !toMediaError(thrown).retryable) await discard();
+      throw thrown;
+    } finally {
+      if (!keepsFiles) await discard();
+    }
+  };
+}
+
+interface SampleTools extends Pick<Http, "call"> {
+  fetch: Fetch;
+  create: Create;
+  client(): RemoteClient;
+}
+
+/** Creates the methods that read samples, without a task that stays. */
+function createRemoteSamples({ call, fetch, create, client }: SampleTools) {
+  async function* estimate(
+    { input, kind, options }: NewSample,
+    { signal }: ReadOptions = {},
+  ): AsyncGenerator<OutputEstimate, void> {
+    signal?.throwIfAborted();
+    const request = { input, kind, ...(options && { options }) } as NewTask;
+    const post = async (body: unknown) =>
+      (await call({ method: "POST", path: "/estimates", body, signal, repeats: true }, schemas.estimate))
+        .value;
+    yield await create("task", request, signal && { signal }, post, false);
+  }
+
+  async function* filmstrip(
+    input: NewTask["input"],
+    options: FilmstripOptions = {},
+  ): AsyncGenerator<FilmstripPicture, void> {
+    const { taskFilmstrip } = await import("./filmstrip.ts");
+    const { signal } = options;
+    yield* taskFilmstrip(client(), input, options, (url, source) =>
+      createRemoteOutput({ ...source, url }, fetch, readError).blob(signal && { signal }),
+    );
+  }
+
+  let previewing: AbortController | null = null;
+
+  async function preview(
+    { input, kind, options, at, view }: NewPreview,
+    { signal }: ReadOptions = {},
+  ): Promise<Preview> {
+    const own = new AbortController();
+    previewing?.abort(errors.previewReplaced());
+    previewing = own;
+    const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
+    either.throwIfAborted();
+    if (at !== undefined && !isMoment(at)) throw errors.momentInvalid();
+    if (view && !isView(view)) throw errors.viewInvalid();
+    const request = { input, kind, ...(options && { options }), ...(at !== undefined && { at }) } as NewTask;
+    const post = async (body: unknown) =>
+      (
+        await call(
+          { method: "POST", path: "/previews", body, signal: either, repeats: true },
+          schemas.preview,
+        )
+      ).value;
+    const { original, output, ...facts } = await create("task", request, { signal: either }, post, false);
+    return { original: readDataUrl(original), output: readDataUrl(output), ...facts };
+  }
+
+  return { estimate, preview, filmstrip };
 }
 
 function untilClosed({ call, open }: Http, closed: AbortSignal): Http {

@@ -87,7 +87,86 @@ export function createWebhookQueue(
   const secrets = createSecretTable(sql);
   const events = createEventTable(sql, ids, runs.get);
   const deliveries = createDeliveryTable(sql);
+  const dispatch = createDispatch({ ids, runs, endpoints, secrets, events, deliveries });
 
+  function prune(now: number): number | null {
+    events.prune(now - keep_ms);
+    deliveries.prune(now - keep_ms);
+    const oldest = events.oldest();
+    return oldest === null ? null : oldest + keep_ms + 1;
+  }
+
+  return {
+    endpoints,
+    secrets,
+    addEndpoint(endpoint, sealed, now = Date.now()) {
+      const added = endpoints.add(endpoint);
+      // A client that lost the response creates the endpoint again, with another secret.
+      secrets.remove(endpoint.id);
+      if (added) secrets.first(added.id, sealed, now);
+      return added;
+    },
+    removeEndpoint(id) {
+      secrets.remove(id);
+      return endpoints.remove(id);
+    },
+    ship: (delivery_id, now = Date.now()) => dispatch.ship(delivery_id, now),
+    prune,
+    pack: events.pack,
+    withdraw(run_id) {
+      for (const event_id of events.removeOf(run_id, () => false)) deliveries.removeOf(event_id);
+    },
+    detach: (run_id) => void events.removeOf(run_id, () => true),
+    removeOf: dispatch.removeOf,
+    post({ run_id, changes, webhook_url }, now) {
+      if (changes.length === 0) return [];
+      prune(now);
+      const receivers = endpoints.all();
+      return changes.flatMap((change) => {
+        const { is_new, ...event } = events.add(run_id, change, now);
+        const pending = is_new
+          ? targetsOf(receivers, webhook_url, event.kind).map(
+              (to) => dispatch.open(event, run_id, to, now).id,
+            )
+          : deliveries.pendingOf(event.id);
+        return pending.map((id) => dispatch.ship(id, now)).filter((request) => request !== null);
+      });
+    },
+    note: dispatch.note,
+    replay(delivery_id, now = Date.now()) {
+      prune(now);
+      return dispatch.replay(delivery_id, now);
+    },
+    event(id, now = Date.now()) {
+      prune(now);
+      return events.get(id)?.body ?? null;
+    },
+    events(query, now = Date.now()) {
+      prune(now);
+      return events.list(query);
+    },
+    delivery(id, now = Date.now()) {
+      prune(now);
+      return deliveries.get(id);
+    },
+    deliveries(query, now = Date.now()) {
+      prune(now);
+      return deliveries.list(query);
+    },
+  };
+}
+
+interface DispatchParts {
+  ids: CreateId;
+  runs: EventRuns;
+  endpoints: EndpointTable;
+  secrets: SecretTable;
+  events: EventTable;
+  deliveries: DeliveryTable;
+}
+
+/** Opens the deliveries of a project's events, returns their requests and records their attempts. */
+function createDispatch({ ids, runs, endpoints, secrets, events, deliveries }: DispatchParts) {
   function toRequest(
     { id, event_id, endpoint_id, url }: WebhookDelivery,
     body: string,
@@ -140,14 +219,7 @@ export function createWebhookQueue(
       : deliveryErrors.endpointDisabled();
   }
 
-  function prune(now: number): number | null {
-    events.prune(now - keep_ms);
-    deliveries.prune(now - keep_ms);
-    const oldest = events.oldest();
-    return oldest === null ? null : oldest + keep_ms + 1;
-  }
-
-  function ship(delivery_id: string, now = Date.now()): DeliveryRequest | null {
+  function ship(delivery_id: string, now: number): DeliveryRequest | null {
     const stored = deliveries.get(delivery_id);
     const event = stored && events.get(stored.delivery.event_id);
     if (!event || stored.delivery.status !== "pending") return null;
@@ -159,40 +231,10 @@ export function createWebhookQueue(
   }
 
   return {
-    endpoints,
-    secrets,
-    addEndpoint(endpoint, sealed, now = Date.now()) {
-      const added = endpoints.add(endpoint);
-      // A client that lost the response creates the endpoint again, with another secret.
-      secrets.remove(endpoint.id);
-      if (added) secrets.first(added.id, sealed, now);
-      return added;
-    },
-    removeEndpoint(id) {
-      secrets.remove(id);
-      return endpoints.remove(id);
-    },
+    open,
     ship,
-    prune,
-    pack: events.pack,
-    withdraw(run_id) {
-      for (const event_id of events.removeOf(run_id, () => false)) deliveries.removeOf(event_id);
-    },
-    detach: (run_id) => void events.removeOf(run_id, () => true),
     removeOf,
-    post({ run_id, changes, webhook_url }, now) {
-      if (changes.length === 0) return [];
-      prune(now);
-      const receivers = endpoints.all();
-      return changes.flatMap((change) => {
-        const { is_new, ...event } = events.add(run_id, change, now);
-        const pending = is_new
-          ? targetsOf(receivers, webhook_url, event.kind).map((to) => open(event, run_id, to, now).id)
-          : deliveries.pendingOf(event.id);
-        return pending.map((id) => ship(id, now)).filter((request) => request !== null);
-      });
-    },
-    note(delivery_id, { attempt, verdict, next_at }) {
+    note(delivery_id: string, { attempt, verdict, next_at }: AttemptResult): void {
       const stored = deliveries.get(delivery_id);
       if (stored?.delivery.status !== "pending") return;
       const { run_id, delivery } = stored;
@@ -216,8 +258,7 @@ export function createWebhookQueue(
         endpoints.change(endpoint_id, { status: "disabled" }, end);
       if (over && runs.isGone(run_id)) removeOf(run_id);
     },
-    replay(delivery_id, now = Date.now()) {
-      prune(now);
+    replay(delivery_id: string, now: number): ReturnType<WebhookQueue["replay"]> {
       const stored = deliveries.get(delivery_id);
       if (!stored) return "delivery";
       const to = target(stored.delivery);
@@ -227,22 +268,6 @@ export function createWebhookQueue(
       const delivery = { ...stored.delivery, ...to, ...reset };
       deliveries.put({ ...stored, delivery });
       return delivery;
-    },
-    event(id, now = Date.now()) {
-      prune(now);
-      return events.get(id)?.body ?? null;
-    },
-    events(query, now = Date.now()) {
-      prune(now);
-      return events.list(query);
-    },
-    delivery(id, now = Date.now()) {
-      prune(now);
-      return deliveries.get(id);
-    },
-    deliveries(query, now = Date.now()) {
-      prune(now);
-      return deliveries.list(query);
     },
   };
 }

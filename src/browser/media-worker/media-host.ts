@@ -1,52 +1,31 @@
 import type { Page } from "../../client/client.ts";
-import { nameOf } from "../../client/media-input.ts";
-import { outputSource } from "../../client/methods.ts";
-import type { WaitingFile } from "../../client/update.ts";
-import { importContentKey } from "../../encoders/run/encrypt-segments.ts";
 import { MediaError, toMediaError } from "../../media/errors.ts";
-import { keyIn, parseBlock } from "../../media/features/encryption.ts";
 import type { Refusal } from "../../media/refusal.ts";
 import * as runErrors from "../../runs/errors.ts";
-import { createIds, isId } from "../../runs/ids.ts";
+import { createIds } from "../../runs/ids.ts";
 import { RunOver, runStep, runTask } from "../../runs/pipeline.ts";
 import type { Durably, Report, StepWork } from "../../runs/ports.ts";
-import { createStep, runErrorOf } from "../../runs/step.ts";
-import { clearMedia, runFolder } from "../../runs/steps/media-keys.ts";
-import { createTask, requestOf, type Task } from "../../runs/task.ts";
+import { runErrorOf } from "../../runs/step.ts";
+import { clearMedia } from "../../runs/steps/media-keys.ts";
+import type { Task } from "../../runs/task.ts";
 import { failOpenStep, isFinished, type RunEvent } from "../../runs/transitions.ts";
 import { StalledBody } from "../../storage/http/request.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/async.ts";
 import * as errors from "../errors.ts";
-import type {
-  LocalFile,
-  MediaApi,
-  MediaEvent,
-  MediaSettings,
-  RecordType,
-  Run,
-  RunState,
-} from "../media-api.ts";
-import { createCleanup, creationLock, sweep, sweepLock, tidyRun } from "./cleanup.ts";
+import type { MediaApi, MediaEvent, MediaSettings, RecordType, Run } from "../media-api.ts";
+import { createCleanup, sweep, sweepLock, tidyRun } from "./cleanup.ts";
 import { createDelegation, type Delegation } from "./delegate.ts";
-import {
-  createInputFiles,
-  extraFileId,
-  fileUrl,
-  findExtraFiles,
-  findLocalInput,
-  isOpfsPath,
-  numberExtraFiles,
-  ownFileUrl,
-  runOfFile,
-} from "./local-files.ts";
+import { createInputFiles, findExtraFiles, runOfFile } from "./local-files.ts";
 import { createLocalJobs } from "./local-jobs.ts";
-import { parseLocalList, parseLocalStep, parseLocalTask } from "./local-requests.ts";
+import { parseLocalList } from "./local-requests.ts";
 import { createLocalSamples } from "./local-samples.ts";
+import { createRunCreation } from "./run-creation.ts";
 import { createRunRecords, type RunRecords, type RunStores, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { createRunUploads } from "./run-upload.ts";
-import { CONTENT_KEY, createRunWork, inputIdOf, type RunWorkTools, sharedInput } from "./run-work.ts";
+import { createRunViews } from "./run-views.ts";
+import { createRunWork, inputIdOf, type RunWorkTools, sharedInput } from "./run-work.ts";
 
 export interface HostParts extends Omit<RunWorkTools, "files" | "uploads" | "pieces" | "shared"> {
   settings: MediaSettings;
@@ -119,6 +98,19 @@ export function createMediaHost(
     join: turns.join,
   });
 
+  const views = createRunViews({ stores, storage, records, files, turns, delegation });
+  const creation = createRunCreation({
+    ...parts,
+    rules,
+    newId,
+    files,
+    uploads,
+    records,
+    join: turns.join,
+    inputOf: jobs.inputOf,
+    withoutSweep,
+  });
+
   function tidy(record: Run): Promise<void> {
     return tidyRun({ storage, pieces, uploads, delegation, tidyJob: jobs.tidy }, record);
   }
@@ -133,91 +125,15 @@ export function createMediaHost(
     return navigator.locks.request(sweepLock(settings.name), { mode: "shared" }, work);
   }
 
-  /** Stores a run with its files, then starts it; leaves nothing behind when storage is full. */
-  async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
-    const { id } = record;
-    await navigator.locks.request(creationLock(settings.name, id), async () => {
-      try {
-        await prepare();
-        await records.add(record);
-      } catch (thrown) {
-        await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), pieces.clear(id)]);
-        throw thrown;
-      }
-    });
-    turns.join(id);
-    return record;
-  }
-
-  async function create(
-    type: RecordType,
-    body: unknown,
-    file: LocalFile | null,
-    extra: ReadonlyMap<string, LocalFile>,
-  ): Promise<Run> {
-    const { request, files: extraFiles } = numberExtraFiles(body, extra);
-    const local = await findLocalInput(request, file, parts.urls);
-    const now = Date.now();
-    const record = type === "task" ? createTaskOf() : createStepOf();
-    const content_key = keyIn(request);
-    const start = () => begin(record, prepare);
-    return content_key === null ? start() : withoutSweep(start);
-
-    async function prepare(): Promise<void> {
-      if (content_key !== null)
-        await pieces.put(record.id, CONTENT_KEY, await importContentKey(parseBlock(content_key)));
-      if (local?.file) await files.add(record.id, local.file);
-      for (const [at, file] of extraFiles) await files.add(extraFileId(record.id, at), file);
-    }
-
-    function createTaskOf(): Task {
-      const url = local && (local.url ?? fileUrl(file ? nameOf(file) : ""));
-      return createTask(parseLocalTask(request, url, rules), newId, now);
-    }
-
-    function createStepOf(): Run {
-      const { webhook_url: _, ...start } = parseLocalStep(request, local && (local.url ?? "file:"), rules);
-      const step = createStep(start, newId, now);
-      const url = file ? ownFileUrl(nameOf(file), step.id) : start.input.url;
-      return { ...step, input: { ...start.input, url } };
-    }
-  }
-
-  const find = async (id: string): Promise<Run> => records.get(typeOf(id), id);
-
-  async function get(type: RecordType, id: string): Promise<Run> {
-    const task = type === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
-    return task?.steps.find((step) => step.id === id) ?? records.get(type, id);
-  }
-
-  async function stateOf(type: RecordType, id: string): Promise<RunState> {
-    const [record, choice] = await Promise.all([get(type, id), records.choice(id)]);
-    const file = await waitingFile(record);
-    return { record, choice, ...(file && { waiting: { for: "file", ...file } }) };
-  }
-
-  async function waitingFile(record: Run): Promise<WaitingFile | null> {
-    const id = inputIdOf(record);
-    if (isFinished(record) || !(await files.has(id)) || (await turns.hasExecutor(record.id))) return null;
-    return (await files.find(id)) ? null : files.missing(id);
-  }
-
   async function waitForFile(type: RecordType, id: string): Promise<void> {
-    const now = await stateOf(type, id);
+    const now = await views.state(type, id);
     const isOld = now.record.updated_at <= Date.now() - settings.keepSeconds * 1000;
     if (isOld && now.waiting?.for === "file" && now.waiting.reason === "gone") await cancel(type, id);
     else tell({ type: "changed", ...now });
   }
 
-  async function parentOf(id: string): Promise<Task | null> {
-    if (!isId("step", id)) return null;
-    const all = await stores.all();
-    return (all.find((run) => run.object === "task" && run.steps.some((step) => step.id === id)) ??
-      null) as Task | null;
-  }
-
   async function refuseInner(type: RecordType, id: string, method: "cancel" | "delete"): Promise<void> {
-    const task = type === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+    const task = await views.parentOf(type, id);
     if (task) throw errors.stepOfTask({ taskId: task.id, method });
   }
 
@@ -236,7 +152,7 @@ export function createMediaHost(
     await refuseInner(type, id, "delete");
     const { job = null } = Object(await records.get(type, id)) as Partial<Task>;
     await records.remove(type, id, async () => {
-      await uploads.drop(await find(id));
+      await uploads.drop(await views.find(id));
       await clearMedia(storage, id, ["work", "out"]);
       await files.remove(id);
       await pieces.clear(id);
@@ -248,51 +164,20 @@ export function createMediaHost(
   void sweep(sweepTools).catch((thrown: unknown) => console.error(thrown));
 
   return {
-    create,
-    get,
-    state: stateOf,
+    create: creation.create,
+    get: views.get,
+    state: views.state,
     list: async (type, options): Promise<Page<Run>> => stores.list(type, parseLocalList(type, options)),
     cancel,
-    async retry(id) {
-      const before = (await records.get("task", id)) as Task;
-      if (!isFinished(before)) throw runErrors.running("task");
-      const request = { ...requestOf(before), input: await jobs.inputOf(before) };
-      const input_id = inputIdOf(before);
-      const local = (await files.has(input_id)) || isOpfsPath(request.input);
-      const task = createTask(
-        parseLocalTask(request, local ? request.input : null, rules),
-        newId,
-        Date.now(),
-      );
-      const canTakeOver = uploads.lacksOnlyUpload(before);
-      const start = () =>
-        begin(task, async () => {
-          for (const from of new Set([input_id, id])) await files.copy(from, task.id);
-          if (canTakeOver) await uploads.takeOver(before, task);
-        });
-      await (canTakeOver ? withoutSweep(start) : start());
-      return task;
-    },
+    retry: creation.retry,
     remove,
     ...jobs.api,
     ...createLocalSamples({ ...parts, files }, rules),
     ...createCleanup({ settings, stores, storage, turns, cancel, remove, tidyJob: jobs.tidy }),
-    async files(id) {
-      const record = await find(id);
-      const source = outputSource(record);
-      const remote = (await delegation.find(id))?.remote ?? null;
-      if (remote !== null) return { source, remote, files: [] };
-      const folder = runFolder("out", id);
-      const stored = await storage.files(folder);
-      return {
-        source,
-        remote,
-        files: stored.map(({ key, file }) => ({ name: key.slice(folder.length), file })),
-      };
-    },
-    waiting: async (id) => waitingFile(await find(id)),
+    files: views.files,
+    waiting: async (id) => views.waitingFile(await views.find(id)),
     async resume(id, file) {
-      const record = await find(id);
+      const record = await views.find(id);
       if (isFinished(record)) throw errors.finished(record.object);
       const input_id = inputIdOf(record);
       if (file) await files.replace(input_id, file);
@@ -303,7 +188,7 @@ export function createMediaHost(
       }
       return record;
     },
-    handle: async (id) => files.handle(inputIdOf(await find(id))),
+    handle: async (id) => files.handle(inputIdOf(await views.find(id))),
     sending: delegation.sending,
     followed: delegation.followed,
   };

@@ -396,7 +396,7 @@ export interface NativeFeatures {
 
 const VALID_MS = 60_000;
 
-const Health = z.object({ features: z.array(z.string()) });
+const NativeHealth = z.object({ features: z.array(z.string()) });
 
 /** Creates {@link NativeFeatures}; an encoder must answer within `ms` milliseconds. */
 export function createNativeFeatures(instances: readonly NativeInstance[], ms: number): NativeFeatures {
@@ -417,7 +417,7 @@ export function createNativeFeatures(instances: readonly NativeInstance[], ms: n
     if ((answers.get(instance)?.until ?? 0) < Date.now()) {
       answers.delete(instance);
       const answer = await callNative(instance, "/health", {}, { ms, signal }).catch(() => null);
-      const { data } = Health.safeParse(parseJson(answer?.text ?? ""));
+      const { data } = NativeHealth.safeParse(parseJson(answer?.text ?? ""));
       if (data) answers.set(instance, { features: new Set(data.features), until: Date.now() + VALID_MS });
     }
     return isAble(instance, plan);
