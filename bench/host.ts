@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { registryOf, workerProgram } from "../worker/local/programs.ts";
 import { openState } from "../worker/local/state.ts";
-import { createHost, registryOf, workerProgram } from "../worker/local/supervisor.ts";
+import { createHost } from "../worker/local/supervisor.ts";
 
 const BARE = join(import.meta.dirname, "bare", "wrangler.toml");
 

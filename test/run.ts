@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { COMPILE_CACHE } from "../worker/local/programs.ts";
 import { ROOT } from "../worker/local/settings.ts";
-import { COMPILE_CACHE } from "../worker/local/supervisor.ts";
 
 /** A command of Vitest or Playwright, with its arguments. */
 type Command = readonly ["vitest" | "playwright", ...string[]];

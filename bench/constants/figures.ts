@@ -1,8 +1,8 @@
-import type { Figures } from "../../src/media/costs.ts";
 import type { Engine, Planned } from "../../src/media/feature.ts";
 import { denoise } from "../../src/media/features/denoise.ts";
 import { tone_map } from "../../src/media/features/tone-map.ts";
 import { featureCost } from "../../src/media/features.ts";
+import type { Figures } from "../../src/media/native-costs.ts";
 import { median } from "../measure.ts";
 
 /** The names of a table's figures, such as `seconds.decode.h264`. */

@@ -16,13 +16,13 @@ import {
   type WasmCosts,
   type X264Level,
 } from "../../src/encoders/wasm/wasm-costs.ts";
-import { estimateWork } from "../../src/media/costs.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { FAST_TOOLS, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import { createPlan } from "../../src/media/index.ts";
 import { type Plan, plannedOf } from "../../src/media/plan.ts";
 import type { Source } from "../../src/media/source.ts";
+import { estimateWork } from "../../src/media/work-estimate.ts";
 import { MIB } from "../../src/util/bytes.ts";
 import { stockCore } from "../../test/encoders/stock-core.ts";
 import { makeClip, runFfprobe } from "../../test/fixtures/make-clip.ts";

@@ -1,4 +1,3 @@
-export { estimateWork, type WorkEstimate } from "./costs.ts";
 export { createPlan, needsProbe } from "./create-plan.ts";
 export { dropped, listDropped } from "./dropped.ts";
 export { SAMPLE_RATES } from "./features/audio-format.ts";
@@ -47,3 +46,4 @@ export {
   type Span,
 } from "./timeline.ts";
 export { createVideoPlan } from "./video-plan.ts";
+export { estimateWork, type WorkEstimate } from "./work-estimate.ts";

@@ -1,7 +1,7 @@
 import { GIB } from "../util/bytes.ts";
-import { NATIVE_COSTS, NATIVE_MEMORY, type NativeWork, nativeWork } from "./costs.ts";
 import { MediaError } from "./errors.ts";
 import { joinsByCopy } from "./features/concat-plan.ts";
+import { NATIVE_COSTS, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-costs.ts";
 import { type Chunk, encodedChunks, isSpliced, outputSeconds, type Plan } from "./plan.ts";
 import {
   type Decision,

@@ -17,15 +17,8 @@ import { readIcon } from "./icon.ts";
 import { readLargeStill } from "./large-still.ts";
 import { readDisabledTracks, voidDamage } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
-import {
-  cutFragment,
-  type IntactEnds,
-  type MovieIndex,
-  readFragmentCut,
-  readIntactEnds,
-  readMovieExtras,
-  readMovieIndex,
-} from "./mp4.ts";
+import { type MovieIndex, readMovieExtras, readMovieIndex } from "./mp4.ts";
+import { cutFragment, type IntactEnds, readFragmentCut, readIntactEnds } from "./mp4-truncation.ts";
 import { measurePackets } from "./packet-lengths.ts";
 import { checkPicture, checkPixels, checkSides } from "./picture-header.ts";
 import { readPictureMetadata } from "./picture-metadata.ts";

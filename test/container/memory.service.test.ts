@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { NATIVE_PROTOCOL } from "../../src/encoders/native/native-wire.ts";
 import { frameHead } from "../../src/encoders/wire-frame.ts";
-import { nativeWork } from "../../src/media/costs.ts";
+import { nativeWork } from "../../src/media/native-costs.ts";
 import { createMemory } from "../../worker/container/jobs.ts";
 import { clip } from "../fixtures/clips.ts";
 import { type Rig, startRig } from "./rig.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { frameHead } from "../../src/encoders/wire-frame.ts";
-import { nativeWork } from "../../src/media/costs.ts";
+import { nativeWork } from "../../src/media/native-costs.ts";
 import type { Source } from "../../src/media/source.ts";
 import type { Batches } from "../../worker/container/batches.ts";
 import { createJobs, createMemory, type Jobs } from "../../worker/container/jobs.ts";

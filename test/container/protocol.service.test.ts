@@ -8,7 +8,7 @@ import { frameHead } from "../../src/encoders/wire-frame.ts";
 import { FEATURES } from "../../src/media/features.ts";
 import type { VideoEncode } from "../../src/media/ffmpeg/picture-graph.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
-import { COMPILE_CACHE } from "../../worker/local/supervisor.ts";
+import { COMPILE_CACHE } from "../../worker/local/programs.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { readFacts } from "../judge/facts.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/encoders/native/native-wire.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
-import { COMPILE_CACHE } from "../../worker/local/supervisor.ts";
+import { COMPILE_CACHE } from "../../worker/local/programs.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type Sink, startSink } from "../fixtures/sink.ts";
 import { createPlan } from "../plan/strict-plan.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { estimateWork } from "../../src/media/costs.ts";
 import { shrinkPlan } from "../../src/media/ffmpeg/image-graph.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
+import { estimateWork } from "../../src/media/work-estimate.ts";
 import { imageSource } from "../plan/source.ts";
 import { createPlan } from "../plan/strict-plan.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { LIGHT_LIMITS, refuseLight } from "../../src/encoders/light/light-estimate.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
-import { nativeWork } from "../../src/media/costs.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/media/ffmpeg/toolset.ts";
 import { forecast } from "../../src/media/forecast.ts";
+import { nativeWork } from "../../src/media/native-costs.ts";
 import { optionControl } from "../../src/media/option-groups.ts";
 import { describeRefusal } from "../../src/media/words.ts";
 import { describeSettings } from "../../web/words/item-words.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { nativeWork } from "../../src/media/costs.ts";
 import { needsProbe } from "../../src/media/create-plan.ts";
 import { listDropped } from "../../src/media/dropped.ts";
 import { canJoinByCopy } from "../../src/media/features/concat-plan.ts";
 import { featureCost } from "../../src/media/features.ts";
 import { NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
+import { nativeWork } from "../../src/media/native-costs.ts";
 import type { AdaptiveVideoOptions, VideoOptions } from "../../src/media/options.ts";
 import { plannedOf } from "../../src/media/plan.ts";
 import type { Source } from "../../src/media/source.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { estimateWork } from "../../src/media/costs.ts";
 import { keyframesSuffice } from "../../src/media/features/storyboard.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import type { Source } from "../../src/media/source.ts";
+import { estimateWork } from "../../src/media/work-estimate.ts";
 import { imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";
 

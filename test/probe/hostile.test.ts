@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { hasPhotoFacts, readOrientation } from "../../src/probe/exif.ts";
-import { cutFragment, readIntactEnds } from "../../src/probe/mp4.ts";
+import { cutFragment, readIntactEnds } from "../../src/probe/mp4-truncation.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
 import { measureFlacEnd, measureFrames } from "../../src/probe/sound-frames.ts";

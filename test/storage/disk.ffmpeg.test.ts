@@ -6,8 +6,9 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { HostOrder } from "../../worker/local/host.ts";
 import { diskBinding } from "../../worker/local/host-bindings.ts";
+import { registryOf, workerProgram } from "../../worker/local/programs.ts";
 import { openState, type State } from "../../worker/local/state.ts";
-import { createHost, type Host, registryOf, workerProgram } from "../../worker/local/supervisor.ts";
+import { createHost, type Host } from "../../worker/local/supervisor.ts";
 import { STORAGE_CONTRACT } from "./contract.ts";
 
 const NAME = "framewright-test-contracts";

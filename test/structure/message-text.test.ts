@@ -6,7 +6,7 @@ import { readSources } from "./source-files.ts";
 const ALLOWED: Readonly<Record<string, string>> = {
   "src/browser/local-client.ts": "ends the browser's own sentence inside one of ours",
   "src/encoders/wasm/core-module.ts": "emscripten's exit is an error without a code",
-  "worker/local/supervisor.ts": "shows the first line of what workerd printed",
+  "worker/local/programs.ts": "shows the first line of what workerd printed",
   "worker/media/r2-uploads.ts": "R2 has the code of an error in its message alone",
   "worker/network/r2-storage.ts": "a full disk under R2 is an error without a code",
   "worker/run/workflow-instance.ts": "Workflows names a missing instance in the message alone",

@@ -1,6 +1,6 @@
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
-import { nativeWork } from "../../src/media/costs.ts";
 import { MediaError, toMediaError } from "../../src/media/errors.ts";
+import { nativeWork } from "../../src/media/native-costs.ts";
 import { sleep, within } from "../../src/util/async.ts";
 import type { Batches } from "./batches.ts";
 import * as errors from "./errors.ts";

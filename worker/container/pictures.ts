@@ -10,8 +10,8 @@ import {
   type NativePicture,
 } from "../../src/encoders/native/native-wire.ts";
 import { type FrameReader, readFrames } from "../../src/encoders/wire-frame.ts";
-import { nativeWork } from "../../src/media/costs.ts";
 import { MediaError } from "../../src/media/errors.ts";
+import { nativeWork } from "../../src/media/native-costs.ts";
 import { limitTime, within } from "../../src/util/async.ts";
 import * as errors from "./errors.ts";
 import type { Jobs, Memory, Reservation } from "./jobs.ts";

@@ -9,16 +9,10 @@ import { buildAssets } from "./build/build-assets.ts";
 import { buildFastCore, buildFont } from "./build/build-core.ts";
 import { buildPage } from "./build/build-page.ts";
 import * as errors from "./errors.ts";
+import { type NativeOrder, nativeProgram, registryOf, workerProgram } from "./programs.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";
-import {
-  createHost,
-  type Host,
-  type NativeOrder,
-  nativeProgram,
-  registryOf,
-  workerProgram,
-} from "./supervisor.ts";
+import { createHost, type Host } from "./supervisor.ts";
 import { findProgram } from "./system.ts";
 
 /** Options for starting a local service, beside its settings. */

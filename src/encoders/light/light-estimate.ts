@@ -1,5 +1,4 @@
 import { isIsobmff, isMatroska, pictureFormat } from "../../media/containers.ts";
-import { estimateWork } from "../../media/costs.ts";
 import { extraBytes } from "../../media/extra-files.ts";
 import { waitingBytes } from "../../media/features/parts-graph.ts";
 import { sourceForTrack } from "../../media/features/track.ts";
@@ -12,6 +11,7 @@ import { type Chunk, outputSeconds, type Plan, sourceSeconds } from "../../media
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { CHUNK_SECONDS } from "../../media/timeline.ts";
+import { estimateWork } from "../../media/work-estimate.ts";
 import { MIB, viewOf } from "../../util/bytes.ts";
 import {
   type CoreName,

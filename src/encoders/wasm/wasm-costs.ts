@@ -1,11 +1,11 @@
 import { isMatroska, pictureFormat } from "../../media/containers.ts";
-import { estimateWork, type Figures } from "../../media/costs.ts";
 import { isScript } from "../../media/extra-files.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { featureCost } from "../../media/features.ts";
 import type { Tool } from "../../media/ffmpeg/toolset.ts";
 import type { ImageFormat } from "../../media/formats.ts";
+import type { Figures } from "../../media/native-costs.ts";
 import {
   type AudioPlan,
   type Geometry,
@@ -15,6 +15,7 @@ import {
   sourceSeconds,
 } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
+import { estimateWork } from "../../media/work-estimate.ts";
 import { MIB } from "../../util/bytes.ts";
 
 /** A core of ffmpeg: the stock one, or the fast one of this project. */

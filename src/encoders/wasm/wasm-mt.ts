@@ -1,8 +1,8 @@
-import { estimateWork } from "../../media/costs.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../media/ffmpeg/toolset.ts";
 import type { Plan } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
+import { estimateWork } from "../../media/work-estimate.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import * as errors from "../errors.ts";

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Task } from "../../../src/runs/task.ts";
+import { registryOf, workerProgram } from "../../../worker/local/programs.ts";
 import { ROOT } from "../../../worker/local/settings.ts";
 import { openState } from "../../../worker/local/state.ts";
-import { createHost, registryOf, workerProgram } from "../../../worker/local/supervisor.ts";
+import { createHost } from "../../../worker/local/supervisor.ts";
 import { startHttpsResolver } from "../../fixtures/dns-over-https.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
 
