@@ -9,6 +9,7 @@ import type { Item } from "./queue/item.ts";
 import { totalsOf } from "./queue/queue.ts";
 import * as queueStrings from "./queue/strings.ts";
 import * as strings from "./strings.ts";
+import { ThemeButton } from "./ui/theme.tsx";
 import { useWorkbench } from "./workbench.ts";
 import "./queue/queue.css";
 import "./tokens.css";
@@ -21,8 +22,8 @@ const Notify = lazy(async () => ({ default: (await import("./queue/notifications
 const Console = lazy(async () => ({ default: (await import("./console/console.tsx")).Console }));
 
 const VIEWS = {
-  workbench: { href: "/", title: strings.workbench },
-  edge: { href: "#/edge", title: strings.edge },
+  files: { href: "/files", title: strings.files },
+  console: { href: "/console", title: strings.console },
 } as const;
 
 /** The whole page at its address; `prerender.tsx` writes its first state for every address. */
@@ -31,7 +32,7 @@ export function App() {
   const { view } = address.value;
   useSignalEffect(() => {
     const { percent } = totalsOf(queue.items.value);
-    const title = titleOf(address.value, queue.items.value.length === 0);
+    const title = titleOf(address.value, queue.items.value);
     document.title = percent === null ? title : `${percent} % · ${title}`;
   });
   return (
@@ -55,10 +56,11 @@ export function App() {
               </a>
             ))}
           </nav>
+          <ThemeButton />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {view === "workbench" ? (
+        {view === "files" ? (
           <QueueView />
         ) : (
           <Suspense fallback={null}>
@@ -83,8 +85,11 @@ export function App() {
 /** The visitor's files, or what the page is for while there are none. */
 function QueueView() {
   const { queue, address } = useWorkbench();
-  const { job } = address.value;
-  if (queue.items.value.length === 0) return <Home job={job} />;
+  const { job, path } = address.value;
+  if (queue.items.value.length === 0) {
+    // The list of an earlier visit must not follow a glimpse of the start page.
+    return path === "/files" && !queue.loaded.value ? null : <Home job={job} />;
+  }
   return (
     <Suspense fallback={null}>
       <FileList job={job} />
@@ -92,10 +97,11 @@ function QueueView() {
   );
 }
 
-/** Returns the title of the document at an address; `isEmpty` says whether the list has no files. */
-export function titleOf({ view, job }: Address, isEmpty: boolean): string {
-  if (view === "workbench" && !job && isEmpty) return home.title;
-  return `${view === "workbench" && job ? job.title : VIEWS[view].title} · Framewright`;
+/** Returns the title of the document at an address: the name of the open file, the job, or the view; `items` are the files. */
+export function titleOf({ view, job, path, file }: Address, items: readonly Item[]): string {
+  if (path === "/" && items.length === 0) return home.title;
+  const open = file === null ? null : items.find(({ id }) => id === file);
+  return `${open?.name ?? job?.title ?? VIEWS[view].title} · Framewright`;
 }
 
 function skip(): void {

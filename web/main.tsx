@@ -97,7 +97,8 @@ if (root) {
     </WorkbenchContext.Provider>
   );
   // The build has already written the first state of the start page or the job.
-  if (root.firstChild && address.value.view === "workbench") hydrate(page, root);
+  const { view, path } = address.value;
+  if (view === "files" && path !== "/files") hydrate(page, root);
   else {
     root.replaceChildren();
     render(page, root);

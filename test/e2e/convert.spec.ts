@@ -41,7 +41,7 @@ test("converts a video, and its card shows source, target, place, encoder and pr
   await expect(card).toContainText("Done");
   // The encoder and its reason are the same as during the encode.
   await expect(card.locator(".place")).toHaveText((await place).replace("Runs", "Made"));
-  await expect(workbench).toHaveTitle("Workbench · Framewright");
+  await expect(workbench).toHaveTitle("Files · Framewright");
   await expect(workbench.getByRole("status", { name: "News of the queue" })).toContainText(
     "a trip.mp4: done.",
   );

@@ -7,7 +7,7 @@ export async function openConsole(
   served: Served,
   tab: "tasks" | "connections" | "webhooks" | "keys",
 ): Promise<void> {
-  await page.goto(`${served.url}/#/edge/${tab}`);
+  await page.goto(`${served.url}/console/${tab}`);
   await enterService(page, served.url, served.console_key);
   await expect(page.getByRole("heading", { name: new URL(served.url).host })).toBeVisible();
 }

@@ -15,7 +15,7 @@ test("the link of npm run dev signs the page in, and its key leaves the address 
   await page.goto("about:blank");
   await page.goto(`${served.url}/#key=${served.console_key}`);
   await expect(headOf(page, served.url)).toBeVisible();
-  expect(page.url()).toBe(`${served.url}/#/edge`);
+  expect(page.url()).toBe(`${served.url}/console`);
   await expectNowhere(page, served.console_key);
   expect(urls.filter((text) => text.includes(served.console_key))).toEqual([]);
   expect(await stored(page)).toContain(served.console_key);
@@ -25,7 +25,7 @@ test("the link of npm run dev signs the page in, and its key leaves the address 
   expect(page.url()).toBe("about:blank");
   await page.goForward();
   await expect(headOf(page, served.url)).toBeVisible();
-  expect(page.url()).toBe(`${served.url}/#/edge`);
+  expect(page.url()).toBe(`${served.url}/console`);
 });
 
 test("the link works in a tab that shows the page already, and says so when its key is not known", async ({
@@ -39,7 +39,7 @@ test("the link works in a tab that shows the page already, and says so when its 
     }, key);
   await follow("no-such-key");
   await expect(workbench.getByRole("alert")).toContainText("does not know this key");
-  expect(workbench.url()).toBe(`${served.url}/#/edge`);
+  expect(workbench.url()).toBe(`${served.url}/console`);
   expect(await stored(workbench)).toBeNull();
   expect(complaints.join()).toContain("401");
   complaints.length = 0;
@@ -55,7 +55,7 @@ test("a page of another machine takes no key from its address", async ({ page, s
   });
   await page.goto(`https://shop.example/#key=${served.console_key}`);
   await expect(page.getByRole("button", { name: "Connect" })).toBeVisible();
-  expect(page.url()).toBe("https://shop.example/#/edge");
+  expect(page.url()).toBe("https://shop.example/console");
   expect(await stored(page)).toBeNull();
   // The end of the test must not cut off later loads of the page in the handler.
   await page.unrouteAll({ behavior: "wait" });

@@ -57,10 +57,10 @@ test("says why it no longer follows a task at the edge, and follows it again wit
 
   expect((await ask(served, "DELETE", `/keys/${key.id}`)).status).toBe(204);
   await expect(revoked).toContainText("The service does not know this key.");
-  await workbench.getByRole("link", { name: "Edge" }).click();
+  await workbench.getByRole("link", { name: "Console", exact: true }).click();
   await expect(workbench.getByRole("alert")).toContainText("may have been revoked");
   await enterService(workbench, served.url, served.console_key);
-  await workbench.getByRole("link", { name: "Workbench" }).click();
+  await workbench.getByRole("link", { name: "Files", exact: true }).click();
   await expect(revoked).not.toContainText("The service does not know this key.");
   await revoked.getByRole("button", { name: "Cancel" }).click();
   await expect(revoked).toContainText("Cancelled");

@@ -30,7 +30,7 @@ test("connects to a service only with a valid key, and keeps it in this browser 
   const urls: string[] = [];
   page.on("request", (request) => urls.push(request.url()));
   await page.goto(served.url);
-  await page.getByRole("link", { name: "Edge" }).click();
+  await page.getByRole("link", { name: "Console", exact: true }).click();
   const [address, key] = [page.getByLabel("Address"), page.getByLabel("Key", { exact: true })];
   const connect = page.getByRole("button", { name: "Connect" });
   await expect(address).toHaveValue(served.url);
@@ -83,7 +83,7 @@ test("reports and forgets a key that was revoked since the last visit", async ({
   const { value: key } = await ask<NewApiKey>(served, "POST", "/keys", { name: "Revoked" });
   const { secret = "" } = key;
   await ask(served, "DELETE", `/keys/${key.id}`);
-  await page.goto(`${served.url}/#/edge`);
+  await page.goto(`${served.url}/console`);
   await page.evaluate((saved) => localStorage.setItem("framewright-edge", JSON.stringify(saved)), {
     base_url: served.url,
     api_key: secret,

@@ -3,7 +3,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { downloadBy, named, openDownloading } from "./result-flow.ts";
-import { addFiles, cardOf, chooseAction, expect, test } from "./workbench.ts";
+import { addFiles, backToList, cardOf, chooseAction, expect, test } from "./workbench.ts";
 
 const photo = () =>
   makeClip(
@@ -45,6 +45,14 @@ test("a line warns before its file gets larger, changes the format, and takes th
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(sea.getByRole("button", { name: "Convert sea.jpg to: JPEG" })).toBeVisible();
   await expect(sea.getByText(/^Gets /)).toHaveCount(0);
+  // What the message took back is not a step of the editor, too, but can be done again.
+  await sea.getByRole("button", { name: "Edit", exact: true }).click();
+  await expect(page.getByRole("button", { name: "Undo" })).toBeDisabled();
+  await page.getByRole("button", { name: "Redo" }).click();
+  await expect(page.locator(".outcome")).toContainText("PNG");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.locator(".outcome")).toContainText("JPEG");
+  await backToList(page);
 
   // A format chosen for one of the selected files applies to all of them that are of its kind, but not to one that is being removed.
   for (const each of [sea, lake, pond]) await each.getByRole("checkbox").check();
@@ -106,4 +114,44 @@ test("keys move through the files, select and remove them, and they stay removed
   await expect(three).toBeVisible();
   await expect(page.getByRole("article")).toHaveCount(1);
   await expect(page.getByText("Removed 2 files.")).toHaveCount(0);
+});
+
+test("the open file, its pane, the filter and the theme survive a reload, and Back returns to the list", async ({
+  workbench: page,
+  served,
+  folder,
+}) => {
+  const names = ["one.jpg", "two.jpg", "three.jpg", "four.jpg", "five.jpg", "six.jpg"];
+  await addFiles(page, ...(await Promise.all(names.map(async (name) => named(await photo(), folder, name)))));
+  await expect(page.locator("[data-state=ready]")).toHaveCount(6);
+  await page.getByRole("radio", { name: /^To do/ }).check();
+  await expect(page).toHaveURL(`${served.url}/?show=todo`);
+  await cardOf(page, "two.jpg").getByRole("button", { name: "Edit", exact: true }).click();
+  await expect(page).toHaveTitle("two.jpg · Framewright");
+  await page.getByRole("tab", { name: "Picture" }).click();
+  const scheme = () =>
+    page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("color-scheme"));
+  await page.getByRole("button", { name: "Theme: as the system" }).click();
+  await page.getByRole("button", { name: "Theme: light" }).click();
+  expect(await scheme()).toBe("dark");
+
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("two.jpg");
+  await expect(page.getByRole("tab", { name: "Picture" })).toHaveAttribute("aria-selected", "true");
+  await expect(page.getByRole("button", { name: "Theme: dark" })).toBeVisible();
+  expect(await scheme()).toBe("dark");
+  await page.goBack();
+  await expect(cardOf(page, "two.jpg")).toBeFocused();
+  await expect(page.getByRole("radio", { name: /^To do/ })).toBeChecked();
+  await page.goForward();
+  await backToList(page);
+  await expect(page).toHaveURL(`${served.url}/?show=todo`);
+
+  // An address of the editor that was opened from elsewhere returns to the list, too.
+  const id = await cardOf(page, "one.jpg").getAttribute("data-id");
+  await page.goto(`${served.url}/files?file=${id}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("one.jpg");
+  await backToList(page);
+  await expect(page).toHaveURL(`${served.url}/files`);
+  await expect(page.getByRole("article")).toHaveCount(6);
 });

@@ -69,7 +69,7 @@ test("encodes H.265 on this device, with the threaded core in an isolated page",
 const PAGE = {
   "cache-control": "no-cache",
   "content-security-policy": expect.stringMatching(
-    /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; /,
+    /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-[^']+'; worker-src 'self'; /,
   ),
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",

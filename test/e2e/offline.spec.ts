@@ -90,7 +90,7 @@ test("installs a new version completely, activates it on request, and keeps the 
 
   // The other tab shows the notice too, and can still load its remaining files.
   await expect(other.getByText("A new version is ready")).toBeVisible();
-  await other.getByRole("link", { name: "Edge" }).click();
+  await other.getByRole("link", { name: "Console", exact: true }).click();
   await expect(other.getByRole("heading").first()).toBeVisible();
   expect(await versionOf(other)).toBe(first);
   expect(await cachesOf(page)).toContain(`framewright-page ${first}`);

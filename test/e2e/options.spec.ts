@@ -286,11 +286,20 @@ test("options can be chosen by keyboard, and axe finds nothing in light and dark
   await expect(card.getByText("Right", { exact: true })).toBeVisible();
   await expect(card.locator(".outcome")).toContainText("JPEG · 160 × 160");
 
-  for (const colorScheme of ["light", "dark"] as const) {
+  await card.getByRole("radio", { name: "Video", exact: true }).check();
+  const panes = await card.getByRole("tab").allTextContents();
+  expect(panes).toEqual(["Output", "Picture", "Text & logo", "Advanced", "All"]);
+  for (const [index, pane] of panes.entries()) {
+    await card.getByRole("tab", { name: pane }).click();
+    const colorScheme = index % 2 === 0 ? "light" : "dark";
     await workbench.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const { violations } = await new AxeBuilder({ page: workbench }).include(".editor").analyze();
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    const { violations } = await new AxeBuilder({ page: workbench }).analyze();
+    const faults = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+    expect([pane, colorScheme, faults]).toEqual([pane, colorScheme, []]);
   }
+  // The last pane has the fields of all others.
+  await workbench.emulateMedia({ colorScheme: "dark" });
+  expect((await new AxeBuilder({ page: workbench }).analyze()).violations).toEqual([]);
 });
 
 async function choose(card: Locator, group: string, name: string): Promise<void> {

@@ -47,8 +47,8 @@ export async function chooseFormat(card: Locator, format: string): Promise<void>
 
 /** Connects the page to the service in the console, and returns to the workbench. */
 export async function connectEdge(page: Page, { url, key }: { url: string; key: string }): Promise<void> {
-  await page.goto(`${url}/#/edge`);
+  await page.goto(`${url}/console`);
   await enterService(page, url, key);
   await expect(page.getByRole("heading", { name: new URL(url).host })).toBeVisible();
-  await page.getByRole("link", { name: "Workbench" }).click();
+  await page.getByRole("link", { name: "Files", exact: true }).click();
 }

@@ -43,9 +43,9 @@ export async function named(path: string, folder: string, name: string): Promise
 
 /** Connects the page to the service that serves it, and returns to the queue. */
 export async function connect(page: Page, served: Served): Promise<void> {
-  await page.getByRole("link", { name: "Edge" }).click();
+  await page.getByRole("link", { name: "Console", exact: true }).click();
   await enterService(page, served.url, served.key);
-  await page.getByRole("link", { name: "Workbench" }).click();
+  await page.getByRole("link", { name: "Files", exact: true }).click();
 }
 
 /** Adds a file, optionally selects a preset and a place, converts it, and returns its card with the result. */

@@ -111,7 +111,7 @@ test("a connection created and tested in the console receives a task's output, a
   // A connection left by an earlier attempt would be the default.
   await clear({ ...served, console_key: served.key }, "/connections");
   await connect(workbench, served);
-  await workbench.getByRole("link", { name: "Edge" }).click();
+  await workbench.getByRole("link", { name: "Console", exact: true }).click();
   await workbench.getByRole("link", { name: "Connections" }).click();
   await workbench.getByRole("button", { name: "New connection" }).click();
   const dialog = workbench.getByRole("dialog");
@@ -150,7 +150,7 @@ test("a connection created and tested in the console receives a task's output, a
   const output = (await readFacts(await download("made/by task.webp", folder))).picture;
   expect(output).toMatchObject({ codec: "webp", width: 64, height: 36 });
 
-  await workbench.getByRole("link", { name: "Workbench" }).click();
+  await workbench.getByRole("link", { name: "Files", exact: true }).click();
   const clip = await named(await movingClip(), folder, "in/sent stream.mp4");
   const card = await convert(workbench, clip, "HLS for my site");
   const count = Number(/Files(\d+),/.exec((await card.locator(".facts").textContent()) ?? "")?.[1]);

@@ -143,17 +143,17 @@ test("the options of each kind fit the screen", async ({ workbench: page, folder
 });
 
 test("the console fits the screen in each of its parts", async ({ workbench: page, served }) => {
-  await page.getByRole("link", { name: "Edge" }).click();
+  await page.getByRole("link", { name: "Console", exact: true }).click();
   await expect(page.getByLabel("Address")).toHaveValue(served.url);
   await show(page, "edge-before");
   await connect(page, served);
   for (const part of ["tasks", "connections", "webhooks", "keys"]) {
-    await page.goto(`${served.url}/#/edge/${part}`);
+    await page.goto(`${served.url}/console/${part}`);
     await expect(page.getByRole("heading", { name: new URL(served.url).host })).toBeVisible();
     await expect(page.getByRole("button", { name: /^New / }).first()).toBeVisible();
     await show(page, `edge-${part}`);
   }
-  await page.goto(`${served.url}/#/edge/connections`);
+  await page.goto(`${served.url}/console/connections`);
   await page.getByRole("button", { name: "New connection" }).click();
   await expect(page.getByRole("dialog")).toBeVisible();
   await show(page, "edge-new-connection");

@@ -3,6 +3,7 @@ import { lazy, memo, Suspense } from "preact/compat";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
 import type { Source } from "../../src/index.ts";
+import { visit } from "../address.ts";
 import { formatOf } from "../options/choices.ts";
 import { type Fault, faultOf, type Item, type ItemState, keepsOriginal } from "../queue/item.ts";
 import type { ListState } from "../queue/list-state.ts";
@@ -342,6 +343,7 @@ export const Card = memo(function Card({
   /** Whether it is the only card. */
   alone: boolean;
 }) {
+  const { address } = useWorkbench();
   const isOffered = useRef(false);
   const result = useSignal<boolean | null>(null);
   const detailed = useSignal(false);
@@ -364,14 +366,15 @@ export const Card = memo(function Card({
     // A job's only file opens in the editor, because choosing its options is the next step.
     if (!alone || !item.job || state !== "ready" || isOffered.current) return;
     isOffered.current = true;
-    list.edit(item.id);
+    // After a reload, the address has the open pane, too.
+    if (address.peek().file !== item.id) edit(item.id);
   }, [alone, state]);
   const isSelected = list.selected.value.has(item.id);
   const more: Disclosure = {
     isOpen,
     toggle: () => {
       if (isDone) result.value = !isOpen;
-      else list.edit(item.id);
+      else edit(item.id);
     },
     id: `${id}-more`,
   };
@@ -438,6 +441,10 @@ export const Card = memo(function Card({
     </article>
   );
 });
+
+function edit(id: string): void {
+  visit(`/files?file=${id}`);
+}
 
 /** Describes a file, and what its settings change besides the format. */
 function factsOf({ source, settings, size }: Item): string {

@@ -7,8 +7,9 @@ import { Notice } from "../ui/notice.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { ConnectionsView } from "./connections-view.tsx";
 import { SendRow, useSending } from "./controls.tsx";
-import { type EdgeConnection, isRefusal, parseAddress, reachService } from "./edge.ts";
+import { type EdgeConnection, isRefusal } from "./edge.ts";
 import { KeysView } from "./keys-view.tsx";
+import { parseAddress, reachService } from "./service-address.ts";
 import { type Service, ServiceContext, toFault, usePolling, useService } from "./service.ts";
 import * as strings from "./strings.ts";
 import { TasksView } from "./tasks-view.tsx";
@@ -38,8 +39,8 @@ export function Console() {
 }
 
 function Connected({ connection }: { connection: EdgeConnection }) {
-  const { edge } = useWorkbench();
-  const tab = useTab();
+  const { edge, address } = useWorkbench();
+  const tab = tabOf(address.value.path);
   const service = useMemo<Service>(
     () => ({
       ...connection,
@@ -57,7 +58,7 @@ function Connected({ connection }: { connection: EdgeConnection }) {
         <ConsoleHead />
         <nav class="tabs" aria-label={strings.theService}>
           {Object.entries(TABS).map(([name, { title }]) => (
-            <a key={name} href={`#/edge/${name}`} aria-current={name === tab ? "page" : undefined}>
+            <a key={name} href={`/console/${name}`} aria-current={name === tab ? "page" : undefined}>
               {title}
             </a>
           ))}
@@ -68,20 +69,8 @@ function Connected({ connection }: { connection: EdgeConnection }) {
   );
 }
 
-function useTab(): Tab {
-  const tab = useSignal(tabOf(location.hash));
-  useEffect(() => {
-    const update = () => {
-      tab.value = tabOf(location.hash);
-    };
-    addEventListener("hashchange", update);
-    return () => removeEventListener("hashchange", update);
-  }, [tab]);
-  return tab.value;
-}
-
-function tabOf(hash: string): Tab {
-  const name = hash.split("/")[2] ?? "";
+function tabOf(path: string): Tab {
+  const name = path.split("/")[2] ?? "";
   return Object.hasOwn(TABS, name) ? (name as Tab) : "tasks";
 }
 

@@ -169,7 +169,7 @@ export const high = "High";
 export const veryHigh = "Very high";
 export const noTasksMatch = "No tasks match these filters.";
 export const noTasks =
-  "There are no tasks yet. Create one from a URL with “New task”, or send a file here from the Workbench.";
+  "There are no tasks yet. Create one from a URL with “New task”, or send a file here from Files.";
 export const singleSteps = "Steps that were made alone are not listed here; the API has them at GET /steps.";
 export const input = "Input";
 export const kind = "Kind";
@@ -232,3 +232,18 @@ export const picturesByTime = ({ count }: { count: number }) =>
 export const speed = ({ factor }: { factor: string }) => `${factor}× speed`;
 export const milliseconds = ({ duration }: { duration: number }) => `${duration} ms`;
 export const withoutDestination = "Without one the service keeps the file for a while.";
+
+const CHECK_ADDRESS = "Check the address, and that the service is running.";
+export const enterAddress = "Enter the address of a service, such as https://media.example.com.";
+export const addressNotHttp = "The address must start with https:// or http://.";
+export const addressHasExtras =
+  "Leave user name, password, ? and # out of the address; the key has its own field.";
+export const addressNeedsHttps =
+  "This page was loaded over https, so the browser blocks services over http. Use the service's https:// address.";
+export const notAService = ({ host }: { host: string }) =>
+  `${host} responds, but not as a Framewright service. Check the address.`;
+export const enterKey = "Enter the key exactly, without spaces.";
+export const serviceLate = ({ host, seconds }: { host: string; seconds: number }) =>
+  `${host} did not respond within ${seconds} seconds. ${CHECK_ADDRESS}`;
+export const serviceUnreachable = ({ host }: { host: string }) =>
+  `${host} can't be reached, or does not let this page read its responses. ${CHECK_ADDRESS}`;

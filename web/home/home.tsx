@@ -83,7 +83,7 @@ function Proofs() {
             <p>
               <strong>{title}</strong>
               <span class="soft">
-                {words} {name === "service" && <a href="#/edge">{strings.openConsole}</a>}
+                {words} {name === "service" && <a href="/console">{strings.openConsole}</a>}
               </span>
             </p>
           </li>

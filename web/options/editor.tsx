@@ -9,6 +9,7 @@ import {
 } from "../../src/index.ts";
 import { quality as qualityGroup } from "../../src/media/features/rate.ts";
 import { optionNames } from "../../src/media/option-groups.ts";
+import { leave, visit } from "../address.ts";
 import { isWide, mayKeepOriginal, middleOf, type Outlook, outlookOf, rangeWords } from "../card/outlook.ts";
 import * as cardStrings from "../card/strings.ts";
 import { jobAt, type Part } from "../home/jobs.ts";
@@ -81,16 +82,17 @@ function EditorOf({
   list: ListState;
   titleId: string;
 }) {
+  const { address } = useWorkbench();
   const form = useForm(item, source);
   const { options, verdict } = form;
   const lastForecast = useRef(verdict.forecast);
   const section = useRef<HTMLElement>(null);
   if (verdict.forecast) lastForecast.current = verdict.forecast;
   const part = item.job ? (jobAt(item.job)?.part ?? null) : null;
-  const [selection, setSelection] = useState<Pane>(part ? PANE_OF[part] : "output");
+  const selection = address.value.pane ?? (part ? PANE_OF[part] : "output");
   const panes = panesOf(item, form);
   const names = PANES.filter((name) => name === "all" || panes[name]);
-  const pane = names.includes(selection) ? selection : "output";
+  const pane = names.find((name) => name === selection) ?? "output";
   const estimate = list.estimates.of(item);
   useEffect(() => {
     section.current?.focus({ preventScroll: true });
@@ -106,7 +108,7 @@ function EditorOf({
       ref={section}
     >
       <div class="stage">
-        <Bar item={item} list={list} titleId={titleId} />
+        <Bar item={item} titleId={titleId} />
         <div class="scene">
           {lastForecast.current && (
             <Preview
@@ -128,7 +130,7 @@ function EditorOf({
             label={strings.options}
             tabs={names.map((value) => ({ value, label: strings.panes[value] }))}
             value={pane}
-            onChange={setSelection}
+            onChange={(name) => visit(`?file=${item.id}&pane=${name}`, { replaces: true })}
           >
             <div class="form">
               {pane === "all" ? PANES.map((name) => name !== "all" && panes[name]) : panes[pane]}
@@ -193,7 +195,7 @@ function panesOf({ settings }: Item, form: Form): Record<Exclude<Pane, "all">, C
 }
 
 /** The name of the file, and the buttons that return to the list, undo and redo. */
-function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: string }) {
+function Bar({ item, titleId }: { item: Item; titleId: string }) {
   const { queue } = useWorkbench();
   const { past, future } = historyOf(item.id);
   useEffect(() => {
@@ -210,7 +212,7 @@ function Bar({ item, list, titleId }: { item: Item; list: ListState; titleId: st
   });
   return (
     <div class="bar">
-      <button type="button" class="quiet" onClick={() => list.edit(null)}>
+      <button type="button" class="quiet" onClick={leave}>
         <Icon name="chevron" />
         {strings.back}
       </button>
@@ -427,7 +429,7 @@ function PlaceField({ form: { settings, update } }: { form: Form }) {
   if (!connection && settings.place === "device") {
     return (
       <p class="soft small">
-        {strings.runsOnDevice} <a href="#/edge">{strings.connectService}</a> {strings.toRunItThere}
+        {strings.runsOnDevice} <a href="/console">{strings.connectService}</a> {strings.toRunItThere}
       </p>
     );
   }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
+import { visit } from "../address.ts";
 import { jobAt } from "../home/jobs.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
@@ -81,7 +82,7 @@ export function DropAnywhere() {
     let depth = 0;
     const addInputs = (inputs: readonly MediaInput[], job = address.peek().job) => {
       queue.add(inputs, job);
-      if (inputs.length > 0) location.hash = "#/";
+      if (inputs.length > 0 && address.peek().view === "console") visit("/files");
     };
     const leave = () => {
       depth = 0;

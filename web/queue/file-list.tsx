@@ -1,5 +1,6 @@
 import { lazy, Suspense } from "preact/compat";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { leave, visit } from "../address.ts";
 import { Card } from "../card/card.tsx";
 import { isWide, middleOf, type Outlook, outlookOf } from "../card/outlook.ts";
 import { Home, JobLinks } from "../home/home.tsx";
@@ -35,9 +36,9 @@ const FILTERS: Readonly<Record<Filter, ReadonlySet<ItemState> | null>> = {
 
 /** The files of the visitor: one line each, and a bar for all of them. */
 export function FileList({ job }: { job: Job | null }) {
-  const { queue, device } = useWorkbench();
+  const { queue, device, address } = useWorkbench();
+  const { file, show } = address.value;
   const list = useMemo(() => createListState(queue, device), [queue, device]);
-  const [filter, setFilter] = useState<Filter>("all");
   useEffect(() => finishRemovals(queue), [queue]);
   useEffect(() => list.end, [list]);
   const items = list.items.value;
@@ -49,8 +50,9 @@ export function FileList({ job }: { job: Job | null }) {
       </>
     );
   }
-  const edited = items.find((item) => item.id === list.edited.value && stateOf(item) === "ready");
+  const edited = items.find((item) => item.id === file && stateOf(item) === "ready");
   const isMany = items.length > MAX_EXPANDED;
+  const filter = isMany && isFilter(show) ? show : "all";
   const states = FILTERS[filter];
   const visible = states ? items.filter((item) => states.has(stateOf(item))) : items;
   return (
@@ -59,7 +61,7 @@ export function FileList({ job }: { job: Job | null }) {
       {/* The list stays in the page, because one of hundreds takes long to draw. */}
       <div class={isMany ? "queue many" : "queue"} hidden={edited !== undefined}>
         <Head list={list} job={job} />
-        {isMany && <Filters items={items} filter={filter} onChange={setFilter} />}
+        {isMany && <Filters items={items} filter={filter} />}
         <Rows list={list} items={visible} brief={isMany} alone={items.length === 1} />
         {!edited && <Dock list={list} />}
         <JobLinks current={job} title={home.moreJobs} />
@@ -72,11 +74,13 @@ export function FileList({ job }: { job: Job | null }) {
 /** Shows the editor in place of the list. Afterwards, the list is where it was, with the focus on the file. */
 function EditorView({ item, list }: { item: Item; list: ListState }) {
   const id = useId();
+  const { address } = useWorkbench();
   useLayoutEffect(() => {
     const top = scrollY;
     scrollTo(0, 0);
     return () => {
-      list.edit(null);
+      // The conversion has started, or the file is gone: the address still has it.
+      if (address.peek().file === item.id) leave();
       requestAnimationFrame(() => {
         scrollTo(0, top);
         const row = document.querySelector<HTMLElement>(`article[data-id="${item.id}"]`);
@@ -176,15 +180,13 @@ function afterOf(outlook: Outlook | null): number | null {
   return isWide(outlook.after) ? null : middleOf(outlook.after);
 }
 
-function Filters({
-  items,
-  filter,
-  onChange,
-}: {
-  items: readonly Item[];
-  filter: Filter;
-  onChange: (filter: Filter) => void;
-}) {
+function isFilter(name: string | null): name is Filter {
+  return name !== null && Object.hasOwn(FILTERS, name);
+}
+
+function Filters({ items, filter }: { items: readonly Item[]; filter: Filter }) {
+  const change = (name: Filter) =>
+    visit(name === "all" ? location.pathname : `?show=${name}`, { replaces: true });
   return (
     <div class="filters">
       <fieldset class="field segments">
@@ -195,7 +197,7 @@ function Filters({
             const count = states ? items.filter((item) => states.has(stateOf(item))).length : items.length;
             return (
               <label key={name}>
-                <input type="radio" name="filter" checked={filter === name} onChange={() => onChange(name)} />
+                <input type="radio" name="filter" checked={filter === name} onChange={() => change(name)} />
                 <span>
                   {strings.filters[name]} <small class="numbers">{count}</small>
                 </span>

@@ -5,17 +5,13 @@ import type { Item } from "./item.ts";
 import type { Queue } from "./queue.ts";
 import { removedIds } from "./undo.tsx";
 
-/** The state of the list: its items, their selection and estimates, and the open editor. */
+/** The state of the list: its items, their selection and estimates. The address has the rest: the open editor and the filter. */
 export interface ListState {
   /** The items of the list, without those that are being removed. */
   readonly items: ReadonlySignal<readonly Item[]>;
   /** Ids of the selected items. */
   readonly selected: ReadonlySignal<ReadonlySet<string>>;
   readonly estimates: Estimates;
-  /** Id of the item whose editor is open; null for none. */
-  readonly edited: ReadonlySignal<string | null>;
-  /** Opens the editor of an item, or with null returns to the list. */
-  edit(id: string | null): void;
   /** Selects or deselects an item; with `isExtended`, also all items between it and the last one that was selected. */
   select(id: string, isSelected: boolean, isExtended?: boolean): void;
   /** Selects these items and no others. */
@@ -29,7 +25,6 @@ export interface ListState {
 /** Creates the {@link ListState} of a queue. */
 export function createListState(queue: Queue, device: LocalClient): ListState {
   const selected = signal<ReadonlySet<string>>(new Set());
-  const edited = signal<string | null>(null);
   const estimates = createEstimates(queue, device);
   const ids = new WeakMap<Element, string>();
   const observer = new IntersectionObserver((entries) => {
@@ -41,10 +36,6 @@ export function createListState(queue: Queue, device: LocalClient): ListState {
     items,
     selected,
     estimates,
-    edited,
-    edit: (id) => {
-      edited.value = id;
-    },
     select(id, isSelected, isExtended = false) {
       const all = items.peek().map((item) => item.id);
       const [from, to] = [all.indexOf(last ?? id), all.indexOf(id)];

@@ -121,14 +121,30 @@ export function changeAll(
   changes: readonly (readonly [Item, Settings])[],
   words: string,
 ): void {
-  for (const [item, after] of changes) changeSettings(queue, item, after);
+  for (const [item, after] of changes) {
+    endStep(item);
+    changeSettings(queue, item, after);
+    endStep(item);
+  }
   show({
     words,
     undo: () => {
-      for (const [{ id, settings }] of changes) queue.configure(id, settings);
+      const items = new Map(queue.items.peek().map((item) => [item.id, item]));
+      for (const [{ id, settings }] of changes) {
+        const item = items.get(id);
+        if (!item || stateOf(item) !== "ready") continue;
+        // A change made since then stays in the history, so that it can be brought back.
+        if (historyOf(id).past.at(-1) === settings) stepHistory(queue, item, "past");
+        else changeSettings(queue, item, settings);
+      }
     },
     end: () => {},
   });
+}
+
+/** The next change of an item's settings is a step of its own, however soon it comes. */
+function endStep({ id }: Item): void {
+  setHistory(id, { ...(histories.peek().get(id) ?? EMPTY), at: EMPTY.at });
 }
 
 /** Undoes the last step of an item's settings, or with `"future"` redoes the next one. */

@@ -169,11 +169,12 @@ async function draw(
   wave.on("error", () => signal.aborted || onFault());
   adoptStyle(box);
   place.append(box);
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", () => wave.setOptions({ ...wave.options, ...colors() }), {
-    signal: signal,
-  });
+  const recolor = () => wave.setOptions({ ...wave.options, ...colors() });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor, { signal });
+  const theme = new MutationObserver(recolor);
+  theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   signal.addEventListener("abort", () => {
+    theme.disconnect();
     wave.destroy();
     box.remove();
   });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build, createServer } from "vite";
 import { findBuilt } from "../../../core/cache.ts";
 import { ROOT } from "../settings.ts";
@@ -54,7 +54,7 @@ async function buildInto(page: string): Promise<void> {
 /** The origin of the built page, such as `https://media.example.com`, for links that other sites follow; empty for relative links. */
 const ORIGIN = process.env.PAGE_ORIGIN?.replace(/\/$/, "") ?? "";
 
-/** Writes the start page and the page of each job with its content, from the built `index.html`, and lists their headers. */
+/** Writes the start page, and the pages of the jobs, the list and the console, with their content, from the built `index.html`, and lists their headers. */
 async function writePages(folder: string): Promise<void> {
   const pages = await renderPages();
   const template = await readFile(join(folder, "index.html"), "utf8");
@@ -62,7 +62,9 @@ async function writePages(folder: string): Promise<void> {
   const [own = ""] = rules.split(/\n(?=\n|\/)/);
   for (const page of pages) {
     const name = page.path === "/" ? "index" : page.path.slice(1);
-    await writeFile(join(folder, `${name}.html`), pageOf(template, page));
+    const file = join(folder, `${name}.html`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, pageOf(template, page));
   }
   const others = pages.filter(({ path }) => path !== "/").map(({ path }) => own.replace(/^.*/, path));
   await writeFile(join(folder, "_headers"), [rules.trimEnd(), ...others, ""].join("\n\n"));
@@ -82,7 +84,7 @@ interface PageDocument {
   readonly html: string;
 }
 
-/** Renders the start page and the page of each job. */
+/** Renders the start page, and the pages of the jobs, the list and the console. */
 export async function renderPages(): Promise<PageDocument[]> {
   const server = { middlewareMode: true, hmr: false, watch: null } as const;
   const vite = await createServer({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/index.ts";
-import { parseAddress, parseKey } from "./edge.ts";
+import { parseAddress, parseKey } from "./service-address.ts";
 
 test.for([
   { text: "https://media.example.com/", protocol: "https:", url: "https://media.example.com" },
