@@ -43,7 +43,8 @@ export function addressOf({ pathname, search }: { pathname: string; search: stri
 /** Goes to an address of the page without a load; `replaces` keeps the history as it is. */
 export function visit(href: string, { replaces = false } = {}): void {
   if (replaces) history.replaceState(history.state, "", href);
-  else if (new URL(href, location.href).href !== location.href) history.pushState({ isInner: true }, "", href);
+  else if (new URL(href, location.href).href !== location.href)
+    history.pushState({ isInner: true }, "", href);
   dispatchEvent(new PopStateEvent("popstate"));
 }
 

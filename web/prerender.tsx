@@ -20,11 +20,13 @@ export function prerender() {
       lead: home.lead,
       description: address.job?.description ?? `${home.promise} ${home.lead}`,
       card: `/cards${address.job?.path ?? "/home"}.png`,
-      html: isPlace(path) ? "" : renderToString(
-        <WorkbenchContext.Provider value={firstVisit(address)}>
-          <App />
-        </WorkbenchContext.Provider>,
-      ),
+      html: isPlace(path)
+        ? ""
+        : renderToString(
+            <WorkbenchContext.Provider value={firstVisit(address)}>
+              <App />
+            </WorkbenchContext.Provider>,
+          ),
     };
   });
 }

@@ -4,6 +4,10 @@ import { defineConfig } from "vite";
 const API =
   "tasks steps connections webhooks events uploads keys media health metrics docs openapi.json".split(" ");
 
+/** Modules of the first load that later parts of the page import, too. */
+const FIRST =
+  /\/node_modules\/(@preact|preact)\/|\/web\/(address|strings|workbench|home\/jobs|ui\/icon)\.|\/src\/(client\/(media-input|methods|errors)|media\/(errors|formats)|util\/(text|async))\./;
+
 /** Builds the page and serves it during development (`npm run dev:page`). */
 export default defineConfig({
   root: import.meta.dirname,
@@ -17,6 +21,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
+    // One file compresses better than the many that later parts of the page would share with its first load.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "first", test: FIRST }] } } },
   },
   worker: { format: "es" },
   server: {

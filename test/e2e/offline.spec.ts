@@ -86,7 +86,9 @@ test("installs a new version completely, activates it on request, and keeps the 
   await page.getByRole("button", { name: "Reload" }).click();
   await expect.poll(() => versionOf(page).catch(() => first)).not.toBe(first);
   const second = await versionOf(page);
-  expect(await page.evaluate(() => document.scripts[0]?.src)).toContain("-later.js");
+  expect(await page.evaluate(() => document.querySelector<HTMLScriptElement>("script[src]")?.src)).toContain(
+    "-later.js",
+  );
 
   // The other tab shows the notice too, and can still load its remaining files.
   await expect(other.getByText("A new version is ready")).toBeVisible();

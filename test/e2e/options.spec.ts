@@ -288,7 +288,7 @@ test("options can be chosen by keyboard, and axe finds nothing in light and dark
 
   await card.getByRole("radio", { name: "Video", exact: true }).check();
   const panes = await card.getByRole("tab").allTextContents();
-  expect(panes).toEqual(["Output", "Picture", "Text & logo", "Advanced", "All"]);
+  expect(panes).toEqual(["Output", "Picture", "Sound", "Text & logo", "Advanced", "All"]);
   for (const [index, pane] of panes.entries()) {
     await card.getByRole("tab", { name: pane }).click();
     const colorScheme = index % 2 === 0 ? "light" : "dark";

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from "idb";
 import type { MediaInput } from "../../src/index.ts";
 import { createFrames } from "../ui/schedule.ts";
-import type { Item, Settings } from "./item.ts";
+import { ID_TIME_LENGTH, type Item, type Settings } from "./item.ts";
 
 /** The fields of an item that outlive the page, without its file and thumbnail, which are written once. */
 export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting" | "settings"> & {
@@ -156,8 +156,8 @@ export interface ItemList {
   add(item: Item): void;
   /** Changes an item, unless it was removed. */
   change(id: string, changes: Partial<Item>): void;
-  /** Renders an item now, not a few frames later. */
-  show(id: string): void;
+  /** Renders items now, not a few frames later. */
+  show(...ids: readonly string[]): void;
   /** Removes an item; returns it if it existed. */
   remove(id: string): Item | undefined;
   /** Reads an item again, which another tab may just have written. */
@@ -327,7 +327,10 @@ function newest(before: Item, stored: StoredItem): Item["task"] {
 }
 
 function isSaved(before: Item, after: Item): boolean {
-  const names = ["source", "settings", "service", "fault", "name", "size", "thumbnail"] as const;
+  const names = [
+    ...(["source", "settings", "service", "fault", "name", "size", "thumbnail"] as const),
+    ...(["naming", "rank"] as const),
+  ];
   return (
     names.some((name) => before[name] !== after[name]) ||
     before.task?.id !== after.task?.id ||
@@ -336,18 +339,19 @@ function isSaved(before: Item, after: Item): boolean {
 }
 
 function rowOf(item: Item): ItemRow {
-  const { id, name, size, file_of, source, settings, task, service, fault } = item;
-  return { id, name, size, file_of: file_of ?? null, source, wishes: settings, task, service, fault };
+  const { id, name, size, file_of = null, naming = null, rank = null } = item;
+  const { source, settings, task, service, fault } = item;
+  return { id, name, size, file_of, naming, rank, source, wishes: settings, task, service, fault };
 }
 
 /** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */
 export interface ShownItems {
-  /** The items in the order in which their files were added; those of one file follow each other. */
+  /** The items by their rank, at first the order in which their files were added; those of one file follow each other. */
   readonly items: ReadonlySignal<readonly Item[]>;
   /** Renders with one of the next frames that an item was added, changed or removed. */
   changed(id: string): void;
-  /** Renders now: the given item, or the first changes of all. */
-  show(id?: string): void;
+  /** Renders now: these items, or the first changes of all. */
+  show(...ids: readonly string[]): void;
 }
 
 // A slow machine renders this many well within 50 ms.
@@ -386,13 +390,38 @@ export function createShownItems(
       changes.add(id);
       schedule();
     },
-    show: (id) => draw(id === undefined ? [...changes].slice(0, MAX_PER_FRAME) : [id]),
+    show: (...ids) => draw(ids.length === 0 ? [...changes].slice(0, MAX_PER_FRAME) : ids),
   };
 }
 
-// Ids grow with time, and a file's first item has its id.
 function inOrder(one: Item, other: Item): number {
-  const [file, otherFile] = [one.file_of ?? one.id, other.file_of ?? other.id];
-  if (file !== otherFile) return file < otherFile ? -1 : 1;
+  const [rank, otherRank] = [rankOf(one), rankOf(other)];
+  if (rank !== otherRank) return rank - otherRank;
   return one.id < other.id ? -1 : 1;
+}
+
+// Ids begin with the time, and a file's first item has its id.
+function rankOf({ id, file_of, rank }: Item): number {
+  return rank ?? Number.parseInt((file_of ?? id).slice(0, ID_TIME_LENGTH), 36);
+}
+
+/** Two ranks differ at least by this, which numbers as large as the time still resolve. */
+const RANK_STEP = 0.5;
+
+/** Returns the new ranks of the items whose place changes when one of them moves to an index. */
+export function ranksAfterMove(items: readonly Item[], id: string, to: number): Map<string, number> {
+  const moved = items.filter((item) => item.id === id);
+  const others = items.filter((item) => item.id !== id);
+  let last = Number.NEGATIVE_INFINITY;
+  const ranks = items.map((item) => {
+    last = Math.max(rankOf(item), last + RANK_STEP);
+    return last;
+  });
+  const after = others.toSpliced(to, 0, ...moved);
+  return new Map(
+    after.flatMap((item, index) => {
+      const rank = ranks[index] ?? 0;
+      return rankOf(item) === rank ? [] : [[item.id, rank] as const];
+    }),
+  );
 }

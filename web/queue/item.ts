@@ -32,6 +32,16 @@ export interface Settings<K extends EncodeKind = EncodeKind> {
   readonly fault?: Fault | null;
 }
 
+/** A pattern for the name of an output, and what it fills in for its item. */
+export interface Naming {
+  /** The name without its extension, with `{name}` (of the file), `{n}`, `{size}` (of the output's pictures) and `{date}`. */
+  readonly pattern: string;
+  /** The number of the item among those named together, such as `07`. */
+  readonly number: string;
+  /** The day on which the pattern was chosen, as `2026-11-29`. */
+  readonly date: string;
+}
+
 /** An error as shown to the visitor. */
 export interface Fault {
   readonly kind: string;
@@ -78,6 +88,10 @@ export interface Item {
   /** A thumbnail; null when there is none (yet). */
   readonly thumbnail: Blob | null;
   readonly settings: Settings;
+  /** How its output is named; null or absent for the name of the file. */
+  readonly naming?: Naming | null;
+  /** Its place among the items, which are in ascending order; null or absent for the order in which files were added. */
+  readonly rank?: number | null;
   /** Path of the job that it was added for; null or absent for none. */
   readonly job?: string | null;
   readonly starting: Starting | null;
@@ -97,6 +111,9 @@ export interface Item {
  * media, `waiting` until its file is provided again.
  */
 export type ItemState = "reading" | "unusable" | "ready" | "sending" | Task["status"] | "waiting";
+
+/** Length of the time at the start of an id, in base 36. */
+export const ID_TIME_LENGTH = 11;
 
 let last = 0;
 
@@ -123,7 +140,7 @@ export function createItem(input: MediaInput, job: string | null = null): Item {
 /** Returns a new id, which sorts after all earlier ones of this tab. */
 export function nextId(): string {
   last = Math.max(last + 1, Date.now() * 1000);
-  return `${last.toString(36).padStart(11, "0")}-${crypto.randomUUID().slice(0, 8)}`;
+  return `${last.toString(36).padStart(ID_TIME_LENGTH, "0")}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
 /** Returns an input's name as the visitor knows it: the file's, or the last part of a URL. */

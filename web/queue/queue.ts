@@ -2,7 +2,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { LocalFile } from "../../src/browser/index.ts";
 import type { MediaInput, Output } from "../../src/index.ts";
 import type { Job } from "../home/jobs.ts";
-import type { Item, ItemState, Settings } from "./item.ts";
+import type { Item, ItemState, Naming, Settings } from "./item.ts";
 
 /** The visitor's files and what happens to them. Survives a reload, and is shared by all tabs. */
 export interface Queue {
@@ -14,6 +14,10 @@ export interface Queue {
   add(inputs: readonly MediaInput[], job?: Job | null): void;
   /** Changes the options of an unstarted item. */
   configure(id: string, settings: Settings): void;
+  /** Names the outputs of an item by a pattern; null for the name of its file. */
+  rename(id: string, naming: Naming | null): void;
+  /** Gives items new ranks, which determine the order of the list, and in which items start. */
+  reorder(ranks: ReadonlyMap<string, number>): void;
   /** Creates tasks from items that are ready, by default from all of them; items of one file become a job. */
   start(ids?: readonly string[]): Promise<void>;
   cancel(id: string): Promise<void>;

@@ -144,7 +144,7 @@ type Outputs = Pick<Queue, "output">;
  */
 export function downloadOne(item: Item, queue: Outputs, watch: Watch): Promise<boolean> {
   const output = keepsOriginal(item) ? null : item.task?.steps.at(-1)?.output;
-  const name = output ? outputName(item.name, output) : item.name;
+  const name = output ? outputName(item.name, output, item.naming) : item.name;
   if (output && isFolder(output)) return download(`${name}.zip`, [item], queue, watch, asZip);
   return download(name, [item], queue, watch, ([only]) => only?.files[0]?.open() ?? new Blob().stream());
 }

@@ -1,4 +1,5 @@
 import type { Source } from "../../src/index.ts";
+import type { Naming } from "../queue/item.ts";
 
 const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
 const MAX_LENGTH = 120;
@@ -8,12 +9,17 @@ export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boole
   return kind === "adaptive_video" || files !== undefined;
 }
 
-/** Names an output for the visitor: the input's name with the output's extension, which a folder does not have. */
+/**
+ * Names an output for the visitor: the input's name, or what the pattern of `naming` makes of it, with the output's extension, which a
+ * folder does not have.
+ */
 export function outputName(
   inputName: string,
-  output: Pick<Source, "kind" | "url" | "format" | "files">,
+  output: Pick<Source, "kind" | "url" | "format" | "files" | "width" | "height">,
+  naming: Naming | null = null,
 ): string {
-  const stem = stemOf(inputName);
+  const name = stemOf(inputName);
+  const stem = naming ? cleanStem(filled(naming, name, output)) : name;
   return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;
 }
 
@@ -58,7 +64,23 @@ export function withNumber(name: string, number: number): string {
 function stemOf(inputName: string): string {
   const safe = inputName.replace(/[?#].*$/, "").replaceAll(FORBIDDEN, "_");
   const dot = safe.lastIndexOf(".");
-  const stem = [...(dot > 0 ? safe.slice(0, dot) : safe)].slice(0, MAX_LENGTH).join("");
+  return cleanStem(dot > 0 ? safe.slice(0, dot) : safe);
+}
+
+/** The names that a pattern may contain, in braces. */
+export const PATTERN_FIELDS = ["name", "n", "size", "date"] as const;
+
+function filled(
+  { pattern, number, date }: Naming,
+  name: string,
+  { width, height }: Pick<Source, "width" | "height">,
+): string {
+  const values = { name, n: number, size: width && height ? `${width}x${height}` : "", date };
+  return pattern.replaceAll(/\{(name|n|size|date)\}/g, (_, field: keyof typeof values) => values[field]);
+}
+
+function cleanStem(text: string): string {
+  const stem = [...text.replaceAll(FORBIDDEN, "_")].slice(0, MAX_LENGTH).join("");
   return stem.replace(/^[.\s]+|[.\s]+$/g, "") || "media";
 }
 

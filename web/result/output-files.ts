@@ -29,7 +29,7 @@ export interface SavedOutput {
 export async function savedOutputOf(item: Item, queue: Pick<Queue, "output">): Promise<SavedOutput> {
   const output = await queue.output(item.id);
   const { source } = output;
-  const name = outputName(item.name, source);
+  const name = outputName(item.name, source, item.naming);
   if (!isFolder(source)) {
     const open = () => output.stream();
     return { name, is_folder: false, files: [{ path: "", size: source.filesize ?? null, open }] };

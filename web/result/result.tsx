@@ -262,7 +262,7 @@ function TakeAlong({ item, output, url }: { item: Item; output: Output; url: str
     <>
       <div class="row">
         {isPlain ? (
-          <a class="button primary" href={url} download={outputName(item.name, source)}>
+          <a class="button primary" href={url} download={outputName(item.name, source, item.naming)}>
             <Icon name="download" />
             {strings.download}
           </a>

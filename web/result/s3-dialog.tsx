@@ -93,7 +93,7 @@ async function sendToS3(
   const { source } = output;
   const service = edge.connection.value?.client;
   const is_folder = isFolder(source);
-  const key = keyOf(form, outputName(item.name, source), is_folder);
+  const key = keyOf(form, outputName(item.name, source, item.naming), is_folder);
   const address = `${form.bucket}/${key}`;
   const main = source.url
     .replace(/[?#].*$/, "")
