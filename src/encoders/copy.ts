@@ -17,6 +17,7 @@ import { countContents } from "../mux/contents.ts";
 import { readCover, readMetadata } from "../mux/file-metadata.ts";
 import { createOpener, openSound, readStart } from "../mux/packets.ts";
 import { stitch } from "../mux/stitch.ts";
+import { repairMatroska } from "../probe/matroska.ts";
 import { listsTracks, openSource, pictureTrack, type TrackPlaces, trackPlaces } from "../probe/mediabunny.ts";
 import type { ByteReader } from "../runs/ports.ts";
 import type { Encoder } from "./encoder.ts";
@@ -38,7 +39,8 @@ export function createCopyEncoder(): Encoder {
         ? { code: "input_format", format: source.format }
         : null;
     },
-    async encode({ plan, source, input, signal, onCounts, onWait }) {
+    async encode({ plan, source, input: file, signal, onCounts, onWait }) {
+      const input = await repairMatroska(file, source.format, signal);
       const from = await readStart(input, signal).catch(() => deferFailure(signal, 0));
       const audio = plan.audio ? input : null;
       const places = trackPlaces(source, plan.sound_track ?? 0);

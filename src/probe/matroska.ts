@@ -476,29 +476,42 @@ const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Presents damage between a Matroska file's headers and its first intact cluster as a Void element (RFC 9559, 5), which demuxers
- * skip instead of resynchronizing over megabytes. Offsets stay unchanged. Returns the reader itself when there is no such damage, or the
- * format is another.
+ * Repairs what demuxers stumble over in a Matroska file; offsets stay unchanged. Damage between the headers and the first intact cluster
+ * becomes a Void element (RFC 9559, 5), which demuxers skip instead of resynchronizing over megabytes. A file that is cut off ends with its
+ * last whole block, because mediabunny (1.61) reads no block of a cluster that is incomplete. Returns the reader itself when there is nothing
+ * to repair, or the format is another.
  */
-export async function hideDamage(
+export async function repairMatroska(
   reader: ByteReader,
   format: string,
   signal: AbortSignal,
 ): Promise<ByteReader> {
-  return isMatroska(format) ? voidDamage(reader, signal) : reader;
+  return isMatroska(format) ? repairClusters(reader, signal) : reader;
 }
 
 /** Does the same to a file that is known to be a Matroska. */
-export async function voidDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
-  const damage = await findDamage(reader, signal);
-  return damage ? coverRange(reader, damage) : reader;
+export async function repairClusters(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
+  const segment = await findSegment(reader);
+  if (!segment) return reader;
+  const damage = await findDamage(reader, segment, signal);
+  const intact = damage ? coverRange(reader, damage) : reader;
+  const isCut = segment.end === null || segment.end > reader.size;
+  const last = isCut ? await findLastCluster(reader, segment.data, signal) : null;
+  return last ? endWithBlock(intact, last) : intact;
 }
 
-async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteRange | null> {
+async function findSegment(reader: ByteReader): Promise<Element | null> {
   const header = await readElementAt(reader, 0);
   if (header?.id !== EBML.header || header.end === null) return null;
   const segment = await readElementAt(reader, header.end);
-  if (segment?.id !== EBML.segment) return null;
+  return segment?.id === EBML.segment ? segment : null;
+}
+
+async function findDamage(
+  reader: ByteReader,
+  segment: Element,
+  signal: AbortSignal,
+): Promise<ByteRange | null> {
   let at = segment.data;
   let tracks = false;
   for (let count = 0; count < MAX_TOP_ELEMENTS && at < reader.size; count++) {
@@ -542,6 +555,86 @@ async function isIntactCluster(reader: ByteReader, at: number): Promise<boolean>
     place = child.end;
   }
   return timed;
+}
+
+/** Finds the last cluster from its end, because a file that is cut off lacks the index at its end. */
+async function findLastCluster(
+  reader: ByteReader,
+  from: number,
+  signal: AbortSignal,
+): Promise<Element | null> {
+  const limit = Math.max(from, reader.size - MAX_SEARCH);
+  for (let end = reader.size; end > limit; end -= BLOCK) {
+    const start = Math.max(limit, end - BLOCK);
+    const bytes = await reader.read({ start, end: end + CLUSTER_ID.length - 1 }, signal);
+    for (
+      let at = bytes.lastIndexOf(CLUSTER_ID[0]);
+      at >= 0;
+      at = bytes.subarray(0, at).lastIndexOf(CLUSTER_ID[0])
+    ) {
+      const matches = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
+      if (matches && (await isIntactCluster(reader, start + at))) return readElementAt(reader, start + at);
+    }
+  }
+  return null;
+}
+
+/** Presents a file whose last cluster is incomplete as one that ends with the last whole block. */
+async function endWithBlock(reader: ByteReader, cluster: Element): Promise<ByteReader> {
+  const buffered = bufferReader(reader);
+  let end = cluster.data;
+  while (end < Math.min(reader.size, cluster.end ?? reader.size)) {
+    const child = await readElementAt(buffered, end);
+    if (child && TOP_LEVEL.has(child.id) && !BEFORE_BLOCKS.has(child.id)) return reader;
+    if (!child || child.end === null || child.end > reader.size) break;
+    end = child.end;
+  }
+  if (end === (cluster.end ?? reader.size)) return reader;
+  const size = cluster.end === null ? new Uint8Array() : writeSize(cluster, end - cluster.data);
+  const place = cluster.data - size.length;
+  return {
+    ...reader,
+    size: end,
+    async read(range, signal) {
+      const bytes = await reader.read({ start: range.start, end: Math.min(range.end, end) }, signal);
+      if (range.start >= cluster.data || range.end <= place) return bytes;
+      const patched = bytes.slice();
+      for (const [index, byte] of size.entries()) {
+        const at = place + index - range.start;
+        if (at >= 0 && at < patched.length) patched[at] = byte;
+      }
+      return patched;
+    },
+  };
+}
+
+/** Encodes another size of a cluster in as many bytes as before. */
+function writeSize(cluster: Element, size: number): Uint8Array {
+  const bytes = new Uint8Array(cluster.data - cluster.start - CLUSTER_ID.length);
+  let rest = size;
+  for (let at = bytes.length - 1; at >= 0; at--) {
+    bytes[at] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  bytes[0] = (bytes[0] ?? 0) | (0x100 >> bytes.length);
+  return bytes;
+}
+
+const BUFFER = 64 * KIB;
+
+function bufferReader(reader: ByteReader): ByteReader {
+  let start = 0;
+  let bytes: Uint8Array = new Uint8Array();
+  return {
+    size: reader.size,
+    async read(range, signal) {
+      if (range.start < start || range.end > start + bytes.length) {
+        start = range.start;
+        bytes = await reader.read({ start, end: Math.max(range.end, start + BUFFER) }, signal);
+      }
+      return bytes.subarray(range.start - start, range.end - start);
+    },
+  };
 }
 
 function coverRange(reader: ByteReader, { start, end }: ByteRange): ByteReader {

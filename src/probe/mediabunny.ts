@@ -11,7 +11,7 @@ import { containerOf, isIsobmff } from "../media/containers.ts";
 import { mainStream } from "../media/main-tracks.ts";
 import type { Source } from "../media/source.ts";
 import type { ByteReader } from "../runs/ports.ts";
-import { hideDamage } from "./matroska.ts";
+import { repairMatroska } from "./matroska.ts";
 import { readMovieIndex } from "./mp4.ts";
 import { boundReader } from "./reader.ts";
 
@@ -30,7 +30,7 @@ export async function openSource(
   fragments = false,
 ): Promise<ByteReader | null> {
   const bounds = { reads: MAX_READS, blocks: Number.POSITIVE_INFINITY, jumps: Number.POSITIVE_INFINITY };
-  if (!isIsobmff(format)) return boundReader(await hideDamage(reader, format, signal), bounds, signal);
+  if (!isIsobmff(format)) return boundReader(await repairMatroska(reader, format, signal), bounds, signal);
   const index = await readMovieIndex(reader);
   const isUsable =
     index &&

@@ -15,7 +15,7 @@ import * as errors from "./errors.ts";
 import { checkTiff, isTiff, readOrientation } from "./exif.ts";
 import { readIcon } from "./icon.ts";
 import { readLargeStill } from "./large-still.ts";
-import { readDisabledTracks, voidDamage } from "./matroska.ts";
+import { readDisabledTracks, repairClusters } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { type MovieIndex, readMovieExtras, readMovieIndex } from "./mp4.ts";
 import { cutFragment, type IntactEnds, readFragmentCut, readIntactEnds } from "./mp4-truncation.ts";
@@ -60,7 +60,9 @@ export async function probeMedia(
   if (isSvg(head)) return checkSource(await probeSvg(reader, input.url, signal));
   const formats = formatsOf(head);
   const icon = await readIcon(reader, head, signal);
-  const readable = formats.includes(MATROSKA) ? await voidDamage(reader, signal) : (icon?.reader ?? reader);
+  const readable = formats.includes(MATROSKA)
+    ? await repairClusters(reader, signal)
+    : (icon?.reader ?? reader);
   const { demuxed, ends, fragmented, edits, tags, intactEnds } = await tryDemux(
     readable,
     formats,

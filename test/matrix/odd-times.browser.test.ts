@@ -229,7 +229,33 @@ async function judgeRelaid(encode: Encode) {
   expect(Math.abs((await readSound(path, { channels: 1 })).duration - 6)).toBeLessThan(0.1);
 }
 
+const TRUNCATED = [
+  { extension: "mkv", codec: REORDERED, format: "mp4", options: {} },
+  { extension: "webm", codec: "-c:v libvpx-vp9 -deadline realtime -cpu-used 8", format: "webm", options: {} },
+  { extension: "mp4", codec: `${REORDERED} -movflags +faststart`, format: "mp4", options: { partial: true } },
+] as const;
+
+/** Judges outputs of files that end within a packet by the pictures and the sound that native ffmpeg reads from them. */
+async function judgeTruncated(encode: Encode) {
+  for (const { extension, codec, format, options } of TRUNCATED) {
+    const whole = await numberedClip({ container: extension, frames: PICTURES * 4, codec });
+    const input = await cutOff(whole, extension, 0.9);
+    const intact = (await readFrames(input)).map(({ number }) => number);
+    const copy = await encode("video", input, { format, mode: "copy", ...options });
+    expect((await readFrames(copy.path)).map(({ number }) => number)).toEqual(intact);
+    const [heard, kept] = await Promise.all(
+      [input, copy.path].map((path) => readSound(path, { channels: 1 })),
+    );
+    expect(Math.abs((kept?.duration ?? 0) - (heard?.duration ?? 0))).toBeLessThan(0.03);
+    const still = await encode("image", input, { format: "png", start: 5.23, ...options });
+    expect((await readFrames(still.path)).map(({ number }) => number)).toEqual([130]);
+  }
+}
+
 function judgeAll(encode: Encode) {
+  test("a file that is cut off keeps every picture and all sound that native ffmpeg reads", LIMIT, () =>
+    judgeTruncated(encode),
+  );
   test("sound that changes its rate midway is encoded whole, and a copy of it is refused", LIMIT, () =>
     judgeRelaid(encode),
   );

@@ -55,7 +55,7 @@ export function createLocalPictures(): PictureTools & { close(): void } {
     },
     async *drawEach({ image, source }, times, reader, signal) {
       if (!isReadable(source) || image.alpha) return;
-      const input = openInput(reader, signal);
+      const input = await openInput(reader, source, signal);
       const stop = () => input.dispose();
       signal.addEventListener("abort", stop, { once: true });
       try {
@@ -138,7 +138,7 @@ async function decodeSpan(
 ): Promise<DecodedSpan | null> {
   const color = codePoints(source);
   if (!color) return null;
-  const input = openInput(reader, signal);
+  const input = await openInput(reader, source, signal);
   const stop = () => input.dispose();
   signal.addEventListener("abort", stop, { once: true });
   const pictures: RawPictures["pictures"][number][] = [];

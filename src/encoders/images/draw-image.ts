@@ -92,7 +92,7 @@ async function drawFrame(
   reader: ByteReader,
   signal: AbortSignal,
 ): Promise<Drawn> {
-  const input = openInput(reader, signal);
+  const input = await openInput(reader, source, signal);
   const stop = () => input.dispose();
   signal.addEventListener("abort", stop, { once: true });
   try {

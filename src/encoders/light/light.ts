@@ -3,7 +3,7 @@ import { MediaError } from "../../media/errors.ts";
 import { sourceForTrack } from "../../media/features/track.ts";
 import type { Chunk, Plan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
-import { hideDamage } from "../../probe/matroska.ts";
+import { repairMatroska } from "../../probe/matroska.ts";
 import { findMovieIndex } from "../../probe/mp4.ts";
 import type { ByteRange, ByteReader } from "../../runs/ports.ts";
 import { limitTime, sleep } from "../../util/async.ts";
@@ -168,7 +168,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     async encode({ plan, chunk, source, input, extra, signal, onWait = () => {}, onCounts = () => {} }) {
       const sound = await extractSound({ plan, chunk, source, input, signal });
       // The core would hold the damaged bytes in memory.
-      const file = sound ?? (await hideDamage(input, source.format, signal));
+      const file = sound ?? (await repairMatroska(input, source.format, signal));
       const own = sound ? planForSound(plan, chunk) : plan;
       const job: LightJob = {
         kind: "encode",

@@ -16,7 +16,6 @@ import { sourceBits } from "../../media/rates.ts";
 import type { Source } from "../../media/source.ts";
 import { freezePictures, KEYFRAME_SECONDS, picturesEnd } from "../../media/timeline.ts";
 import { muxerFormat } from "../../mux/packets.ts";
-import { hideDamage } from "../../probe/matroska.ts";
 import type { ChunkJob } from "../encoder.ts";
 import * as errors from "../errors.ts";
 import { listTimes, timedSamples } from "./frames.ts";
@@ -77,7 +76,7 @@ export async function encodePictures(
 export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
   const { plan, source, signal } = job;
   signal.throwIfAborted();
-  const input = openInput(await hideDamage(job.input, source.format, signal), signal);
+  const input = await openInput(job.input, source, signal);
   const encoders = outputs.map(({ video, ability, rateControl, write }) => {
     const { width, height } = video.geometry;
     const fps = fpsOf(video, source, plan);
@@ -127,7 +126,7 @@ export function rateControlOf(
 async function feed(
   { chunk, plan, source, signal, onProgress, onCounts }: ChunkJob,
   outputs: readonly PictureOutput[],
-  input: ReturnType<typeof openInput>,
+  input: Input,
   encoders: readonly PictureEncoder[],
 ): Promise<void> {
   const [first] = outputs;

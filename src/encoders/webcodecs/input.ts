@@ -3,6 +3,7 @@ import { containerOf } from "../../media/containers.ts";
 import { MediaError } from "../../media/errors.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
+import { repairMatroska } from "../../probe/matroska.ts";
 import { listsTracks, pictureTrack, startTime } from "../../probe/mediabunny.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import * as errors from "../errors.ts";
@@ -14,9 +15,14 @@ export interface OpenPictures {
 }
 
 /**
- * Opens a source in mediabunny: the reader's Blob if it has one, otherwise by ranges. Disposing of the input ends all reading.
+ * Opens a source of a format in mediabunny: the reader's Blob if it has one, otherwise by ranges. Disposing of the input ends all reading.
  */
-export function openInput(reader: ByteReader, signal: AbortSignal): Input {
+export async function openInput(
+  input: ByteReader,
+  { format }: Pick<Source, "format">,
+  signal: AbortSignal,
+): Promise<Input> {
+  const reader = await repairMatroska(input, format, signal);
   const { blob } = reader as Partial<{ blob: unknown }>;
   const handleUnhandledError = () => {};
   const source =
