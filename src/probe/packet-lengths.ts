@@ -55,8 +55,8 @@ async function measureProgram({ reader, signal }: Blocks, source: Source, maxByt
   return restarts ?? measureUnstamped(reader, source, signal);
 }
 
-// ITU-T T.81, B.1.1: each picture lies between a start marker and an end marker, which no other data contain. Only the first bytes of a large
-// file are counted.
+// ITU-T T.81, B.1.1: a picture ends with a marker that its compressed data do not contain, but the segments before them may: that of EXIF data
+// contains the thumbnail, a whole JPEG. Only the first bytes of a large file are counted.
 async function measureMotionJpeg(
   { reader, signal }: Blocks,
   { fps = FFMPEG_FPS }: Source,
@@ -64,12 +64,21 @@ async function measureMotionJpeg(
 ): Promise<PacketLength | null> {
   const bytes = Math.min(reader.size, maxBytes);
   let [pictures, before, counted] = [0, 0, 0];
-  for (let at = 0; at < bytes; at += BLOCK) {
+  // The bytes of a segment's length that are still to be read, and the length.
+  let [unread, length] = [0, 0];
+  for (let [at, place] = [0, 0]; at < bytes; at += BLOCK, place -= BLOCK) {
     const block = await reader.read({ start: at, end: Math.min(bytes, at + BLOCK) }, signal);
-    for (const [place, byte] of block.entries()) {
-      if (before === 0xff && byte === 0xd9) {
+    for (; place < block.length; place++) {
+      const byte = block[place] ?? 0;
+      if (unread > 0) {
+        length = length * 256 + byte;
+        unread--;
+        if (unread === 0) place += Math.max(0, length - 2);
+      } else if (before === 0xff && byte === END_OF_IMAGE) {
         pictures++;
         counted = at + place + 1;
+      } else if (before === 0xff && byte >= FIRST_SEGMENT && byte < 0xff && !isBare(byte)) {
+        [unread, length] = [2, 0];
       }
       before = byte;
     }
@@ -80,6 +89,11 @@ async function measureMotionJpeg(
   const all = isWhole ? pictures : (pictures * reader.size) / counted;
   return { seconds: all / fps, truncated, ...(isWhole ? { exact: true } : { estimated: true }) };
 }
+
+const END_OF_IMAGE = 0xd9;
+// T.81, table B.1: the markers from here on have a segment, but for restarts and the ends of pictures.
+const FIRST_SEGMENT = 0xc0;
+const isBare = (marker: number) => marker >= 0xd0 && marker <= END_OF_IMAGE;
 
 const MAX_WALKED = 32 * MIB;
 const BLOCK = 2 * MIB;

@@ -165,25 +165,30 @@ function readBmp(view: DataView): HeaderFacts | null {
 
 const HEAD = 262_144;
 const LARGE_JPEG = 8 * MIB;
-const MARKERS = { soi: 0xffd8, eoi: 0xffd9, sos: 0xffda } as const;
-// APP1 and APP2.
-const PHOTO_MARKERS: ReadonlySet<number> = new Set([0xffe1, 0xffe2]);
+const MARKERS = { soi: 0xffd8, eoi: 0xffd9, sos: 0xffda, app1: 0xffe1, app2: 0xffe2 } as const;
 
 /**
- * Returns whether a JPEG is followed by another of the same size, as in raw Motion JPEG. Photos are told apart by their EXIF data, list of
- * pictures (CIPA DC-007) or gain map. Throws a RangeError when `view` ends within the first.
+ * Returns whether a JPEG is followed by others of the same size, as in raw Motion JPEG. A photo is told apart by its list of pictures (CIPA
+ * DC-007); one with EXIF data or a gain map has at most two of a size. Throws a RangeError when `view` ends too early to tell.
  */
 function isMotionJpeg(view: DataView): boolean {
-  let at = 2;
-  for (; view.getUint16(at) !== MARKERS.sos; at += 2 + view.getUint16(at + 2)) {
-    if (PHOTO_MARKERS.has(view.getUint16(at))) return false;
+  const first = readJpeg(view);
+  let [at, least] = [0, 2];
+  for (let pictures = 1; pictures < least; pictures++) {
+    let place = at + 2;
+    for (; view.getUint16(place) !== MARKERS.sos; place += 2 + view.getUint16(place + 2)) {
+      const marker = view.getUint16(place);
+      if (marker === MARKERS.app2 && latinText(view, place + 4, 3) === "MPF") return false;
+      if (marker === MARKERS.app1 || marker === MARKERS.app2) least = 3;
+    }
+    // Compressed data contain no such marker.
+    while (view.getUint16(place) !== MARKERS.eoi) place++;
+    at = place + 2;
+    if (view.getUint16(at) !== MARKERS.soi) return false;
+    const next = readJpeg(new DataView(view.buffer, view.byteOffset + at, view.byteLength - at));
+    if (next?.width !== first?.width || next?.height !== first?.height) return false;
   }
-  // Compressed data contain no such marker.
-  while (view.getUint16(at) !== MARKERS.eoi) at++;
-  const next = new DataView(view.buffer, view.byteOffset + at + 2, view.byteLength - at - 2);
-  if (next.getUint16(0) !== MARKERS.soi) return false;
-  const [first, second] = [readJpeg(view), readJpeg(next)];
-  return first?.width === second?.width && first?.height === second?.height;
+  return true;
 }
 
 /**

@@ -304,3 +304,36 @@ export function boxOf(kind: string, ...parts: Buffer[]): Buffer {
   head.write(kind, 4, "latin1");
   return Buffer.concat([head, body]);
 }
+
+/** Adds EXIF data with a thumbnail, a JPEG within the JPEG, to each picture of raw Motion JPEG by ffmpeg. */
+export async function withThumbnails(path: string): Promise<string> {
+  const small = await makeClip("jpg", ["-i", path, "-frames:v", "1", "-vf", "scale=32:20"]);
+  const thumbnail = await readFile(small);
+  // TIFF 6.0, 2: the first directory is empty, the second says where the thumbnail is and how long.
+  const tiff = Buffer.alloc(44);
+  tiff.write("MM\0*", "latin1");
+  tiff.writeUInt32BE(8, 4);
+  tiff.writeUInt32BE(14, 10);
+  tiff.writeUInt16BE(2, 14);
+  for (const [index, [tag, value]] of [
+    [0x0201, 44] as const,
+    [0x0202, thumbnail.length] as const,
+  ].entries()) {
+    const entry = 16 + 12 * index;
+    tiff.writeUInt16BE(tag, entry);
+    tiff.writeUInt16BE(4, entry + 2);
+    tiff.writeUInt32BE(1, entry + 4);
+    tiff.writeUInt32BE(value, entry + 8);
+  }
+  const exif = Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff, thumbnail]);
+  const head = Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 0]);
+  head.writeUInt16BE(exif.length + 2, 4);
+  return rewritten(path, "bin", "thumbnails", (file) => {
+    const starts: number[] = [];
+    for (let at = file.indexOf("ffd8", "hex"); at >= 0; at = file.indexOf("ffd8", at + 1, "hex"))
+      starts.push(at);
+    return Buffer.concat(
+      starts.flatMap((at, index) => [head, exif, file.subarray(at + 2, starts[index + 1])]),
+    );
+  });
+}

@@ -16,6 +16,7 @@ import {
   stream,
   truehd,
   unknownDurations,
+  withThumbnails,
 } from "../judge/odd-lengths.ts";
 import { readSound } from "../judge/sound.ts";
 import { cutOff } from "../judge/wrong-headers.ts";
@@ -204,11 +205,13 @@ async function judgeSlides(encode: Encode) {
   }
 }
 
-/** Converts raw Motion JPEG whose name has no extension by which ffmpeg would recognize it. */
+/** Converts raw Motion JPEG with thumbnails, whose name has no extension by which ffmpeg would recognize it. */
 async function judgeMotionJpeg(encode: Encode, options: object = {}) {
   const codec = "-c:v libx264 -preset ultrafast -crf 10 -pix_fmt yuv420p";
   const clip = await numberedClip({ container: "mp4", frames: PICTURES, codec });
-  const input = await makeClip("bin", ["-i", clip, "-an", "-c:v", "mjpeg", "-q:v", "2", "-f", "mjpeg"]);
+  const input = await withThumbnails(
+    await makeClip("bin", ["-i", clip, "-an", "-c:v", "mjpeg", "-q:v", "2", "-f", "mjpeg"]),
+  );
   const { path } = await encode("video", input, { format: "mp4", ...options });
   const shown = (await readFrames(path)).map(({ number, time }) => [number, Math.round(time * 1000)]);
   expect(shown).toEqual(range(0, PICTURES).map((number) => [number, number * 40]));

@@ -2,6 +2,7 @@ import {
   BufferTarget,
   type EncodedPacket,
   EncodedVideoPacketSource,
+  type Input,
   Output,
   type VideoCodec as PacketCodec,
 } from "mediabunny";
