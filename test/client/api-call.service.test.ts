@@ -9,7 +9,8 @@ import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../src/index
 import { optionControl, unplacedNames } from "../../src/media/option-groups.ts";
 import { OPTIONS } from "../../src/media/options.ts";
 import { offeredNames, withKind, withOptions } from "../../web/options/choices.ts";
-import { defaultSettings, type Settings } from "../../web/queue/item.ts";
+import { defaultSettings } from "../../web/options/default-settings.ts";
+import type { Settings } from "../../web/queue/item.ts";
 import { type ApiCall, type ApiOutput, asCurl, asTypeScript } from "../../web/result/api-call.ts";
 
 const CALL = { url: "https://example.com/it's.mov", name: "it's.mov" } as const;

@@ -155,3 +155,60 @@ test("the open file, its pane, the filter and the theme survive a reload, and Ba
   await expect(page).toHaveURL(`${served.url}/files`);
   await expect(page.getByRole("article")).toHaveCount(6);
 });
+
+test("selected files get settings and names together, and the order of the list is that of the names", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await openDownloading(page, served);
+  const names = ["one.jpg", "two.jpg", "three.jpg"];
+  await addFiles(page, ...(await Promise.all(names.map(async (name) => named(await photo(), folder, name)))));
+  const titles = page.getByRole("article").getByRole("heading", { level: 2 });
+  await expect(page.locator("[data-state=ready]")).toHaveCount(3);
+  await cardOf(page, "three.jpg").focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect(titles).toHaveText(["one.jpg", "three.jpg", "two.jpg"]);
+  await expect(cardOf(page, "three.jpg")).toBeFocused();
+  await expect(page.getByRole("status", { name: "Order" })).toHaveText("three.jpg is now 2 of 3.");
+  // The pointer drags a line by its grip; Escape returns it.
+  const grip = cardOf(page, "two.jpg").locator(".grip");
+  const top = await cardOf(page, "one.jpg").boundingBox();
+  for (const key of ["Escape", null]) {
+    await grip.hover();
+    await page.mouse.down();
+    await page.mouse.move((top?.x ?? 0) + 60, (top?.y ?? 0) + 10, { steps: 5 });
+    await expect(cardOf(page, "one.jpg")).toHaveAttribute("data-drop", "before");
+    if (key) await page.keyboard.press(key);
+    await page.mouse.up();
+    await expect(page.locator("[data-drop]")).toHaveCount(0);
+    await expect(titles.first()).toHaveText(key ? "one.jpg" : "two.jpg");
+  }
+  await page.reload();
+  await expect(titles).toHaveText(["two.jpg", "one.jpg", "three.jpg"]);
+
+  for (const name of ["two.jpg", "one.jpg"]) await cardOf(page, name).getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Settings for all" }).click();
+  const settings = page.getByRole("dialog", { name: "Settings for all 2 files" });
+  await expect(settings.getByRole("button", { name: "Change" })).toBeDisabled();
+  await settings.getByLabel("Quality").selectOption("very_low");
+  await settings.getByRole("button", { name: "Change 2 files" }).click();
+  await expect(cardOf(page, "two.jpg").locator(".name p")).toContainText("640 × 360");
+  await page.getByRole("button", { name: "Names" }).click();
+  const dialog = page.getByRole("dialog", { name: "Names" });
+  await dialog.getByLabel("Pattern").fill("sea {n} {name} {size}");
+  await expect(dialog.getByRole("listitem")).toHaveText(["sea 1 two 640x360.jpg", "sea 2 one 640x360.jpg"]);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await dialog.getByRole("button", { name: "Name 2 files" }).click();
+  await page.getByRole("button", { name: "Convert 2 files" }).click();
+  await expect(page.locator("[data-state=succeeded]")).toHaveCount(2);
+  const link = (name: string) => cardOf(page, name).getByRole("link", { name: "Download" });
+  await expect(link("two.jpg")).toHaveAttribute("download", "sea 1 two 640x360.jpg");
+  await expect(link("one.jpg")).toHaveAttribute("download", "sea 2 one 640x360.jpg");
+  const small = (await stat(await downloadBy(page, link("two.jpg"), folder))).size;
+  await cardOf(page, "three.jpg").getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(link("three.jpg")).toHaveAttribute("download", "three.jpg");
+  // Only the chosen files have the lower quality.
+  expect(small).toBeLessThan(0.8 * (await stat(await downloadBy(page, link("three.jpg"), folder))).size);
+});

@@ -5,7 +5,8 @@ import type { LocalFile } from "../../src/browser/index.ts";
 import type { Source } from "../../src/index.ts";
 import { visit } from "../address.ts";
 import { formatOf } from "../options/choices.ts";
-import { type Fault, faultOf, type Item, type ItemState, keepsOriginal } from "../queue/item.ts";
+import { keepsOriginal } from "../options/default-settings.ts";
+import { type Fault, faultOf, type Item, type ItemState } from "../queue/item.ts";
 import type { ListState } from "../queue/list-state.ts";
 import { awaitCopy, isAwaited, isRetryable, stateOf } from "../queue/queue.ts";
 import { isRunning, remove } from "../queue/undo.tsx";
@@ -41,10 +42,12 @@ interface Disclosure {
 
 function Actions({
   item,
+  list,
   more,
   details,
 }: {
   item: Item;
+  list: ListState;
   /** Opens the editor of a ready file, or the result of a converted one. */
   more: Disclosure;
   details: Disclosure;
@@ -120,6 +123,16 @@ function Actions({
               <MenuItem icon="copy" onChoose={again}>
                 {state === "ready" ? strings.anotherOutput : strings.convertAgain}
               </MenuItem>
+            )}
+            {list.items.peek().length > 1 && (
+              <>
+                <MenuItem icon="up" onChoose={() => list.move(id, -1)}>
+                  {strings.moveUp}
+                </MenuItem>
+                <MenuItem icon="down" onChoose={() => list.move(id, 1)}>
+                  {strings.moveDown}
+                </MenuItem>
+              </>
             )}
             <MenuItem icon="remove" onChoose={() => remove(queue, [item])}>
               {strings.remove}
@@ -408,6 +421,7 @@ export const Card = memo(function Card({
           </label>
         )}
         <Thumbnail item={item} />
+        {!alone && <span class="grip" aria-hidden="true" />}
         <div class="name">
           <h2 id={`${id}-name`} dir="auto" title={item.name}>
             {item.name}
@@ -423,7 +437,7 @@ export const Card = memo(function Card({
         </div>
         <Sizes outlook={outlook} />
         <State item={item} outlook={outlook} />
-        <Actions item={item} more={more} details={details} />
+        <Actions item={item} list={list} more={more} details={details} />
       </div>
       {notes.some(Boolean) && (
         <ul class="notes plain soft small">{notes.map((note) => note && <li key={note}>{note}</li>)}</ul>
@@ -447,9 +461,10 @@ function edit(id: string): void {
 }
 
 /** Describes a file, and what its settings change besides the format. */
-function factsOf({ source, settings, size }: Item): string {
+function factsOf({ source, settings, size, naming }: Item): string {
   if (!source) return size === null ? "" : bytes(size);
-  return [briefSource(source), describeEdits(settings)].filter(Boolean).join(" · ");
+  const savedAs = naming ? strings.savedAs({ name: naming.pattern }) : null;
+  return [briefSource(source), describeEdits(settings), savedAs].filter(Boolean).join(" · ");
 }
 
 function Target({ item, source }: { item: Item; source: Source }) {

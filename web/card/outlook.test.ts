@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { MediaInput, Source } from "../../src/index.ts";
-import { createItem, defaultSettings, type Item } from "../queue/item.ts";
+import { defaultSettings } from "../options/default-settings.ts";
+import { createItem, type Item } from "../queue/item.ts";
 import { mayKeepOriginal, outlookOf } from "./outlook.ts";
 
 const source: Source = { object: "source", url: "file:", kind: "video", format: "webm", filesize: 1000 };

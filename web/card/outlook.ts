@@ -1,8 +1,9 @@
 import { forecast, type Source } from "../../src/index.ts";
 import { isLosslessFormat } from "../../src/media/formats.ts";
 import { formatOf } from "../options/choices.ts";
+import { isPageChoice, keepsOriginal } from "../options/default-settings.ts";
 import type { SizeEstimate } from "../queue/estimates.ts";
-import { type Item, isPageChoice, keepsOriginal, type Settings } from "../queue/item.ts";
+import type { Item, Settings } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { isFolder } from "../result/file-names.ts";
 import { describeSmallest } from "../words/item-words.ts";

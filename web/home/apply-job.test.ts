@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dropped, type Source } from "../../src/index.ts";
 import { checkSettings } from "../options/check-settings.ts";
-import { defaultSettings } from "../queue/item.ts";
+import { defaultSettings } from "../options/default-settings.ts";
 import { applyJob } from "./apply-job.ts";
 import { JOBS, type Job } from "./jobs.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
-import { defaultSettings } from "../queue/item.ts";
 import { checkSettings, withFormat } from "./check-settings.ts";
 import { kindsFor, withKind, withOptions } from "./choices.ts";
+import { defaultSettings } from "./default-settings.ts";
 import { fromPreset, PRESET_BOUNDS, PRESETS, type Preset, parsePresets, sameFor } from "./presets.ts";
 
 const source = (facts: Partial<Source>): Source => ({

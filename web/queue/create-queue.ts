@@ -11,17 +11,7 @@ import {
 import { sleep } from "../../src/util/async.ts";
 import { type Edge, isRefusal } from "../console/edge.ts";
 import { type JobPath, jobAt } from "../home/jobs.ts";
-import {
-  createItem,
-  defaultSettings,
-  faultOf,
-  type Item,
-  keepsOriginal,
-  nextId,
-  type Pace,
-  type Place,
-  type Settings,
-} from "./item.ts";
+import { createItem, faultOf, type Item, nextId, type Pace, type Place, type Settings } from "./item.ts";
 import { createItemList, type ItemList, openQueueStore } from "./item-list.ts";
 import type { Launcher } from "./launcher.ts";
 import { isRetryable, isStartable, type Queue, stateOf } from "./queue.ts";
@@ -132,6 +122,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.task || !isFinished(item.task)) {
         throw new MediaError("media_not_found", strings.notFinished);
       }
+      const { keepsOriginal } = await import("../options/default-settings.ts");
       if (keepsOriginal(item)) {
         const { originalOutput } = await import("../result/output-files.ts");
         const original = await originalOutput(item);
@@ -305,6 +296,7 @@ function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
       try {
         const source = await client.probe(input);
         const size = item.size ?? source.filesize ?? null;
+        const { defaultSettings } = await import("../options/default-settings.ts");
         const defaults = { ...defaultSettings(source), place };
         const { refuseUnreadable } = await import("../options/check-settings.ts");
         refuseUnreadable(source, defaults);

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from "preact/compat";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { leave, visit } from "../address.ts";
 import { Card } from "../card/card.tsx";
 import { isWide, middleOf, type Outlook, outlookOf } from "../card/outlook.ts";
@@ -20,6 +20,8 @@ import { finishRemovals, isRunning, remove, Toast } from "./undo.tsx";
 import "../ui/segments.css";
 import "./list.css";
 
+const NamesDialog = lazy(async () => ({ default: (await import("./batch-dialogs.tsx")).NamesDialog }));
+const SettingsDialog = lazy(async () => ({ default: (await import("./batch-dialogs.tsx")).SettingsDialog }));
 const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 
 /** With more files than this, each has one line until its result is asked for. */
@@ -224,8 +226,10 @@ function Rows({
 }) {
   const { queue } = useWorkbench();
   const rows = useRef<HTMLDivElement>(null);
+  const focus = (id: string) =>
+    requestAnimationFrame(() => rows.current?.querySelector<HTMLElement>(`[data-id="${id}"]`)?.focus());
   const keys = (event: KeyboardEvent) => {
-    const { target, key, ctrlKey, metaKey, shiftKey } = event;
+    const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
     const row = target instanceof HTMLElement ? target.closest<HTMLElement>("article") : null;
     // Controls have keys of their own.
     if (!row || target !== row) return;
@@ -238,9 +242,15 @@ function Rows({
       next?.focus();
       if (next && shiftKey) list.select(next.dataset.id ?? "", true, true);
     };
+    const step = (by: number) => {
+      const neighbor = items[items.findIndex((each) => each.id === id) + by];
+      if (!altKey) return move(by);
+      if (neighbor) list.move(id, neighbor.id);
+      focus(id);
+    };
     const actions: Readonly<Record<string, () => void>> = {
-      ArrowDown: () => move(1),
-      ArrowUp: () => move(-1),
+      ArrowDown: () => step(1),
+      ArrowUp: () => step(-1),
       x: () => list.select(id, !selected.peek().has(id)),
       Enter: () => {
         // The first action of a conversion is to cancel it, and the key that started it may still be down.
@@ -267,13 +277,89 @@ function Rows({
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: The keys belong to the focused file; a button does the same as each of them.
-    <div class="rows" ref={rows} onKeyDown={keys}>
+    <div class="rows" ref={rows} onKeyDown={keys} onPointerDown={(event) => dragRow(event, list, focus)}>
       {items.map((item) => (
         <Card key={item.id} item={item} list={list} brief={brief} alone={alone} />
       ))}
       {items.length === 0 && <p class="soft nothing">{strings.noneHere}</p>}
+      <p class="visually-hidden" role="status" aria-label={strings.order}>
+        {list.lastMove.value}
+      </p>
     </div>
   );
+}
+
+const DRAG_FROM_PX = 4;
+const EDGE_PX = 80;
+const SCROLL_PX = 14;
+
+/** Drags a row by its grip: a line shows where it will be, the edges of the window scroll, and Escape returns it. */
+function dragRow(
+  event: PointerEvent & { currentTarget: HTMLElement },
+  list: ListState,
+  focus: (id: string) => void,
+) {
+  const { target, currentTarget: rows, clientY: from, button, pointerId } = event;
+  const grip = target instanceof Element ? target.closest<HTMLElement>(".grip") : null;
+  const row = grip?.closest<HTMLElement>("article");
+  if (!grip || !row || button !== 0) return;
+  event.preventDefault();
+  grip.setPointerCapture(pointerId);
+  const end = new AbortController();
+  const { signal } = end;
+  let over: HTMLElement | null = null;
+  let pointerY = from;
+  const show = (next: HTMLElement | null) => {
+    if (over) delete over.dataset.drop;
+    over = next;
+    if (!next) return;
+    const isBelow = row.compareDocumentPosition(next) & Node.DOCUMENT_POSITION_FOLLOWING;
+    next.dataset.drop = isBelow ? "after" : "before";
+  };
+  const look = () => {
+    row.classList.add("dragged");
+    const { left, width } = rows.getBoundingClientRect();
+    const below =
+      document.elementFromPoint(left + width / 2, pointerY)?.closest<HTMLElement>("article") ?? null;
+    if (below !== over) show(below !== row && below && rows.contains(below) ? below : null);
+  };
+  const scroll = () => {
+    if (signal.aborted) return;
+    const by = pointerY < EDGE_PX ? -SCROLL_PX : pointerY > innerHeight - EDGE_PX ? SCROLL_PX : 0;
+    if (by !== 0 && row.matches(".dragged")) {
+      scrollBy(0, by);
+      look();
+    }
+    requestAnimationFrame(scroll);
+  };
+  const finish = () => {
+    const id = over?.dataset.id;
+    end.abort();
+    show(null);
+    row.classList.remove("dragged");
+    return id;
+  };
+  const options = { signal };
+  grip.addEventListener(
+    "pointermove",
+    ({ clientY }) => {
+      pointerY = clientY;
+      if (Math.abs(clientY - from) >= DRAG_FROM_PX || row.matches(".dragged")) look();
+    },
+    options,
+  );
+  grip.addEventListener(
+    "pointerup",
+    () => {
+      const [id, to] = [row.dataset.id ?? "", finish()];
+      if (to !== undefined) list.move(id, to);
+      focus(id);
+    },
+    options,
+  );
+  grip.addEventListener("pointercancel", finish, options);
+  addEventListener("keydown", ({ key }) => key === "Escape" && finish(), options);
+  requestAnimationFrame(scroll);
 }
 
 /** The bar below the list: actions on the selected files, and on all. */
@@ -281,6 +367,7 @@ function Dock({ list }: { list: ListState }) {
   const { queue } = useWorkbench();
   const items = list.items.value;
   const selected = items.filter(({ id }) => list.selected.value.has(id));
+  const [dialog, setDialog] = useState<"names" | "settings" | null>(null);
   const { running, succeeded, over, percent } = totalsOf(items);
   const startable = (selected.length > 0 ? selected : items).filter(isStartable);
   const start = () => void queue.start(startable.map(({ id }) => id));
@@ -299,6 +386,16 @@ function Dock({ list }: { list: ListState }) {
       {selected.length > 0 && (
         <div class="chosen">
           <b class="numbers">{strings.selected({ count: selected.length })}</b>
+          {selected.some(isStartable) && (
+            <button type="button" class="quiet" onClick={() => setDialog("settings")}>
+              <Icon name="options" />
+              {strings.settings}
+            </button>
+          )}
+          <button type="button" class="quiet" onClick={() => setDialog("names")}>
+            <Icon name="pen" />
+            {strings.names}
+          </button>
           <button type="button" class="quiet" onClick={() => remove(queue, selected)}>
             <Icon name="remove" />
             {strings.remove}
@@ -313,6 +410,10 @@ function Dock({ list }: { list: ListState }) {
           </button>
         </div>
       )}
+      <Suspense fallback={null}>
+        {dialog === "names" && <NamesDialog items={selected} onClose={() => setDialog(null)} />}
+        {dialog === "settings" && <SettingsDialog items={selected} onClose={() => setDialog(null)} />}
+      </Suspense>
       <div class="whole">
         <Summary list={list} running={running} percent={percent} />
         {over > 0 && (

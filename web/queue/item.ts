@@ -9,8 +9,6 @@ import {
   type Source,
   type Task,
 } from "../../src/index.ts";
-import { isVector } from "../../src/media/containers.ts";
-import { LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import * as strings from "./strings.ts";
 
 /** Where a file is processed: on this machine, or at the connected service. */
@@ -126,7 +124,7 @@ export function createItem(input: MediaInput, job: string | null = null): Item {
     input,
     source: null,
     thumbnail: null,
-    settings: defaultSettings({ kind: "video" }),
+    settings: { kind: "video", options: {}, target_size: null, preset: null, place: "device" },
     job,
     starting: null,
     task: null,
@@ -159,27 +157,6 @@ function readable(part: string): string {
   }
 }
 
-/**
- * Returns the initial options for a file: the same kind, in the format that plays everywhere; PNG for an SVG, which is transparent.
- * The page converts the intact part of a file that is cut off, and the card lists what is missing.
- */
-export function defaultSettings(
-  source: Pick<Source, "kind"> & Partial<Pick<Source, "format" | "truncated">>,
-): Settings {
-  const kind = source.kind === "adaptive_video" || source.kind === "data" ? "video" : source.kind;
-  return {
-    kind,
-    options: {
-      ...(source.format !== undefined &&
-        isVector({ format: source.format }) && { format: LOSSLESS_FORMAT.image }),
-      ...(source.truncated && { partial: true }),
-    },
-    target_size: null,
-    preset: null,
-    place: "device",
-  };
-}
-
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof MediaError) {
     const { kind, message, reason } = thrown;
@@ -187,24 +164,4 @@ export function faultOf(thrown: unknown): Fault {
   }
   console.warn(thrown);
   return { kind: "internal_error", message: strings.pageFailed };
-}
-
-/**
- * Returns whether the settings are a preset's or the page's defaults, for a whole file. The page keeps the original instead of a larger
- * output only for these; the visitor's own options are always followed.
- */
-export function isPageChoice({ kind, options, target_size, preset }: Settings, source: Source): boolean {
-  const { start, end } = options as { start?: number; end?: number };
-  if (start !== undefined || end !== undefined) return false;
-  if (preset !== null) return true;
-  const own = defaultSettings(source);
-  return kind === own.kind && target_size === null && JSON.stringify(options) === JSON.stringify(own.options);
-}
-
-/** Returns whether to keep an item's original, because its output is larger and no better. */
-export function keepsOriginal({ settings, source, input, task }: Item): boolean {
-  const output = task?.steps.findLast((step) => step.output?.larger_than_source)?.output;
-  if (!output || !source || input === null || typeof input === "string") return false;
-  const isSameSize = output.width === source.width && output.height === source.height;
-  return task?.status === "succeeded" && isSameSize && isPageChoice(settings, source);
 }

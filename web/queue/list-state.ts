@@ -2,6 +2,8 @@ import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
 import { createEstimates, type Estimates } from "./estimates.ts";
 import type { Item } from "./item.ts";
+import { ranksAfterMove } from "./item-list.ts";
+import * as strings from "./list-strings.ts";
 import type { Queue } from "./queue.ts";
 import { removedIds } from "./undo.tsx";
 
@@ -16,6 +18,10 @@ export interface ListState {
   select(id: string, isSelected: boolean, isExtended?: boolean): void;
   /** Selects these items and no others. */
   selectAll(ids: readonly string[]): void;
+  /** Moves an item by some places, or to the place of another. */
+  move(id: string, to: number | string): void;
+  /** Says where the last item was moved, for screen readers; empty before the first. */
+  readonly lastMove: ReadonlySignal<string>;
   /** Estimates an item while its element is in view; returns a function that stops this. */
   watch(element: Element, id: string): () => void;
   /** Ends the estimates, once the list has left the page. */
@@ -31,6 +37,7 @@ export function createListState(queue: Queue, device: LocalClient): ListState {
     for (const { target, isIntersecting } of entries) estimates.see(ids.get(target) ?? "", isIntersecting);
   });
   const items = computed(() => queue.items.value.filter(({ id }) => !removedIds.value.has(id)));
+  const lastMove = signal("");
   let last: string | null = null;
   return {
     items,
@@ -47,6 +54,16 @@ export function createListState(queue: Queue, device: LocalClient): ListState {
       }
       selected.value = next;
       last = id;
+    },
+    lastMove,
+    move(id, to) {
+      const all = items.peek();
+      const from = all.findIndex((item) => item.id === id);
+      const index = typeof to === "number" ? from + to : all.findIndex((item) => item.id === to);
+      const item = all[from];
+      if (!item || index < 0 || index >= all.length || index === from) return;
+      queue.reorder(ranksAfterMove(all, id, index));
+      lastMove.value = strings.movedTo({ name: item.name, place: index + 1, count: all.length });
     },
     selectAll: (all) => {
       selected.value = new Set(all);

@@ -40,4 +40,32 @@ export const show = "Show";
 export const filters = { all: "All", todo: "To do", done: "Done", needs: "Needs you" } as const;
 export const keysHint = "Drop more files anywhere. ↑ ↓ to move, X to select, Enter to edit.";
 export const noneHere = "No files here.";
+export const settingsForAll = ({ count }: { count: number }) =>
+  count === 1 ? "Settings for 1 file" : `Settings for all ${count} files`;
+export const settings = "Settings for all";
+export const onlyTouched = "Only what you change here changes. The other settings of each file stay.";
+export const leaveAsItIs = "Leave as it is";
+export const size = "Size";
+export const sizeOfEach = "Size of each file";
+export const sizeLimit = "Size limit of each file, in MB";
+export const sound = "Sound";
+export const keepSound = "Keep the sound";
+export const muteSound = "Remove the sound";
+export const changeFiles = ({ count }: { count: number }) =>
+  count === 0 ? "Change" : count === 1 ? "Change 1 file" : `Change ${count} files`;
+export const changed = ({ count }: { count: number }) =>
+  count === 1 ? "Changed 1 file." : `Changed ${count} files.`;
+export const names = "Names";
+export const pattern = "Pattern";
+export const patternHint = "Nothing is overwritten: equal names are numbered.";
+export const patternFields = { name: "Name", n: "Number", size: "Size", date: "Date" } as const;
+export const examples = "Examples";
+export const moreFiles = ({ count }: { count: number }) => (count === 1 ? "and 1 more" : `and ${count} more`);
+export const nameFiles = ({ count }: { count: number }) =>
+  count === 1 ? "Name 1 file" : `Name ${count} files`;
+export const named = ({ count }: { count: number }) =>
+  count === 1 ? "Named 1 file." : `Named ${count} files.`;
+export const movedTo = ({ name, place, count }: { name: string; place: number; count: number }) =>
+  `${name} is now ${place} of ${count}.`;
+export const order = "Order";
 export const fromLink = "From a link";

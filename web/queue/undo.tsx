@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
-import type { Item, Settings } from "./item.ts";
+import type { Item, Naming, Settings } from "./item.ts";
 import * as strings from "./list-strings.ts";
 import { type Queue, stateOf } from "./queue.ts";
 
@@ -137,6 +137,18 @@ export function changeAll(
         if (historyOf(id).past.at(-1) === settings) stepHistory(queue, item, "past");
         else changeSettings(queue, item, settings);
       }
+    },
+    end: () => {},
+  });
+}
+
+/** Names the outputs of several items, and shows a message with a button that takes it back. */
+export function nameAll(queue: Queue, changes: readonly (readonly [Item, Naming | null])[]): void {
+  for (const [{ id }, naming] of changes) queue.rename(id, naming);
+  show({
+    words: strings.named({ count: changes.length }),
+    undo: () => {
+      for (const [{ id, naming = null }] of changes) queue.rename(id, naming);
     },
     end: () => {},
   });

@@ -1,5 +1,6 @@
 import { MediaError } from "../../src/index.ts";
-import { type Item, keepsOriginal } from "../queue/item.ts";
+import { keepsOriginal } from "../options/default-settings.ts";
+import type { Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bytes } from "../words/quantities.ts";
 import { isFolder, numberDuplicates, outputName } from "./file-names.ts";

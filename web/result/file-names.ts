@@ -9,15 +9,14 @@ export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boole
   return kind === "adaptive_video" || files !== undefined;
 }
 
+/** What the name of an output depends on. */
+export type NamedOutput = Pick<Source, "kind" | "url" | "format" | "files" | "width" | "height">;
+
 /**
  * Names an output for the visitor: the input's name, or what the pattern of `naming` makes of it, with the output's extension, which a
  * folder does not have.
  */
-export function outputName(
-  inputName: string,
-  output: Pick<Source, "kind" | "url" | "format" | "files" | "width" | "height">,
-  naming: Naming | null = null,
-): string {
+export function outputName(inputName: string, output: NamedOutput, naming: Naming | null = null): string {
   const name = stemOf(inputName);
   const stem = naming ? cleanStem(filled(naming, name, output)) : name;
   return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;

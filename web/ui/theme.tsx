@@ -28,7 +28,7 @@ export function ThemeButton() {
   const label = strings.theme[theme.value];
   return (
     <button type="button" class="quiet icon theme" aria-label={label} title={label} onClick={change}>
-      <Icon name={theme.value} />
+      <Icon name="theme" />
     </button>
   );
 }

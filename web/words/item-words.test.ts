@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Source, Task } from "../../src/index.ts";
 import { createTask } from "../../src/runs/task.ts";
-import { createItem, defaultSettings, type Item, type Settings } from "../queue/item.ts";
+import { defaultSettings } from "../options/default-settings.ts";
+import { createItem, type Item, type Settings } from "../queue/item.ts";
 import {
   describeDropped,
   describeEncoder,
