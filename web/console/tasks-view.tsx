@@ -52,9 +52,9 @@ export function createTaskFollower(client: Pick<Client, "watch">, list: Paged<Ta
 
   return {
     paces,
-    see(id, seen) {
+    see(id, isVisible) {
       const next = new Set(in_view.value);
-      if (seen) next.add(id);
+      if (isVisible) next.add(id);
       else next.delete(id);
       in_view.value = next;
     },

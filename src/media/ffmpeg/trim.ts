@@ -149,16 +149,16 @@ function trimOf(plan: Plan, chunk: Chunk, source: Source): Trim {
       : lead > 0
         ? [`setpts=${sinceStart(lead)}`]
         : [];
-  const shown = hides ? [...trimFilter("trim", first, null), ...times] : [];
+  const opening = hides ? [...trimFilter("trim", first, null), ...times] : [];
   const video = withFineTimeBase([
     ...spreadTimes(source),
     ...trimFilter("trim", hides ? null : first, until),
-    ...(hides ? shown : times),
+    ...(hides ? opening : times),
   ]);
   return {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(plan, chunk, source))],
     video,
-    uncounted: video.length - shown.length,
+    uncounted: video.length - opening.length,
     audio: [
       ...(isMisnumbered(source) ? ["asetpts=N/SR/TB"] : []),
       ...trimFilter("atrim", start > 0 ? lead : isExact || copiesEdit(plan, source) ? 0 : null, last),

@@ -639,11 +639,11 @@ export function withRate(plan: Plan, { rate, rates, rungs = [] }: Omit<ChosenRat
   if (video?.mode !== "encode") return plan;
   if (renditions.length === 0)
     return { ...plan, video: { ...video, rate: { crf: rate }, ...(rates && { rates }) } };
-  const chosen = rungs.flatMap(({ name, crf }) => {
+  const choices = rungs.flatMap(({ name, crf }) => {
     const own = renditions.find((each) => each.name === name);
     return own ? [{ ...own, rate: { ...own.rate, crf } }] : [];
   });
-  const [best] = chosen;
+  const [best] = choices;
   if (!best) return plan;
-  return { ...plan, renditions: chosen, video: { ...video, geometry: best.geometry, rate: best.rate } };
+  return { ...plan, renditions: choices, video: { ...video, geometry: best.geometry, rate: best.rate } };
 }
