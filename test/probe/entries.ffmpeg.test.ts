@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MediaError } from "../../src/media/errors.ts";
-import { readSplice } from "../../src/mux/splice-ranges.ts";
+import { readSplice } from "../../src/mux/splice.ts";
 import { listPictures } from "../../src/mux/weigh.ts";
 import { listEntries, readKeyframes, withEntries } from "../../src/probe/entries.ts";
 import type { ByteReader } from "../../src/runs/ports.ts";
