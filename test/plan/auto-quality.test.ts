@@ -1,7 +1,6 @@
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { PNG_SIGNATURE, pngChunk, u32 } from "../../src/encoders/images/png.ts";
-import { type Planes, readPlanes } from "../../src/encoders/images/png-planes.ts";
+import { type Planes, PNG_SIGNATURE, pngChunk, readPlanes, u32 } from "../../src/encoders/images/png.ts";
 import { similarityOf } from "../../src/encoders/images/similarity.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import { FAST_TOOLS, NATIVE_TOOLS, refuseTools } from "../../src/media/ffmpeg/toolset.ts";

@@ -1,5 +1,5 @@
 import { endAnimation, needsEnd } from "../../src/encoders/images/animation.ts";
-import { withPalette } from "../../src/encoders/images/png-palette.ts";
+import { withPalette } from "../../src/encoders/images/png.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
 import { LIGHT_INPUT, refuseScans } from "../../src/encoders/light/light-estimate.ts";
 import type { PictureEncoder } from "../../src/encoders/native/native-picture.ts";

@@ -1,4 +1,4 @@
-import type { Planes } from "./png-planes.ts";
+import type { Planes } from "./png.ts";
 
 const TILE = 64;
 // Side of a block in pixels; a window adds the sums of 2 × 2 blocks.

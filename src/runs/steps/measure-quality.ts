@@ -1,4 +1,4 @@
-import { hasTransparency, type Planes, readPlanes } from "../../encoders/images/png-planes.ts";
+import { hasTransparency, type Planes, readPlanes } from "../../encoders/images/png.ts";
 import { similarityOf } from "../../encoders/images/similarity.ts";
 import { roundTime } from "../../media/clock.ts";
 import { type ErrorKind, MediaError } from "../../media/errors.ts";
@@ -45,7 +45,7 @@ import {
 } from "./decide-encode.ts";
 import * as errors from "./errors.ts";
 import { runFolder } from "./media-keys.ts";
-import { picturesOf, rangesOf, requestOfPart } from "./part-request.ts";
+import { picturesOf, rangesOf, requestOfPart } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
 
 /** An encode whose quality is measured, and how the host encodes. */
