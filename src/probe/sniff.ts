@@ -3,9 +3,8 @@ import type { ByteReader } from "../runs/ports.ts";
 import { latinText, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 import { isBigTiff } from "./exif.ts";
-import { readPnm } from "./large-still.ts";
-import { reportOf, type StillReport } from "./still.ts";
-import { decodeSvg, findSvgRoot } from "./svg-root.ts";
+import { readPnm, reportOf, type StillReport } from "./still.ts";
+import { decodeSvg, findSvgRoot } from "./svg.ts";
 
 const HEAD = 4096;
 const TEXT = 512;

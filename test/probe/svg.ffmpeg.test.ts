@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { probeMedia } from "../../src/probe/probe.ts";
-import { decodeSvg, sizeSvg } from "../../src/probe/svg-root.ts";
+import { decodeSvg, sizeSvg } from "../../src/probe/svg.ts";
 import {
   BOMBS,
   LAUGHS,

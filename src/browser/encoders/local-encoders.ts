@@ -25,7 +25,7 @@ import { plannedOf, sourceSeconds } from "../../media/plan.ts";
 import type { RefusalReason } from "../../media/refusal.ts";
 import type { Source } from "../../media/source.ts";
 import { CHUNK_SECONDS } from "../../media/timeline.ts";
-import { decodeSvg, sizeSvg } from "../../probe/svg-root.ts";
+import { decodeSvg, sizeSvg } from "../../probe/svg.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { blobOf, createBlobReader } from "../../storage/readers.ts";
 import * as errors from "../errors.ts";
