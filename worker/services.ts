@@ -1,7 +1,6 @@
-import type { OutputEstimate } from "../src/runs/estimate.ts";
 import type { CreateId } from "../src/runs/ids.ts";
-import type { PreviewResponse } from "../src/runs/preview.ts";
 import type { EstimateRequest, PreviewRequest } from "../src/runs/requests.ts";
+import type { OutputEstimate, PreviewResponse } from "../src/runs/samples.ts";
 import type { Step } from "../src/runs/step.ts";
 import type { Task } from "../src/runs/task.ts";
 import type { KeyRing } from "./auth/key-ring.ts";

@@ -2,7 +2,7 @@ import { MediaError, toMediaError } from "../media/errors.ts";
 import type { EncodeKind } from "../media/formats.ts";
 import type { ProbeOptions } from "../media/option-types.ts";
 import type { Source } from "../media/source.ts";
-import type { PreviewView } from "../runs/preview.ts";
+import type { PreviewView } from "../runs/samples.ts";
 import type { Step } from "../runs/step.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";

@@ -2,7 +2,7 @@ import type { InputRole } from "../media/extra-inputs.ts";
 import type { EncodeKind, StepKind } from "../media/formats.ts";
 import type { OptionsOf } from "../media/option-types.ts";
 import type { ExternalFile, Source } from "../media/source.ts";
-import type { PreviewPart, PreviewView } from "../runs/preview.ts";
+import type { PreviewPart, PreviewView } from "../runs/samples.ts";
 import type { RunError, Step as StepRecord } from "../runs/step.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import type { UploadRequest } from "../runs/upload.ts";

@@ -74,8 +74,8 @@ const schemas = {
   step: async () => (await import("../runs/step.ts")).Step,
   job: async () => (await import("../runs/job.ts")).Job,
   update: async () => (await import("./update.ts")).TaskUpdate,
-  estimate: async () => (await import("../runs/estimate.ts")).OutputEstimate,
-  preview: async () => (await import("../runs/preview.ts")).PreviewResponse,
+  estimate: async () => (await import("../runs/samples.ts")).OutputEstimate,
+  preview: async () => (await import("../runs/samples.ts")).PreviewResponse,
   imageUrl: async () => (await import("../media/image-url.ts")).ImageUrl,
 };
 

@@ -1,12 +1,11 @@
 import type { Context } from "hono";
-import { OutputEstimate } from "../../src/runs/estimate.ts";
-import { PreviewResponse } from "../../src/runs/preview.ts";
 import {
   EstimateRequest,
   PreviewRequest,
   parseEstimateRequest,
   parsePreviewRequest,
 } from "../../src/runs/requests.ts";
+import { OutputEstimate, PreviewResponse } from "../../src/runs/samples.ts";
 import * as errors from "../errors.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, serve } from "../http/context.ts";

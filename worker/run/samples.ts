@@ -2,7 +2,7 @@ import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import type { EncodeRequest } from "../../src/media/options.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
-import type { OutputEstimate } from "../../src/runs/estimate.ts";
+import type { OutputEstimate } from "../../src/runs/samples.ts";
 import { estimateOutput } from "../../src/runs/steps/estimate.ts";
 import { previewOutput } from "../../src/runs/steps/preview.ts";
 import { openSample, SAMPLE } from "../../src/runs/steps/sample.ts";

@@ -19,9 +19,9 @@ import { cutPlan, GROUP_SECONDS, KEYFRAME_SECONDS } from "../../media/timeline.t
 import { isCopy } from "../../media/video-plan.ts";
 import { listPictures, weighFile } from "../../mux/weigh.ts";
 import { MIB } from "../../util/bytes.ts";
-import type { OutputEstimate } from "../estimate.ts";
 import type { ByteReader } from "../ports.ts";
-import { rangesOf, requestOfPart } from "./part-request.ts";
+import type { OutputEstimate } from "../preview.ts";
+import { rangesOf, requestOfPart } from "./parts.ts";
 import type { Sample } from "./sample.ts";
 
 /**

@@ -23,7 +23,7 @@ import type { ByteReader, Storage } from "../ports.ts";
 import type { FilmstripPicture, Preview, PreviewPart, PreviewView } from "../preview.ts";
 import * as errors from "./errors.ts";
 import { joinSegment } from "./measure-quality.ts";
-import { picturesOf, requestOfPart } from "./part-request.ts";
+import { picturesOf, requestOfPart } from "./parts.ts";
 import {
   type OpenedInput,
   openSample,
