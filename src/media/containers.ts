@@ -106,6 +106,8 @@ export interface PictureFormat {
   decoder?: "all" | "stills" | "animations";
   /** Whether its pictures are drawn at any size. */
   vector?: true;
+  /** Whether an option can name a picture of this format, such as `overlay`: ffmpeg reads it without a host's decoder. */
+  overlays?: true;
   /** Whether decoders rotate its pictures by a display matrix, not by an EXIF orientation. */
   matrix?: true;
   /** Whether its pixels are either opaque or transparent. */
@@ -372,6 +374,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     tick: () => 0.01,
     muxer: ["-f", "gif"],
     picture: {
+      overlays: true,
       binary_alpha: true,
       palette: "always",
       loop: "repetitions",
@@ -385,6 +388,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "jpeg_pipe,mjpeg,image2",
     muxer: ONE_PICTURE,
     picture: {
+      overlays: true,
       cmyk: true,
       scans: true,
       halves: true,
@@ -411,6 +415,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     demuxers: "png_pipe,apng,ico",
     muxer: ONE_PICTURE,
     picture: {
+      overlays: true,
       limited_range: true,
       palette: "smaller",
       deep: true,
@@ -425,6 +430,7 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     muxer: ["-f", "webp"],
     picture: {
       decoder: "animations",
+      overlays: true,
       yuv: "limited",
       max_side: WEBP_MAX_SIDE,
       loop: "plays",
@@ -454,9 +460,9 @@ export const CONTAINERS: Readonly<Record<string, Container>> = {
     },
   }),
   heic: row({ label: "HEIC", mime: ["image/heic"], demuxers: "mov", picture: { decoder: "all" } }),
-  bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico" }),
+  bmp: row({ label: "BMP", mime: ["image/bmp"], demuxers: "bmp_pipe,ico", picture: { overlays: true } }),
   svg: row({ label: "SVG", mime: ["image/svg+xml"], picture: { decoder: "all", vector: true } }),
-  tiff: row({ label: "TIFF", mime: ["image/tiff"] }),
+  tiff: row({ label: "TIFF", mime: ["image/tiff"], picture: { overlays: true } }),
   targa: row({ label: "TGA", mime: ["image/x-tga"], demuxers: "image2pipe", formatFromName: true }),
   pam: row({
     label: "PAM",

@@ -32,7 +32,7 @@ export const FORMATS = {
   waveform: {
     json: { mime: "application/json", extension: "json" },
     dat: { mime: "application/octet-stream", extension: "dat" },
-    png: { mime: "image/png", extension: "png" },
+    png: { mime: "image/png", extension: "png", drawn: true },
   },
   adaptive_video: {
     // The last manifest is the main one.
@@ -64,6 +64,12 @@ export const FORMATS = {
 export function isLosslessFormat(kind: EncodeKind, format: string): boolean {
   const facts = (FORMATS[kind] as Readonly<Record<string, object>>)[format];
   return facts !== undefined && "lossless" in facts;
+}
+
+/** Returns whether a waveform in a format is a picture, not data. */
+export function isDrawnWaveform(format: string = DEFAULT_FORMAT.waveform): boolean {
+  const facts: object | undefined = FORMATS.waveform[format as WaveformFormat];
+  return facts !== undefined && "drawn" in facts;
 }
 
 /** Returns whether an output format has DASH manifests. */

@@ -19,12 +19,15 @@ const LIMITED_RANGE = 1;
 const [VIDEO, NUMBER] = [1, 1];
 const BLOCK_HEADER = Uint8Array.of(0x80 | NUMBER, 0, 0, 0);
 
+/** The format of {@link writeRawMatroska}'s files. */
+export const RAW_FORMAT = "matroska";
+
 /** Writes decoded pictures to a Matroska file, so that ffmpeg reads them in place of their source. */
 export function writeRawMatroska(raw: RawPictures): Blob {
   const { format, width, height, displaySize, fps, color, pictures } = raw;
   const codePoint = (id: number, value: number | null) => (value === null ? [] : number(id, value));
   const parts = [
-    ...element(0x1a45dfa3, ...text(0x4282, "matroska"), ...number(0x4287, 4), ...number(0x4285, 2)),
+    ...element(0x1a45dfa3, ...text(0x4282, RAW_FORMAT), ...number(0x4287, 4), ...number(0x4285, 2)),
     ...header(0x18538067, null),
     ...element(0x1549a966, ...number(0x2ad7b1, TICK_SECONDS * 1e9)),
     ...element(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MediaError } from "../media/errors.ts";
 import { closed, inputUrl, nullable, ruled, textUpTo, webhookUrl } from "../media/fields.ts";
-import { DEFAULT_FORMAT, type EncodeKind } from "../media/formats.ts";
+import { DEFAULT_FORMAT, type EncodeKind, isDrawnWaveform } from "../media/formats.ts";
 import { parseBody } from "../media/parse-body.ts";
 import * as errors from "./errors.ts";
 import { parseTaskRequest, TaskRequest } from "./requests.ts";
@@ -14,7 +14,7 @@ function checkReadableByTask({ kind, options }: TaskRequest): void {
   if (SEVERAL_FILES.has(kind)) throw errors.afterSeveralFiles({ kind });
   if (kind === "image" && (options.interval !== undefined || options.count !== undefined))
     throw errors.afterSeveralStills();
-  if (kind === "waveform" && options.format !== "png")
+  if (kind === "waveform" && !isDrawnWaveform(options.format))
     throw errors.afterData({ kind, format: options.format ?? DEFAULT_FORMAT.waveform });
 }
 

@@ -1,5 +1,5 @@
 import { type EncodeKind, FORMATS, VIDEO_CODECS } from "../../src/index.ts";
-import { lacksHls } from "../../src/media/formats.ts";
+import { isDrawnWaveform, lacksHls } from "../../src/media/formats.ts";
 import { optionControl, optionLabel } from "../../src/media/option-groups.ts";
 import { Field } from "../ui/field.tsx";
 import { NumberField } from "../ui/number-field.tsx";
@@ -144,7 +144,7 @@ const UNZOOMED = { pixels_per_second: undefined, points: undefined, samples_per_
 /** How close the points of a waveform are, of which channels, and how it is drawn. */
 export function WaveformFields({ form }: { form: Form }) {
   const { options, change, faultAt } = form;
-  const isDrawn = options.format === "png";
+  const isDrawn = isDrawnWaveform(options.format);
   const zooms = isDrawn ? ZOOMS.filter((name) => name !== "points") : ZOOMS;
   const zoom = zooms.find((name) => options[name] !== undefined);
   return (

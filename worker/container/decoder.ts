@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { composeFrames, readAnimation, type WebpFrame } from "../../src/encoders/images/animation.ts";
 import { writeApng } from "../../src/encoders/images/png.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
-import { decodedPlan, decodedSource, needsDecoder } from "../../src/media/decoded-pictures.ts";
+import {
+  composesFrames,
+  decodedPlan,
+  decodedSource,
+  needsDecoder,
+} from "../../src/media/decoded-pictures.ts";
 import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
 import { LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import type { Source } from "../../src/media/source.ts";
@@ -32,7 +37,7 @@ export async function decodeInput(job: NativeJob, run: DecoderRun): Promise<Deco
     source: decodedSource(source, LOSSLESS_FORMAT.image),
   };
   const { heif, dwebp } = run.installed;
-  if (source.format === "webp") {
+  if (composesFrames(source)) {
     if (!dwebp) throw errors.decoderMissing({ format: "animated WebP", package_name: "webp" });
     return { job: decoded, path: await decodeWebp(input, run) };
   }

@@ -8,7 +8,7 @@ import { createWasmMt } from "../../encoders/wasm/wasm-mt.ts";
 import { createWasmPool, type WasmPool } from "../../encoders/wasm/wasm-pool.ts";
 import type { SoundEncoder } from "../../encoders/webcodecs/sound.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
-import { isVector } from "../../media/containers.ts";
+import { isVector, pictureFormat } from "../../media/containers.ts";
 import {
   composesFrames,
   decodedPlan,
@@ -195,7 +195,9 @@ function isDecoded({ image, video }: Plan, source: Source): boolean {
 
 // ffmpeg's cores decode no AV1.
 function isAnimatedAvif({ kind, format, animated, color }: Source): boolean {
-  return kind === "image" && format === "avif" && animated === true && color?.hdr !== true;
+  return (
+    kind === "image" && pictureFormat(format).decoder === "stills" && animated === true && color?.hdr !== true
+  );
 }
 
 function asDecoded(plan: Plan, source: Source, filesize?: number): { plan: Plan; source: Source } {

@@ -15,7 +15,7 @@ import { statedColor } from "../../media/ffmpeg/color.ts";
 import { DEFAULT_FORMAT, type ImageFormat } from "../../media/formats.ts";
 import type { ImagePlan } from "../../media/plan.ts";
 import type { Source } from "../../media/source.ts";
-import { type RawPictures, writeRawMatroska } from "../../mux/raw-matroska.ts";
+import { RAW_FORMAT, type RawPictures, writeRawMatroska } from "../../mux/raw-matroska.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import type { DecodedSpan, PictureTools } from "../../runs/steps/preview.ts";
 import { createBlobReader } from "../../storage/readers.ts";
@@ -223,7 +223,7 @@ function rawSource(source: Source, { length, bytes }: { length: number; bytes: n
     object,
     url,
     kind,
-    format: "matroska",
+    format: RAW_FORMAT,
     codecs: { video: "rawvideo" },
     filesize: bytes,
     duration: length,

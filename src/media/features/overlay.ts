@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EPSILON_SECONDS } from "../clock.ts";
+import { pictureFormat } from "../containers.ts";
 import { firstInputIndex } from "../extra-inputs.ts";
 import { type FileFault, feature, type OverContext, option, type PictureSize } from "../feature.ts";
 import { closed, fileUrl, place, size, timedDrawing, toPixels, within } from "../fields.ts";
@@ -104,12 +105,11 @@ export const overlay = feature({
   shrink: ({ overlay: plan }, { scale }) => (plan ? { overlay: shrinkOverlay(plan, scale) } : {}),
 });
 
-const FILE_FORMATS: ReadonlySet<string> = new Set(["png", "jpeg", "webp", "gif", "bmp", "tiff"]);
-
 function refuseFile({ kind, format, animated }: SourceFacts): FileFault | null {
-  // Other formats need the host's decoder, which reads only the main input.
-  const isReadable = kind === "image" && FILE_FORMATS.has(format) && !(format === "webp" && animated);
-  return isReadable ? null : "not_picture";
+  const { overlays, decoder } = pictureFormat(format);
+  // The host's decoder reads only the main input.
+  const isDecoded = decoder === "animations" && animated === true;
+  return kind === "image" && overlays && !isDecoded ? null : "not_picture";
 }
 
 type OverlayOptions = NonNullable<z.infer<typeof videoOverlay>>;

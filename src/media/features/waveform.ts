@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { type OptionValues, option, optionGroup } from "../feature.ts";
 import { hexColor, issue, parseColor, type Report, wholeWithin } from "../fields.ts";
-import { BOUNDS, DEFAULT_FORMAT, WAVEFORM_DEFAULTS, type WaveformFormat } from "../formats.ts";
+import {
+  BOUNDS,
+  DEFAULT_FORMAT,
+  isDrawnWaveform,
+  WAVEFORM_DEFAULTS,
+  type WaveformFormat,
+} from "../formats.ts";
 import * as errors from "../plan-errors.ts";
 import type { SourceFacts } from "../source-facts.ts";
 import { MAX_POINTS, MIN_SAMPLES, samplesPerPixel } from "./waveform-zoom.ts";
@@ -139,8 +145,9 @@ export function checkWaveform(options: WaveformOptions, report: Report): void {
     report.addIssue(issue(second, `cannot be given together with ${first}.`, whole));
   }
   const { format = DEFAULT_FORMAT.waveform } = options;
-  const others = format === "png" ? OF_DATA : OF_PICTURE;
-  const rule = format === "png" ? 'needs format "json" or "dat".' : 'needs format "png".';
+  const isDrawn = isDrawnWaveform(format);
+  const others = isDrawn ? OF_DATA : OF_PICTURE;
+  const rule = isDrawn ? 'needs format "json" or "dat".' : 'needs format "png".';
   for (const name of others) if (options[name] !== undefined) report.addIssue(issue(name, rule));
 }
 
@@ -183,7 +190,7 @@ export function planWaveform(
     throw errors.zoomTooClose({ max: Math.floor(sample_rate / MIN_SAMPLES), sampleRate: sample_rate });
   }
   const points = ((duration ?? 0) * sample_rate * (split ? channels : 1)) / samples;
-  if (format !== "png" && points > MAX_POINTS) {
+  if (!isDrawnWaveform(format) && points > MAX_POINTS) {
     const [name = ""] = Object.keys(zoom);
     throw errors.tooManyPoints({ name, points: Math.ceil(points), max: MAX_POINTS });
   }
@@ -194,14 +201,15 @@ function zoomOf(options: WaveformOptions, duration: number | null): WaveformPlan
   const { samples_per_pixel, pixels_per_second, format, width = WAVEFORM_DEFAULTS.width } = options;
   if (samples_per_pixel !== undefined) return { samples_per_pixel };
   if (pixels_per_second !== undefined) return { pixels_per_second };
-  const points = format === "png" ? width : options.points;
+  const isDrawn = isDrawnWaveform(format);
+  const points = isDrawn ? width : options.points;
   if (points === undefined) return { samples_per_pixel: WAVEFORM_DEFAULTS.samples_per_pixel };
   if (duration !== null) return { points, seconds: duration };
-  throw errors.pointsDurationUnknown({ name: format === "png" ? "width" : "points" });
+  throw errors.pointsDurationUnknown({ name: isDrawn ? "width" : "points" });
 }
 
 function planPicture(options: WaveformOptions): WaveformPlan["picture"] {
-  if (options.format !== "png") return null;
+  if (!isDrawnWaveform(options.format)) return null;
   const {
     width = WAVEFORM_DEFAULTS.width,
     height = WAVEFORM_DEFAULTS.height,
