@@ -126,7 +126,7 @@ function missingEnds(plan: Plan, source: Source): Dropped[] {
   });
 }
 
-// Nothing of the main sound is whole.
+// The main sound has no whole packet.
 function isLost({ kind, end }: SourceStream, { truncated, codecs }: Source): boolean {
   return truncated === true && kind === "audio" && codecs?.audio === null && end === 0;
 }

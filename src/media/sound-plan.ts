@@ -148,7 +148,7 @@ export function sampleRate(codec: AudioCodec, source: number): number {
   return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
 }
 
-// MP3's is higher at high sample rates, to which its table rounds up.
+// MP3's lowest bitrate is higher at high sample rates; its table rounds up to it.
 const LOWEST_BITRATE = 8000;
 
 function bitrateBounds(codec: AudioCodec, channels: number, sample_rate: number): readonly [number, number] {

@@ -106,52 +106,13 @@ export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsO
       if (ending || !(batches.awaits(job) || hasSlot(short, overtakes))) return null;
       const reservation = reserved ?? memory.reserve(nativeWork(job.plan, job.source).memory);
       if (!reservation) return null;
-      const entry = begin(job, { lane, short }, reservation);
+      const entry = begin(job, { lane, short }, reservation, { run, batches, onEnd: () => queue.fill() });
       entries.delete(job.id);
       entries.set(job.id, entry);
       forgetOldest(entries);
       return { state: entry.state, fresh: true };
     },
   });
-
-  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short">, { fits, release }: Reservation): Entry {
-    const abort = new AbortController();
-    const entry: Entry = {
-      ...kind,
-      state: { state: "running", share: 0, speed: null },
-      abort,
-      over: Promise.resolve(),
-      changed: Promise.withResolvers(),
-      polledAt: Date.now(),
-      pollers: 0,
-      delivered: false,
-    };
-    const change = (state: NativeState) => {
-      entry.state = state;
-      entry.changed.resolve();
-      entry.changed = Promise.withResolvers();
-      if (state.state !== "running") queue.fill();
-    };
-    let reportedAt = 0;
-    const onProgress = (share: number, speed: number | null) => {
-      const { state } = entry;
-      if (state.state !== "running" || share <= state.share) return;
-      const next: NativeState = { state: "running", share: Math.min(1, share), speed: speed ?? state.speed };
-      if (Date.now() - reportedAt < REPORT_MS) {
-        entry.state = next;
-        return;
-      }
-      reportedAt = Date.now();
-      change(next);
-    };
-    entry.over = run(job, { signal: abort.signal, onProgress, fits, batch: batches.enter(job) })
-      .finally(release)
-      .then(
-        (result) => change({ state: "done", ...result }),
-        (thrown: unknown) => change({ state: "failed", error: errorOf(abort.signal, thrown) }),
-      );
-    return entry;
-  }
 
   async function remove(id: string): Promise<void> {
     queue.end(id);
@@ -217,6 +178,51 @@ export function createJobs({ slots, lease_seconds, memory, batches, run }: JobsO
       await Promise.all([...entries.keys(), ...leaving.values()].map(remove));
     },
   };
+}
+
+/** Begins a job, and follows it to its end. */
+function begin(
+  job: NativeJob,
+  kind: Pick<Entry, "lane" | "short">,
+  { fits, release }: Reservation,
+  { run, batches, onEnd }: Pick<JobsOptions, "run" | "batches"> & { onEnd(): void },
+): Entry {
+  const abort = new AbortController();
+  const entry: Entry = {
+    ...kind,
+    state: { state: "running", share: 0, speed: null },
+    abort,
+    over: Promise.resolve(),
+    changed: Promise.withResolvers(),
+    polledAt: Date.now(),
+    pollers: 0,
+    delivered: false,
+  };
+  const change = (state: NativeState) => {
+    entry.state = state;
+    entry.changed.resolve();
+    entry.changed = Promise.withResolvers();
+    if (state.state !== "running") onEnd();
+  };
+  let reportedAt = 0;
+  const onProgress = (share: number, speed: number | null) => {
+    const { state } = entry;
+    if (state.state !== "running" || share <= state.share) return;
+    const next: NativeState = { state: "running", share: Math.min(1, share), speed: speed ?? state.speed };
+    if (Date.now() - reportedAt < REPORT_MS) {
+      entry.state = next;
+      return;
+    }
+    reportedAt = Date.now();
+    change(next);
+  };
+  entry.over = run(job, { signal: abort.signal, onProgress, fits, batch: batches.enter(job) })
+    .finally(release)
+    .then(
+      (result) => change({ state: "done", ...result }),
+      (thrown: unknown) => change({ state: "failed", error: errorOf(abort.signal, thrown) }),
+    );
+  return entry;
 }
 
 type StateError = Extract<NativeState, { state: "failed" }>["error"];

@@ -403,8 +403,8 @@ async function watchRun(
   if (never_created) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
   const waits = status === "queued";
   if (isOver || (verdict === "lost" && !waits)) return fail(errors.runLost());
-  // An instance that Workflows has queued cannot report yet. A local engine that was killed while it stored the instance begins it at an
-  // event, so a few are sent.
+  // An instance that Workflows has queued cannot report yet. A local engine that was killed while it stored the instance starts it at the
+  // next event, so this sends a few.
   if (status !== UNKNOWN && !(waits && row.wakes >= QUEUED_WAKES)) {
     await wakeInstance(env, row.record.id, status);
   }

@@ -20,7 +20,7 @@ import { isCopy } from "../../media/video-plan.ts";
 import { listPictures, weighFile } from "../../mux/weigh.ts";
 import { MIB } from "../../util/bytes.ts";
 import type { ByteReader } from "../ports.ts";
-import type { OutputEstimate } from "../preview.ts";
+import type { OutputEstimate } from "../samples.ts";
 import { rangesOf, requestOfPart } from "./parts.ts";
 import type { Sample } from "./sample.ts";
 

@@ -20,7 +20,7 @@ import { GROUP_SECONDS } from "../../media/timeline.ts";
 import { isCopy } from "../../media/video-plan.ts";
 import { blobOf, createBlobReader, storageReader } from "../../storage/readers.ts";
 import type { ByteReader, Storage } from "../ports.ts";
-import type { FilmstripPicture, Preview, PreviewPart, PreviewView } from "../preview.ts";
+import type { FilmstripPicture, Preview, PreviewPart, PreviewView } from "../samples.ts";
 import * as errors from "./errors.ts";
 import { joinSegment } from "./measure-quality.ts";
 import { picturesOf, requestOfPart } from "./parts.ts";
