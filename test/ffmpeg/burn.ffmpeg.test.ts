@@ -9,7 +9,7 @@ import { NATIVE_TOOLS, type Toolset } from "../../src/media/ffmpeg/toolset.ts";
 import type { EncodeKind } from "../../src/media/formats.ts";
 import type { CaptionStyleOption } from "../../src/media/option-shapes.ts";
 import type { OptionsOf, VideoOptions } from "../../src/media/options.ts";
-import { burnText } from "../../src/runs/steps/burn.ts";
+import { burnText } from "../../src/runs/steps/text-scripts.ts";
 import { readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";

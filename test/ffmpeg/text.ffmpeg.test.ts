@@ -9,7 +9,7 @@ import type { EncodeKind } from "../../src/media/formats.ts";
 import type { TextOption } from "../../src/media/option-shapes.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { writeTextScript } from "../../src/runs/steps/burn.ts";
+import { writeTextScript } from "../../src/runs/steps/text-scripts.ts";
 import { joinFonts, nameFonts, readFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { measureLikeness } from "../judge/likeness.ts";

@@ -8,8 +8,8 @@ import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/med
 import { nativeWork } from "../../src/media/native-costs.ts";
 import { describeRefusal } from "../../src/media/words.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
-import { writeTextScript } from "../../src/runs/steps/burn.ts";
 import { isLargerAtNoGain } from "../../src/runs/steps/step-work.ts";
+import { writeTextScript } from "../../src/runs/steps/text-scripts.ts";
 import { describeSettings } from "../../web/words/item-words.ts";
 import { imageSource, videoSource } from "./source.ts";
 import { createPlan } from "./strict-plan.ts";

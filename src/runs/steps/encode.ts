@@ -8,7 +8,6 @@ import type { Source } from "../../media/source.ts";
 import { describeDecision } from "../../media/words.ts";
 import * as storageErrors from "../../storage/errors.ts";
 import type { Storage, WorkContext } from "../ports.ts";
-import { extraFileKeys } from "./burn.ts";
 import {
   type Decide,
   decideEncode,
@@ -24,6 +23,7 @@ import { measureQuality, withRate } from "./measure-quality.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import { findSplice, matchParts } from "./parts.ts";
 import type { StepTools } from "./step-tools.ts";
+import { extraFileKeys } from "./text-scripts.ts";
 
 /** One attempt to encode a video within `target_size`. */
 interface SizeTrial {

@@ -36,11 +36,11 @@ import { withParam } from "./extra-inputs.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
-type BurnTools = Pick<StepTools, "storage" | "open" | "font">;
+type ScriptTools = Pick<StepTools, "storage" | "open" | "font">;
 
 /** Returns the keys of a plan's extra files, after writing those of drawn text. */
 export async function extraFileKeys(
-  tools: BurnTools,
+  tools: ScriptTools,
   {
     plan,
     source,
@@ -94,7 +94,7 @@ export async function extraFileKeys(
 
 /** Loads the fonts of a request in the order in which they are tried: its own, then the host's. */
 async function loadFonts(
-  { font, open }: BurnTools,
+  { font, open }: ScriptTools,
   request: EncodeRequest,
   run_id: string,
 ): Promise<readonly Font[]> {
