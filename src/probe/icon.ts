@@ -1,4 +1,4 @@
-import type { ByteReader } from "../runs/ports.ts";
+import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, concatBytes, MIB, readOr, viewOf } from "../util/bytes.ts";
 
 /** An icon or a cursor (ICO, CUR) as ffmpeg reads it. */
@@ -8,6 +8,9 @@ export interface Icon {
   /** The indexes of the pictures whose mask has become alpha. */
   masked: ReadonlySet<number>;
 }
+
+// Entries may share their data, so the pictures may be larger than the file.
+const MAX_PICTURES = 64 * MIB;
 
 /** The largest icon that {@link repairIcon} reads, in bytes. */
 export const MAX_ICON = 4 * MIB;
@@ -25,6 +28,15 @@ const ICON = 1;
 const HEAD = 6;
 const ENTRY = 16;
 
+/** Returns where the pictures of an icon are stored. Throws a RangeError when its list is cut off. */
+export function iconPictures(view: DataView): ByteRange[] {
+  return Array.from({ length: view.getUint16(4, true) }, (_, index) => {
+    const entry = HEAD + ENTRY * index;
+    const start = view.getUint32(entry + 12, true);
+    return { start, end: start + view.getUint32(entry + 8, true) };
+  });
+}
+
 /**
  * Rewrites an icon or a cursor for ffmpeg (5.1), which ignores the masks of bitmaps and reads no cursors; null for an icon that needs no
  * change, and for a damaged one.
@@ -40,19 +52,21 @@ export function repairIcon(file: Uint8Array): Icon | null {
     const isCursor = list.getUint16(2, true) !== ICON;
     list.setUint16(2, ICON, true);
     const pictures: Uint8Array[] = [];
-    for (let index = 0, end = head.length; index < count; index++) {
+    let end = head.length;
+    for (const [index, { start, end: last }] of iconPictures(view).entries()) {
       const entry = HEAD + ENTRY * index;
-      const [size, start] = [view.getUint32(entry + 8, true), view.getUint32(entry + 12, true)];
+      const size = last - start;
       // Also throws for another file that begins like an icon.
       const stored = new DataView(view.buffer, view.byteOffset + start, size);
       if (start < head.length || !isPicture(stored)) return null;
-      const merged = readOr(null, () => mergeMask(stored));
+      const merged = readOr(null, () => mergeMask(stored, MAX_PICTURES - end));
       if (merged) masked.add(index);
       const picture = merged ?? bytesOf(stored);
       list.setUint32(entry + 8, picture.length, true);
       list.setUint32(entry + 12, end, true);
       pictures.push(picture);
       end += picture.length;
+      if (end > MAX_PICTURES) return null;
     }
     return isCursor || masked.size > 0 ? { bytes: concatBytes([head, ...pictures]), masked } : null;
   });
@@ -63,10 +77,10 @@ const PNG = 0x474e5089;
 const DEPTHS: ReadonlySet<number> = new Set([1, 4, 8, 16, 24, 32]);
 
 /**
- * Returns a bitmap of 32 bits whose alpha is the mask of a given one; null if nothing is masked, or the bitmap has an alpha of its own.
- * Throws a RangeError for a truncated bitmap.
+ * Returns a bitmap of 32 bits whose alpha is the mask of a given one; null if nothing is masked, the bitmap has an alpha of its own, or
+ * there would be more than `maxBytes`. Throws a RangeError for a truncated bitmap.
  */
-function mergeMask(view: DataView): Uint8Array | null {
+function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
   const header = view.getUint32(0, true);
   const [width, height] = [view.getInt32(4, true), view.getInt32(8, true) / 2];
   const [bits, compression] = [view.getUint16(14, true), view.getUint32(16, true)];
@@ -78,6 +92,7 @@ function mergeMask(view: DataView): Uint8Array | null {
   const row = lineBytes(width, bits);
   const mask = pixels + row * height;
   const maskRow = lineBytes(width, 1);
+  if (BITMAP + 4 * width * height > maxBytes) return null;
   // The last row must be there before memory is taken for all.
   view.getUint8(mask + maskRow * height - 1);
   const bytes = new Uint8Array(BITMAP + 4 * width * height);

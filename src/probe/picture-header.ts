@@ -1,9 +1,12 @@
 import { BOUNDS } from "../media/formats.ts";
 import type { Size } from "../media/picture-geometry.ts";
-import type { ByteReader } from "../runs/ports.ts";
+import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { latinText, MIB, readOr, uint24, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 import { type PictureFacts, readHeif } from "./heif.ts";
+import { iconPictures, isIcon } from "./icon.ts";
+import { inflatedSize } from "./inflated-size.ts";
+import { createBlocks } from "./packet-lengths.ts";
 
 /** Facts from an image's first bytes, in ffprobe's terms. */
 export type HeaderFacts = PictureFacts;
@@ -82,30 +85,99 @@ function readPng(view: DataView): HeaderFacts | null {
 
 const PNG_SAMPLES: Readonly<Record<number, number>> = { 2: 3, 4: 2, 6: 4 };
 const PNG_SLACK = 4096;
+const PNG_START = 0x89504e47;
+const PNG_HEAD = 33;
 
 /**
  * Returns the maximum bytes of compressed data that a PNG with this header, or one frame of it, can need; null for other files. Deflate's
  * fixed codes take 9 bits for a byte, and an encoder may end a block at each line. More data would expand for minutes without a pixel.
  */
 export function maxPngData(view: DataView): number | null {
-  if (view.byteLength < 26 || view.getUint32(0) !== 0x89504e47) return null;
-  const [width, height, bits, type] = [
-    view.getUint32(16),
-    view.getUint32(20),
-    view.getUint8(24),
-    view.getUint8(25),
-  ];
-  const line = 1 + Math.ceil((width * bits * (PNG_SAMPLES[type] ?? 1)) / 8);
-  return height * (line * (9 / 8) + 32) + PNG_SLACK;
+  if (view.byteLength < 26 || view.getUint32(0) !== PNG_START) return null;
+  return view.getUint32(20) * (pngLine(view, view.getUint32(16)) * (9 / 8) + 32) + PNG_SLACK;
 }
 
-// Excess data in several chunks are hidden by the repair of the file instead.
-function checkPngData(view: DataView): void {
-  const max = maxPngData(view);
-  if (max === null) return;
-  for (let at = 33; at + 8 <= view.byteLength; at += 12 + view.getUint32(at)) {
-    const [length, name] = [view.getUint32(at), latinText(view, at + 4, 4)];
+/** Returns the bytes of a line of so many pixels, with its filter. */
+function pngLine(header: DataView, width: number): number {
+  const [bits, type] = [header.getUint8(24), header.getUint8(25)];
+  return 1 + Math.ceil((width * bits * (PNG_SAMPLES[type] ?? 1)) / 8);
+}
+
+// Deflate expands no further.
+const MAX_EXPANSION = 1032;
+// ffmpeg expands what follows the pixels, too, at 100 to 300 MB a second.
+const MAX_EXCESS = 256 * MIB;
+const MAX_SCANNED = 64 * MIB;
+const MAX_PNG_CHUNKS = 100_000;
+const PNG_PIECE = MIB;
+const FRAME_CONTROL = 12;
+
+interface PngFrame {
+  /** Bytes of its pixels. */
+  pixels: number;
+  data: ByteRange[];
+}
+
+/**
+ * Throws `input_unsupported` for a PNG, or a picture of an icon, whose data expand to far more than its pixels. Rejects as the reader does.
+ */
+async function checkPngData(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<void> {
+  let scanned = 0;
+  for (const { start, end } of pngsOf(head, reader.size)) {
+    // Bounds the work on an icon whose pictures share their data.
+    if (scanned > MAX_SCANNED) return;
+    if ((end - start) * MAX_EXPANSION <= MAX_EXCESS) continue;
+    let excess = 0;
+    for (const { pixels, data } of await readPngFrames(reader, { start, end }, signal)) {
+      const bytes = data.reduce((sum, range) => sum + range.end - range.start, 0);
+      scanned += bytes;
+      if (bytes * MAX_EXPANSION <= pixels || scanned > MAX_SCANNED) continue;
+      const max = pixels + MAX_EXCESS - excess;
+      excess += Math.max(0, (await inflatedSize(readPieces(reader, data, signal), max)) - pixels);
+      if (excess > MAX_EXCESS) throw errors.excessPngData();
+    }
+  }
+}
+
+function pngsOf(head: Uint8Array, size: number): ByteRange[] {
+  const view = viewOf(head);
+  if (head.length >= PNG_HEAD && view.getUint32(0) === PNG_START) return [{ start: 0, end: size }];
+  return isIcon(head) ? readOr([], () => iconPictures(view)).filter(({ end }) => end <= size) : [];
+}
+
+async function readPngFrames(
+  reader: ByteReader,
+  { start, end }: ByteRange,
+  signal: AbortSignal,
+): Promise<PngFrame[]> {
+  const file = createBlocks(reader, signal, MIB);
+  const header = await file.view(start, PNG_HEAD);
+  if (header.byteLength < PNG_HEAD || header.getUint32(0) !== PNG_START) return [];
+  const max = maxPngData(header) ?? 0;
+  const bytesOf = (width: number, height: number) => height * pngLine(header, width);
+  let frame: PngFrame = { pixels: bytesOf(header.getUint32(16), header.getUint32(20)), data: [] };
+  const frames = [frame];
+  for (let [at, count] = [start + 8, 0]; at + 12 <= end && count < MAX_PNG_CHUNKS; count++) {
+    const view = await file.view(at, 8 + FRAME_CONTROL);
+    const [length, name] = [view.getUint32(0), latinText(view, 4, 4)];
+    // Excess data in several chunks are hidden by the repair of the file instead.
     if ((name === "IDAT" || name === "fdAT") && length > max) throw errors.excessPngData();
+    if (name === "fcTL" && view.byteLength === 8 + FRAME_CONTROL) {
+      frame = { pixels: bytesOf(view.getUint32(12), view.getUint32(16)), data: [] };
+      frames.push(frame);
+    }
+    const body = name === "IDAT" ? at + 8 : at + 12;
+    const last = Math.min(end, at + 8 + length);
+    if ((name === "IDAT" || name === "fdAT") && last > body) frame.data.push({ start: body, end: last });
+    at += 12 + length;
+  }
+  return frames;
+}
+
+async function* readPieces(reader: ByteReader, ranges: readonly ByteRange[], signal: AbortSignal) {
+  for (const { start, end } of ranges) {
+    for (let at = start; at < end; at += PNG_PIECE)
+      yield await reader.read({ start: at, end: Math.min(end, at + PNG_PIECE) }, signal);
   }
 }
 
@@ -192,7 +264,8 @@ function isMotionJpeg(view: DataView): boolean {
 }
 
 /**
- * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding and for a size that no encoder decodes;
+ * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding, for a size that no encoder decodes, and for a PNG that
+ * is made to exhaust decoders;
  * ffprobe would fail on them without a reason. Rejects as the reader does. Returns whether it is raw Motion JPEG.
  */
 export async function checkPicture(
@@ -213,7 +286,7 @@ export async function checkPicture(
   }
   const facts = readHeaderFacts(start);
   if (facts) checkPixels(facts);
-  checkPngData(view);
+  await checkPngData(reader, head, signal);
   return { motion };
 }
 
