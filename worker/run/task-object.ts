@@ -28,11 +28,13 @@ import {
   assessRun,
   CLEANUPS_MS,
   cleanupDue,
+  countWake,
   createRunAlarm,
   EXPIRED,
   failureOf,
   nextAlarm,
   outputExpires,
+  QUEUED_WAKES,
   type RunRow,
   watchTimes,
 } from "./schedule.ts";
@@ -375,9 +377,6 @@ async function cleanUp(env: Bindings, rows: RunRows, expires: (row: RunRow) => n
   rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
 }
 
-/** Events sent to an instance that stays queued. */
-const QUEUED_WAKES = 3;
-
 /** Checks a run: wakes one that is silent, and fails one that is stalled or lost through `apply`. */
 async function watchRun(
   env: Bindings,
@@ -400,16 +399,15 @@ async function watchRun(
   const now = Date.now();
   // The engine crashed before it stored the new instance, which is created again.
   const never_created = status === null && current.record.status === "queued" && verdict !== "lost";
-  if (never_created) return rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
+  if (never_created) return rows.update({ started: 0, heard_at: now, wakes: countWake(row.wakes, false) });
   const waits = status === "queued";
   if (isOver || (verdict === "lost" && !waits)) return fail(errors.runLost());
   // An instance that Workflows has queued cannot report yet. A local engine that was killed while it stored the instance starts it at the
   // next event, so this sends a few.
-  if (status !== UNKNOWN && !(waits && row.wakes >= QUEUED_WAKES)) {
+  if (status !== UNKNOWN && !(waits && row.wakes <= -QUEUED_WAKES)) {
     await wakeInstance(env, row.record.id, status);
   }
-  const wakes = waits ? Math.min(row.wakes + 1, QUEUED_WAKES) : row.wakes + 1;
-  rows.update({ heard_at: now, progressed_at: now, wakes });
+  rows.update({ heard_at: now, progressed_at: now, wakes: countWake(row.wakes, waits) });
 }
 
 /** Reports the end of a task to its job, if it has one. A job that misses the report polls the task. */

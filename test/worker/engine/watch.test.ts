@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/runs/task.ts";
-import { assessRun, type RunRow } from "../../../worker/run/schedule.ts";
+import { assessRun, countWake, type RunRow } from "../../../worker/run/schedule.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const finished: Task = { ...QUEUED, status: "succeeded" };
@@ -56,3 +56,25 @@ test.each<{ name: string; change: Partial<RunRow>; finding: string }>([
 ])("judges a run $name: $change", ({ change, finding }) => {
   expect(assessRun(rowWith(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);
 });
+
+test.each([
+  { name: "three times the watch time", stall: 90_000, wakes: 3 },
+  { name: "the watch time", stall: 30_000, wakes: 1 },
+  { name: "a second", stall: 1000, wakes: 1 },
+])(
+  "with a stall time of $name, a run that was queued for long is woken $wakes times before it is lost",
+  ({ stall, wakes: expected }) => {
+    const verdict = (wakes: number) => assessRun(rowWith({ wakes }), { watch: 30_000, stall }, 100_000);
+    let wakes = 0;
+    for (let check = 0; check < 5; check++) {
+      expect(verdict(wakes)).toBe("silent");
+      wakes = countWake(wakes, true);
+    }
+    expect(wakes).toBe(-3);
+    for (let check = 0; check < expected; check++) {
+      expect(verdict(wakes)).toBe("silent");
+      wakes = countWake(wakes, false);
+    }
+    expect(verdict(wakes)).toBe("lost");
+  },
+);
