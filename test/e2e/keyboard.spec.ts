@@ -78,7 +78,7 @@ test("a picture can be chosen, configured, converted and downloaded by keyboard 
   await expect(card.nth(1)).toBeFocused();
   await tabTo(page, "Remove finished");
   await page.keyboard.press("Enter");
-  // Undo brings the file back.
+  // Undo brings the file back, even if its key follows before the next frame.
   await page.keyboard.press("Control+z");
   await expect(card).toHaveCount(2);
   await tabTo(page, "Remove finished");

@@ -229,6 +229,19 @@ test("folders can be dropped anywhere, and addresses pasted", async ({ workbench
   );
   // They are read through their handles, not copied.
   expect(await storedSizes(workbench)).toEqual({ databases: [], files: [] });
+  // A drag may begin before the page's first frame.
+  await workbench.addInitScript(() =>
+    addEventListener("DOMContentLoaded", () => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["a"], "early.txt"));
+      const drag = new DragEvent("dragover", { dataTransfer, bubbles: true, cancelable: true });
+      document.body.dispatchEvent(drag);
+      Object.assign(globalThis, { acceptsEarlyDrag: drag.defaultPrevented });
+    }),
+  );
+  await workbench.reload();
+  expect(await workbench.evaluate(() => Reflect.get(globalThis, "acceptsEarlyDrag"))).toBe(true);
+  await expect(workbench.getByRole("article")).toHaveCount(2);
   await workbench.evaluate(() => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", "s3://not/this https://media.invalid/clip.mp4");

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LocalFile } from "../../src/browser/index.ts";
 import type { Source } from "../../src/index.ts";
 import { visit } from "../address.ts";
@@ -362,7 +362,7 @@ export const Card = memo(function Card({
   const detailed = useSignal(false);
   const id = useId();
   const article = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isAwaited(item)) return;
     article.current?.focus({ preventScroll: true });
     article.current?.scrollIntoView({ block: "nearest" });

@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   ANIMATION_DEFAULTS,
   type EncodeKind,
@@ -94,7 +94,7 @@ function EditorOf({
   const names = PANES.filter((name) => name === "all" || panes[name]);
   const pane = names.find((name) => name === selection) ?? "output";
   const estimate = list.estimates.of(item);
-  useEffect(() => {
+  useLayoutEffect(() => {
     section.current?.focus({ preventScroll: true });
     list.estimates.focus(item.id);
     return () => list.estimates.focus(null);
@@ -198,7 +198,7 @@ function panesOf({ settings }: Item, form: Form): Record<Exclude<Pane, "all">, C
 function Bar({ item, titleId }: { item: Item; titleId: string }) {
   const { queue } = useWorkbench();
   const { past, future } = historyOf(item.id);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const key = (event: KeyboardEvent) => {
       const isField =
         event.target instanceof Element &&

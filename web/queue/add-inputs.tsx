@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
 import { visit } from "../address.ts";
 import { jobAt } from "../home/jobs.ts";
@@ -75,7 +75,8 @@ async function handleOf(item: DataTransferItem): Promise<FileSystemHandle | null
 export function DropAnywhere() {
   const { queue, address } = useWorkbench();
   const over = useSignal(false);
-  useEffect(() => {
+  // An effect after the first frame would miss an early drag.
+  useLayoutEffect(() => {
     const page = new AbortController();
     const { signal } = page;
     // `dragleave` also fires when the pointer moves into a nested element.

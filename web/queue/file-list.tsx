@@ -372,7 +372,7 @@ function Dock({ list }: { list: ListState }) {
   const startable = (selected.length > 0 ? selected : items).filter(isStartable);
   const start = () => void queue.start(startable.map(({ id }) => id));
   const finished = items.filter(isOver);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const key = (event: KeyboardEvent) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();

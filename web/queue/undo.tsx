@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../ui/icon.tsx";
 import type { Item, Naming, Settings } from "./item.ts";
 import * as strings from "./list-strings.ts";
@@ -188,7 +188,8 @@ export function Toast() {
     if (isUndone) step?.undo();
     else step?.end();
   };
-  useEffect(() => {
+  // The key that undoes a step may follow at once.
+  useLayoutEffect(() => {
     if (!step) return;
     let timer = 0;
     const wait = () => {
