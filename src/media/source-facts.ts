@@ -162,7 +162,7 @@ export const SourceFacts = z.object({
   }),
   edited: z.literal(true).optional().meta({
     description:
-      "True if the edit list of an MP4 or MOV shows several parts, if its picture size changes midway, or if the sample rate or channels of an MP4, MOV, MP3, AAC, AC-3, Ogg or transport stream change midway, so that every output is encoded; otherwise absent.",
+      "True if the edit list of an MP4 or MOV shows several parts, if its picture size changes midway, or if the sample rate or channels of an MP4, MOV, Matroska, WebM, MP3, AAC, AC-3, E-AC-3, Ogg, transport or program stream change midway, so that every output is encoded; otherwise absent.",
   }),
   untimed: z.literal(true).optional().meta({
     description:

@@ -160,7 +160,7 @@ export function writeVoid(length: number): Uint8Array {
   return writeElement(EBML.void, length - 9);
 }
 
-function vintWidth(bytes: Uint8Array, at: number): number {
+export function vintWidth(bytes: Uint8Array, at: number): number {
   return Math.clz32(bytes[at] ?? 0) - 23;
 }
 

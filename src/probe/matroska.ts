@@ -1,4 +1,6 @@
 import { isMatroska } from "../media/containers.ts";
+import { mainStream } from "../media/main-tracks.ts";
+import type { Source } from "../media/source.ts";
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { KIB, MIB } from "../util/bytes.ts";
 import {
@@ -13,11 +15,13 @@ import {
   readUint,
   readVint,
   TRACK_TYPES,
+  vintWidth,
   writeElement,
   writeVoid,
 } from "./ebml.ts";
 import { EXTRA_IDS, type ExtraElements, type MatroskaExtras, readMatroskaExtras } from "./matroska-extras.ts";
 import { type FileStart, memoryReader } from "./reader.ts";
+import { createSoundChanges, type SoundChanges } from "./sound-frames.ts";
 
 const MAX_HEADER = 4 * MIB;
 const MAX_TAGS = 64 * KIB;
@@ -332,7 +336,8 @@ const TAILS = [64 * KIB, MIB, 8 * MIB] as const;
 /** The first and the last time of a Matroska or WebM file's blocks, in seconds. */
 export interface BlockTimes {
   first: number;
-  last: number;
+  /** Null when the last cluster is too large to be read. */
+  last: number | null;
   /** Whether the file ends before its segment or within an element. */
   truncated: boolean;
 }
@@ -354,7 +359,7 @@ export async function readBlockTimes(reader: ByteReader, signal: AbortSignal): P
       return { first: first * tick, last: Math.max(...times) * tick, truncated: cut || !complete };
     if (start === clusters) return null;
   }
-  return null;
+  return first === undefined ? null : { first: first * tick, last: null, truncated: cut };
 }
 
 function indexOfCluster(bytes: Uint8Array, from: number): number {
@@ -387,6 +392,64 @@ function listBlockTimes(bytes: Uint8Array, from: number): { times: number[]; com
     at = end;
   }
   return { times, complete: true };
+}
+
+const MAX_SOUND = 16 * MIB;
+const SOUND_SAMPLES = 12;
+// Flags of a block (RFC 9559, 10.2).
+const LACING = { xiph: 2, ebml: 6, any: 6 } as const;
+
+/**
+ * Reads the frames of the main sound of a Matroska file, of a large one in samples. Null for codecs whose frames do not state their sample
+ * rate and channels; without those that lack their first bytes (RFC 9559, 5.1.4.1.31).
+ */
+export async function readSoundChanges(
+  reader: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+): Promise<SoundChanges | null> {
+  const sound = createSoundChanges(source.codecs?.audio);
+  const layout = sound && (await readLayout(reader));
+  const index = mainStream(source, "audio")?.index;
+  const track = layout && index !== undefined ? trackNumbers(layout.tracks)[index] : undefined;
+  if (!sound || !layout || track === undefined) return null;
+  const isWhole = reader.size <= MAX_SOUND;
+  const length = isWhole ? BLOCK : HEAD;
+  const rest = reader.size - layout.clusters;
+  const count = isWhole ? Math.ceil(rest / BLOCK) : SOUND_SAMPLES;
+  const step = isWhole ? BLOCK : (rest - HEAD) / (SOUND_SAMPLES - 1);
+  for (let place = 0; place < count; place++) {
+    const start = layout.clusters + Math.floor(place * step);
+    const bytes = await reader.read({ start, end: Math.min(reader.size, start + length) }, signal);
+    for (const at of findFrames(bytes, track)) sound.addFrame(bytes, at);
+  }
+  return sound;
+}
+
+function trackNumbers(bytes: Uint8Array): (number | undefined)[] {
+  return childrenOf(bytes, EBML.track).map(({ data, end }) => {
+    const number = listElements(bytes, data, end).find(({ id }) => id === EBML.track_number);
+    return number && readUint(bytes, number.data, number.end);
+  });
+}
+
+/** Finds the first frame in each block of a track, wherever the bytes begin. */
+function* findFrames(bytes: Uint8Array, track: number): Generator<number> {
+  for (let at = 0; at < bytes.length; at++) {
+    const id = bytes[at] ?? 0;
+    if (id !== EBML.simple_block && id !== EBML.block) continue;
+    const block = readElement(bytes, at);
+    if (!block?.end || block.end > bytes.length || readVint(bytes, block.data) !== track) continue;
+    // Track, time and flags (RFC 9559, 10.1), then the sizes of several frames (10.3).
+    let next = block.data + vintWidth(bytes, block.data) + 3;
+    const lacing = (bytes[next - 1] ?? 0) & LACING.any;
+    const sizes = lacing === 0 ? 0 : (bytes[next++] ?? 0);
+    for (let size = 0; size < sizes; size++) {
+      if (lacing === LACING.ebml) next += vintWidth(bytes, next);
+      while (lacing === LACING.xiph && bytes[next++] === 0xff);
+    }
+    yield next;
+  }
 }
 
 const HEAD = 256 * KIB;

@@ -5,8 +5,8 @@ import type { ByteReader } from "../runs/ports.ts";
 import { KIB, latinText, MIB, viewOf } from "../util/bytes.ts";
 import type { PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
-import { readBlockTimes } from "./matroska.ts";
-import { measureFlacEnd } from "./sound-frames.ts";
+import { readBlockTimes, readSoundChanges } from "./matroska.ts";
+import { createSoundChanges, measureFlacEnd, type SoundChanges } from "./sound-frames.ts";
 import { measureRestarts, measureUnstamped } from "./transport-stream.ts";
 
 type Measure = (file: Blocks, source: Source, maxBytes?: number) => Promise<PacketLength | null>;
@@ -42,7 +42,8 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   flac: ({ reader, signal }) => measureFlacEnd(reader, signal),
   mpegts: measureTransport,
   mpeg: measureProgram,
-  matroska: measureMatroska,
+  matroska: async (file, source) =>
+    withChange(await measureMatroska(file, source), await readSoundChanges(file.reader, source, file.signal)),
   mjpeg: measureMotionJpeg,
 };
 
@@ -51,8 +52,13 @@ async function measureTransport({ reader, signal }: Blocks, _: Source, maxBytes?
 }
 
 async function measureProgram({ reader, signal }: Blocks, source: Source, maxBytes?: number) {
-  const restarts = await measureRestarts(reader, "program", signal, maxBytes);
-  return restarts ?? measureUnstamped(reader, source, signal);
+  const sound = createSoundChanges(source.codecs?.audio);
+  const restarts = await measureRestarts(reader, "program", signal, maxBytes, sound);
+  return withChange(restarts ?? (await measureUnstamped(reader, source, signal)), sound);
+}
+
+function withChange(length: PacketLength | null, sound: SoundChanges | null): PacketLength | null {
+  return sound?.change() ? { seconds: null, truncated: false, ...length, changes: true } : length;
 }
 
 // ITU-T T.81, B.1.1: a picture ends with a marker that its compressed data do not contain, but the segments before them may: that of EXIF data
@@ -510,6 +516,7 @@ async function measureMatroska({ reader, signal }: Blocks, source: Source): Prom
   if (agrees && ends.length === playing.length && ends.length > 1) return null;
   const times = await readBlockTimes(reader, signal);
   if (!times) return null;
+  if (times.last === null) return { seconds: null, truncated: times.truncated };
   const seconds = times.last - times.first + SOUND_PACKET;
   // Blocks do not state how long the last picture is shown, which may be as long as all before it.
   const isHeld = !times.truncated && duration !== undefined && duration > seconds && duration < 2 * seconds;

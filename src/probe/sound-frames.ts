@@ -118,23 +118,57 @@ async function countAll(
   signal: AbortSignal,
 ): Promise<SoundLength | null> {
   let [seconds, counted] = [0, 0];
-  const layouts = new Map<string, number>();
+  const layouts = createLayouts();
   for (let at = start; at < reader.size; ) {
     const end = Math.min(reader.size, at + BLOCK);
     const bytes = await reader.read({ start: at, end }, signal);
     const walked = walk(bytes, readFrame, end === reader.size);
     seconds += walked.seconds;
     counted += walked.counted;
-    for (const [layout, frames] of walked.layouts) layouts.set(layout, (layouts.get(layout) ?? 0) + frames);
+    for (const [layout, frames] of walked.layouts) layouts.add(layout, frames);
     at += Math.max(1, walked.bytes);
   }
   if (counted <= (reader.size - start) * MIN_SHARE) return null;
-  const changes = [...layouts.values()].filter((frames) => frames >= MIN_RUN).length > 1;
-  return { seconds, ...(changes && { changes }) };
+  return { seconds, ...(layouts.change() && { changes: true }) };
 }
 
 // Random bytes may look like a frame or two of another layout.
 const MIN_RUN = 8;
+
+function createLayouts() {
+  const counts = new Map<string, number>();
+  return {
+    add: (layout: string, frames: number) => counts.set(layout, (counts.get(layout) ?? 0) + frames),
+    change: () => [...counts.values()].filter((frames) => frames >= MIN_RUN).length > 1,
+  };
+}
+
+/** Finds out from parts of the sound of another container whether its sample rate or its channels change. */
+export interface SoundChanges {
+  /** Adds bytes that follow each other in the sound; they may begin and end within frames. */
+  addBytes(bytes: Uint8Array): void;
+  /** Adds the frame at an offset of bytes. */
+  addFrame(bytes: Uint8Array, at: number): void;
+  /** Whether the sound changes within what has been added. */
+  change(): boolean;
+}
+
+/** Returns a {@link SoundChanges} for a codec; null for a codec whose frames do not state their sample rate and channels. */
+export function createSoundChanges(codec: string | null | undefined): SoundChanges | null {
+  const readFrame = CODEC_FRAMES[codec ?? ""];
+  if (!readFrame) return null;
+  const layouts = createLayouts();
+  return {
+    addBytes(bytes) {
+      for (const [layout, frames] of walk(bytes, readFrame, false).layouts) layouts.add(layout, frames);
+    },
+    addFrame(bytes, at) {
+      const { layout } = readFrame(bytes, at) ?? {};
+      if (layout) layouts.add(layout, 1);
+    },
+    change: layouts.change,
+  };
+}
 
 function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   const layouts = new Map<string, number>();
@@ -175,7 +209,7 @@ async function skipTags(reader: ByteReader, signal?: AbortSignal): Promise<numbe
 interface Frame {
   bytes: number;
   seconds: number;
-  /** Sample rate and channels; absent for formats in which they are not compared. */
+  /** Sample rate, channels and layer; absent for frames that are not compared. */
   layout?: string;
 }
 
@@ -211,6 +245,15 @@ const FRAMES: Readonly<Record<string, ReadFrame>> = {
   dts: readDts,
 };
 
+const CODEC_FRAMES: Readonly<Record<string, ReadFrame>> = {
+  aac: readAdts,
+  mp1: readMpeg,
+  mp2: readMpeg,
+  mp3: readMpeg,
+  ac3: readAc3,
+  eac3: readAc3,
+};
+
 function readAdts(bytes: Uint8Array, at: number): Frame | null {
   const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0, b6 = 0] = bytes.subarray(at, at + 7);
   const rate = ADTS_RATES[(b2 >> 2) & 15];
@@ -235,7 +278,7 @@ function readMpeg(bytes: Uint8Array, at: number): Frame | null {
   const slot = layer === 1 ? 4 : 1;
   const slots = Math.floor((samples / 8 / slot) * ((bitrate * 1000) / rate)) + padding;
   const channels = b3 >> 6 === 3 ? 1 : 2;
-  return { bytes: slots * slot, seconds: samples / rate, layout: `${rate} ${channels}` };
+  return { bytes: slots * slot, seconds: samples / rate, layout: `${rate} ${channels} ${layer}` };
 }
 
 function readAc3(bytes: Uint8Array, at: number): Frame | null {
@@ -256,7 +299,11 @@ function readAc3(bytes: Uint8Array, at: number): Frame | null {
   const blocks = full ? (EAC3_BLOCKS[(b4 >> 4) & 3] ?? 6) : 6;
   // Dependent and additional substreams play along with the first.
   const first = b2 >> 6 !== 1 && ((b2 >> 3) & 7) === 0;
-  return { bytes: ((((b2 & 7) << 8) | b3) + 1) * 2, seconds: first ? (blocks * 256) / rate : 0 };
+  return {
+    bytes: ((((b2 & 7) << 8) | b3) + 1) * 2,
+    seconds: first ? (blocks * 256) / rate : 0,
+    ...(first && { layout: `${rate} ${(b4 >> 1) & 7}` }),
+  };
 }
 
 function readDts(bytes: Uint8Array, at: number): Frame | null {

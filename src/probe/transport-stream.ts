@@ -6,6 +6,7 @@ import type { ByteReader } from "../runs/ports.ts";
 import { concatBytes, KIB, MIB, viewOf } from "../util/bytes.ts";
 import type { PacketLength } from "./durations.ts";
 import * as errors from "./errors.ts";
+import { createSoundChanges, type SoundChanges } from "./sound-frames.ts";
 
 // ISO/IEC 13818-1, 2.4.3 (transport stream) and 2.5.3 (program stream).
 const SYNC = 0x47;
@@ -41,58 +42,46 @@ export async function checkProgram(
 ): Promise<{ soundChanges: boolean }> {
   const { format, streams = [] } = report as {
     format?: { format_name?: string };
-    streams?: readonly { codec_type?: unknown; id?: unknown }[];
+    streams?: readonly { codec_type?: unknown; codec_name?: unknown; id?: unknown }[];
   };
   if (format?.format_name !== "mpegts") return { soundChanges: false };
   const ids = new Set(mainStreamIds(report).map(Number));
   const table = createProgramTable(ids);
-  const sounds = new Set(streams.flatMap((each) => (each.codec_type === "audio" ? [Number(each.id)] : [])));
-  const layouts = new Map<string, number>();
+  const sound = streams.find(({ codec_type, id }) => codec_type === "audio" && ids.has(Number(id)));
+  const changes = createSoundChanges(sound && String(sound.codec_name));
+  const soundId = Number(sound?.id);
   await readParts(reader, signal, (bytes) => {
+    const payloads: Uint8Array[] = [];
     for (const packet of packetsIn(bytes)) {
       const fault = table.add(packet);
       if (fault) throw errors.programChanges({ change: fault });
-      const isSound = packet.starts && ids.has(packet.id) && sounds.has(packet.id);
-      const layout = isSound ? soundLayout(packet.payload) : null;
-      if (layout !== null) layouts.set(layout, (layouts.get(layout) ?? 0) + 1);
+      if (packet.id === soundId) payloads.push(packet.starts ? pesData(packet.payload) : packet.payload);
     }
+    changes?.addBytes(concatBytes(payloads));
   });
-  // Data within a frame may look like a header, so a layout counts only if several packets have it.
-  return { soundChanges: [...layouts.values()].filter((packets) => packets >= MIN_PACKETS).length > 1 };
+  return { soundChanges: changes?.change() === true };
 }
 
-const MIN_PACKETS = 3;
-
-/**
- * Returns a text of the sample rate and channels in the header of a PES packet's first frame; null unless the packet begins with a frame of
- * AAC (ISO/IEC 13818-7, 6.2), AC-3 (ETSI TS 102 366, 4.3) or MPEG audio (ISO/IEC 11172-3, 2.4.1.3).
- */
-function soundLayout(payload: Uint8Array): string | null {
-  const at = 9 + (payload[8] ?? 0);
-  if (at + 7 > payload.length || payload[0] !== 0 || payload[1] !== 0 || payload[2] !== 1) return null;
-  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0, seventh = 0] =
-    payload.subarray(at);
-  if (first === 0x0b && second === 0x77)
-    return sixth >> 3 <= MAX_AC3 ? `ac3 ${fifth >> 6} ${seventh >> 5}` : null;
-  if (first !== 0xff || (second & 0xe0) !== 0xe0) return null;
-  const layer = (second >> 1) & 3;
-  return layer === 0
-    ? `aac ${(third >> 2) & 15} ${((third & 1) << 2) | (fourth >> 6)}`
-    : `mpeg ${(third >> 2) & 3} ${fourth >> 6 === 3}`;
+// 2.4.3.6; in MPEG-1 (ISO/IEC 11172-1, 2.4.3.3) stuffing, a buffer size and the times precede the data.
+function pesData(packet: Uint8Array): Uint8Array {
+  if (((packet[6] ?? 0) & 0xc0) === 0x80) return packet.subarray(9 + (packet[8] ?? 0));
+  let at = 6;
+  while (packet[at] === 0xff) at++;
+  if (((packet[at] ?? 0) & 0xc0) === 0x40) at += 2;
+  const kind = (packet[at] ?? 0) >> 4;
+  return packet.subarray(at + (kind === 3 ? 10 : kind === 2 ? 5 : 1));
 }
-
-// Later versions are E-AC-3, whose header has other fields.
-const MAX_AC3 = 10;
 
 /**
  * Measures a transport or program stream whose clock restarts midway; null when it does not. Estimates the length of a file larger
- * than `maxBytes`.
+ * than `maxBytes`. Adds the sound of a program stream to `sound`.
  */
 export async function measureRestarts(
   reader: ByteReader,
   stream: "transport" | "program",
   signal: AbortSignal,
   maxBytes = MAX_WALKED,
+  sound: SoundChanges | null = null,
 ): Promise<PacketLength | null> {
   const clock = createClock();
   const timesIn = stream === "transport" ? transportTimes : programTimes;
@@ -100,6 +89,7 @@ export async function measureRestarts(
   const maxAhead = isWhole ? MAX_AHEAD : Number.POSITIVE_INFINITY;
   const use = (bytes: Uint8Array) => {
     for (const time of timesIn(bytes)) clock.add(time, maxAhead);
+    sound?.addBytes(concatBytes([...programSound(bytes)]));
   };
   await readParts(reader, signal, use, maxBytes);
   const { seconds, restarts } = clock.end();
@@ -333,6 +323,32 @@ function* programTimes(bytes: Uint8Array): Generator<StreamTime> {
     const time = pesTime(bytes, at);
     if (time !== null) yield { stream: code, isVideo: (code & 0xf0) === 0xe0, time };
     at += code >= FIRST_PES ? 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0)) : 4;
+  }
+}
+
+const PRIVATE = 0xbd;
+// DVD-Video: the substream, the count of frames and the place of the first precede the frames of AC-3.
+const PRIVATE_HEADER = 4;
+
+/** Yields the data of the first stream of sound in the bytes of a program stream. */
+function* programSound(bytes: Uint8Array): Generator<Uint8Array> {
+  let [main, substream] = [0, 0];
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const code = bytes[at + 3] ?? 0;
+    const isStart = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === 1 && code >= PACK;
+    if (!isStart) {
+      at++;
+      continue;
+    }
+    const end = at + (code >= FIRST_PES ? 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0)) : 4);
+    const isSound = code === PRIVATE || (code >= 0xc0 && code < 0xe0);
+    if (isSound && end <= bytes.length) {
+      const data = pesData(bytes.subarray(at, end));
+      const own = code === PRIVATE ? (data[0] ?? 0) : 0;
+      if (main === 0) [main, substream] = [code, own];
+      if (code === main && own === substream) yield code === PRIVATE ? data.subarray(PRIVATE_HEADER) : data;
+    }
+    at = end;
   }
 }
 

@@ -94,6 +94,40 @@ export async function relaidStream(): Promise<string> {
   );
 }
 
+const PICTURES = ["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=6"];
+const H264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 25";
+const MPEG2 = "-c:v mpeg2video -q:v 4 -g 12";
+const MP3 = "-c:a libmp3lame -write_xing 0 -id3v2_version 0";
+const HALVED = ["-ar 48000 -ac 2", "-ar 24000 -ac 2"].map((layout) => [...TONE, ...layout.split(" ")]);
+
+/** Films of 6 s whose sound changes its channels and its rate midway, or only its rate to half of it. */
+export const RELAID_FILMS = {
+  "AC-3 in Matroska": { container: "mkv", pictures: H264, sound: "ac3", codec: "-c:a ac3", layouts: LAYOUTS },
+  "MP3 in Matroska": { container: "mkv", pictures: H264, sound: "mp3", codec: MP3, layouts: HALVED },
+  "layer II in a transport stream": {
+    ...{ container: "ts", pictures: H264, sound: "mp2", codec: "-c:a mp2" },
+    layouts: HALVED,
+  },
+  "layer II in a program stream": {
+    ...{ container: "mpg", pictures: MPEG2, sound: "mp2", codec: "-c:a mp2" },
+    layouts: LAYOUTS,
+  },
+} as const;
+
+export async function relaidFilm(name: keyof typeof RELAID_FILMS): Promise<string> {
+  const { container, pictures, sound, codec, layouts } = RELAID_FILMS[name];
+  const halves = await Promise.all(
+    layouts.map((layout) => makeClip(sound, [...layout, ...codec.split(" ")])),
+  );
+  const joined = await keepClip(sound, `relaid ${halves.join(" ")}`, async (path) =>
+    writeFile(path, Buffer.concat(await Promise.all(halves.map((half) => readFile(half))))),
+  );
+  return makeClip(container, [
+    ...[...PICTURES, "-i", joined, "-map", "0:v", "-map", "1:a"],
+    ...[...pictures.split(" "), "-c:a", "copy"],
+  ]);
+}
+
 const ALTERNATING = {
   ac3: "-c:a ac3",
   mp3: "-c:a libmp3lame -write_xing 0 -id3v2_version 0",

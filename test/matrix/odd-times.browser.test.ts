@@ -4,7 +4,7 @@ import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
 import { readTone } from "../integrity/read-tone.ts";
 import { readFacts } from "../judge/facts.ts";
-import { relaidStream } from "../judge/midway-clips.ts";
+import { RELAID_FILMS, relaidFilm, relaidStream } from "../judge/midway-clips.ts";
 import { runNative } from "../judge/native.ts";
 import {
   editedMovie,
@@ -222,14 +222,17 @@ async function judgeMotionJpeg(encode: Encode, options: object = {}) {
 }
 
 async function judgeRelaid(encode: Encode) {
-  const input = await relaidStream();
-  await expect(encode("video", input, { format: "mp4", mode: "copy" })).rejects.toThrow(
-    /sample rate or channels change midway/,
-  );
-  const { path } = await encode("video", input, SMALL);
-  expect((await readFacts(path)).picture?.times).toHaveLength(150);
-  // Each half ends with the padding of its AAC.
-  expect(Math.abs((await readSound(path, { channels: 1 })).duration - 6)).toBeLessThan(0.1);
+  const films = Object.keys(RELAID_FILMS) as (keyof typeof RELAID_FILMS)[];
+  for (const input of [await relaidStream(), ...(await Promise.all(films.map(relaidFilm)))]) {
+    const copy = { format: input.endsWith("mpg") ? "mkv" : "mp4", mode: "copy" };
+    await expect(encode("video", input, copy), input).rejects.toThrow(
+      /sample rate or channels change midway/,
+    );
+    const { path } = await encode("video", input, SMALL);
+    expect((await readFacts(path)).picture?.times, input).toHaveLength(150);
+    // Each half ends with the padding of its codec.
+    expect(Math.abs((await readSound(path, { channels: 1 })).duration - 6), input).toBeLessThan(0.1);
+  }
 }
 
 const TRUNCATED = [

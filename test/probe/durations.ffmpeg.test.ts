@@ -215,6 +215,20 @@ test.for([
   expect(source.duration).toBeCloseTo(seconds, 2);
 });
 
+test("a Matroska that is cut off within a cluster of more than 8 MiB is truncated", async () => {
+  const picture = [
+    "-f",
+    "lavfi",
+    "-i",
+    "color=gray:size=2048x1536:rate=25:duration=0.12",
+    "-pix_fmt",
+    "yuv444p",
+  ];
+  const whole = await makeClip("mkv", [...picture, "-c:v", "rawvideo"]);
+  expect((await probeFile(whole)).source).not.toHaveProperty("truncated");
+  expect((await probeFile(await cutOff(whole, "mkv", 0.99))).source.truncated).toBe(true);
+});
+
 test("Opus chained with itself is refused, because its second headers would be heard", async () => {
   const opus = await makeClip("opus", [...SINE, "-c:a", "libopus"]);
   const error = { kind: "input_unsupported", message: expect.stringContaining("same serial number") };
