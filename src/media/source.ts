@@ -21,6 +21,10 @@ const counts = z
           description:
             "Pictures before the source's first entry point, which nothing can decode; absent when 0.",
         }),
+        crowded: z.int().min(0).optional().meta({
+          description:
+            "Pictures that follow each other faster than the output's constant rate, which is not below their average, so that the output does not show them; absent when 0.",
+        }),
       })
       .optional(),
     sound: z

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CountRules, countPictures } from "../../src/media/ffmpeg/packet-count.ts";
+import { type CountRules, countCrowded, countPictures } from "../../src/media/ffmpeg/packet-count.ts";
 
 const RULES: CountRules = { length: null, firstPicture: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
@@ -15,6 +15,15 @@ function count(times: readonly number[], decoded: readonly number[], rules: Part
 
 test("nothing is missing when every packet has a picture, in any order", () => {
   expect(count([0, 0.12, 0.04, 0.08], times(4))).toEqual({ ...NOTHING, decoded: 4 });
+});
+
+test("counts the pictures of a burst beyond a constant rate that covers the average", () => {
+  const burst = Array.from({ length: 12 }, (_, index) => 1 + index / 120);
+  const bursting = [...times(10), ...burst];
+  expect(countCrowded(bursting, { fps: 20 }, 60)).toEqual({ crowded: 5 });
+  expect(countCrowded(times(100), { fps: 25 }, 25)).toEqual({});
+  expect(countCrowded(bursting, { fps: 20 }, 10)).toEqual({});
+  expect(countCrowded(bursting, { fps: 20 }, null)).toEqual({});
 });
 
 test("reports a missing picture in the middle, which no earlier start would fix", () => {

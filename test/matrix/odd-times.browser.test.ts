@@ -68,6 +68,17 @@ async function judgeFragmented(encode: Encode) {
   expect((await readFrames(path)).map(({ number }) => number)).toEqual(range(20, PICTURES));
 }
 
+/** A silent clip of 5 pictures a second, whose middle half comes as a burst of 125 a second. */
+async function burstClip(): Promise<string> {
+  const codec = "-c:v libx264 -preset ultrafast -crf 12 -g 10 -bf 0 -pix_fmt yuv420p";
+  const whole = await numberedClip({ container: "mp4", frames: 2 * PICTURES, codec });
+  const times = "if(lt(N,20),N*200,if(lt(N,60),4000+(N-20)*8,4320+(N-60)*200))";
+  return makeClip("mp4", [
+    ...["-i", whole, "-an", "-vf", `settb=1/1000,setpts='${times}'`, "-fps_mode", "passthrough"],
+    ...["-enc_time_base:v", "1:1000", "-video_track_timescale", "1000", ...codec.split(" ")],
+  ]);
+}
+
 const REORDERED = "-c:v libx264 -preset ultrafast -g 25 -bf 2 -pix_fmt yuv420p";
 const reordered = () => numberedClip({ container: "mp4", frames: PICTURES * 2, codec: REORDERED });
 
@@ -283,8 +294,30 @@ function judgeAll(encode: Encode) {
 }
 
 describe("by a service", () => {
-  const { encode } = useService();
+  const { encode, rig } = useService();
   judgeAll(encode);
+
+  test("pictures of a burst that a faster or joined video does not show are dropped", LIMIT, async () => {
+    const input = rig().serve(await burstClip());
+    for (const options of [{ speed: 2 }, { concat: [{ url: input }] }]) {
+      const { path, task } = await rig().door.encode({
+        input,
+        kind: "video",
+        options: { ...SMALL, ...options },
+      });
+      const { counts, dropped } = task.steps[2]?.output ?? {};
+      const parts = "concat" in options ? 2 : 1;
+      const shown = new Set((await readFrames(path)).map(({ number }) => number)).size;
+      expect(shown).toBeLessThan(70);
+      const lost = parts * (2 * PICTURES - shown);
+      // Each part may lose one picture more or less, as its burst begins between two pictures of the output.
+      expect(Math.abs((counts?.pictures?.crowded ?? 0) - lost)).toBeLessThanOrEqual(parts);
+      expect(dropped).toContainEqual({ kind: "pictures", index: 0, reason: "not_supported" });
+    }
+    const plain = await rig().door.encode({ input, kind: "video", options: { format: "mp4", width: 160 } });
+    expect((await readFrames(plain.path)).map(({ number }) => number)).toEqual(range(0, 2 * PICTURES));
+    expect(plain.task.steps[2]?.output?.dropped).toBeUndefined();
+  });
 
   test("native ffmpeg trims a copied part alike", LIMIT, async () =>
     judgeTrims(encode, await copiedClip(), HIDDEN, { codec: "h265" }),

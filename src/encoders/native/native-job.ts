@@ -342,6 +342,7 @@ const State = z.discriminatedUnion("state", [
           missing_at: z.number().nullable(),
           late_start: z.boolean(),
           unreadable: count,
+          crowded: count.exactOptional(),
         })
         .exactOptional(),
       sound: z.number().min(0).exactOptional(),

@@ -77,12 +77,14 @@ export function sumCounts(all: readonly Counts[]): Counts {
   const sound = all.flatMap((counts) => counts.sound ?? []);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const unreadable = sum(pictures.map((each) => each.unreadable ?? 0));
+  const crowded = sum(pictures.map((each) => each.crowded ?? 0));
   return {
     ...(pictures.length > 0 && {
       pictures: {
         source: sum(pictures.map(({ source }) => source)),
         output: sum(pictures.map(({ output }) => output)),
         ...(unreadable > 0 && { unreadable }),
+        ...(crowded > 0 && { crowded }),
       },
     }),
     ...(sound.length > 0 && {
@@ -209,13 +211,14 @@ function expectedSound({ concat, parts, duration, speed = 1 }: Plan, { sound = 0
 }
 
 function countsOf({ pictures, sound }: PacketCounts, contents: Contents): Counts {
-  const unreadable = pictures?.unreadable ?? 0;
+  const { unreadable = 0, crowded = 0 } = pictures ?? {};
   return {
     ...(pictures && {
       pictures: {
         source: pictures.decoded + unreadable,
         output: contents.pictures ?? contents.filePictures ?? pictures.decoded,
         ...(unreadable > 0 && { unreadable }),
+        ...(crowded > 0 && { crowded }),
       },
     }),
     ...(sound !== undefined && { sound: { source: seconds(sound), output: seconds(contents.sound) } }),

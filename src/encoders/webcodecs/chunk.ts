@@ -9,7 +9,7 @@ import {
 import { MediaError } from "../../media/errors.ts";
 import { DEFAULT_FPS } from "../../media/features/fps.ts";
 import { correctedColor } from "../../media/ffmpeg/color.ts";
-import { countPictures, countRules } from "../../media/ffmpeg/packet-count.ts";
+import { countCrowded, countPictures, countRules } from "../../media/ffmpeg/packet-count.ts";
 import type { VideoEncode } from "../../media/ffmpeg/picture-graph.ts";
 import type { VideoCodec, VideoFormat } from "../../media/formats.ts";
 import { outputSeconds, type Plan } from "../../media/plan.ts";
@@ -166,7 +166,8 @@ async function feed(
     if (expected) onProgress?.(Math.min(1, (at + duration) / expected));
   }
   const times = await listTimes(track, span);
-  onCounts?.({ pictures: countPictures({ times, timed: true }, decoded, countRules(chunk, source)) });
+  const pictures = countPictures({ times, timed: true }, decoded, countRules(chunk, source));
+  onCounts?.({ pictures: { ...pictures, ...countCrowded(decoded, source, fps, speed) } });
 }
 
 function nextKey(due: number, at: number, by: number, seconds: number): number {

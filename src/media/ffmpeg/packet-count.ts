@@ -1,10 +1,11 @@
 import { EPSILON_SECONDS, roundTime } from "../clock.ts";
 import { endsInFrame, isTimedByFirst } from "../containers.ts";
 import { type PlacedPart, placedParts } from "../features/concat-plan.ts";
+import { DEFAULT_FPS } from "../features/fps.ts";
 import { type RunInput, runInputs } from "../features/parts-graph.ts";
 import { partRuns } from "../features/parts-plan.ts";
 import { videoStream } from "../main-tracks.ts";
-import type { Chunk, Plan } from "../plan.ts";
+import { type Chunk, constantFps, type Plan } from "../plan.ts";
 import type { Source } from "../source.ts";
 import { checkPartEnd } from "./run-log.ts";
 import {
@@ -45,6 +46,8 @@ export interface PictureCounts {
   late_start: boolean;
   /** Pictures before the source's first entry point, which no decoder can return. */
   unreadable: number;
+  /** Decoded pictures for which the output's constant rate has no time; absent for none. */
+  crowded?: number;
 }
 
 interface ListedPackets {
@@ -110,6 +113,29 @@ export function countPictures(
     unreadable,
     late_start: missing_at !== null && missing_at < first,
   };
+}
+
+// Rates measured from the same pictures differ by less.
+const SAME_RATE = 0.99;
+
+/**
+ * Counts the pictures, by their times in seconds, for which a constant rate has no time although it is not below the average: those of
+ * dense passages. The rate is that of the output, which plays at `speed`.
+ */
+export function countCrowded(
+  times: readonly number[],
+  { fps = DEFAULT_FPS }: Pick<Source, "fps">,
+  rate: number | null,
+  speed = 1,
+): { crowded?: number } {
+  if (rate === null || rate < fps * speed * SAME_RATE) return {};
+  let [crowded, next] = [0, Number.NEGATIVE_INFINITY];
+  for (const time of times.toSorted((one, other) => one - other)) {
+    const place = (time * rate) / speed;
+    if (place <= next - 1) crowded++;
+    else next = Math.max(next, place) + 1;
+  }
+  return crowded > 0 ? { crowded } : {};
 }
 
 /** Returns the rules for comparing the pictures of a chunk. */
@@ -261,7 +287,12 @@ export function readLists(
     const list = parsePackets(packets, lead, source);
     const copied = plan.video?.mode === "copy";
     const decoded = copied ? list.times : parseDecoded(read(LISTS.decoded) ?? "");
-    counts.pictures = countPictures(list, decoded, countRules(chunk, source));
+    const rules = countRules(chunk, source);
+    const rate = copied ? null : constantFps({ ...plan, image: null });
+    counts.pictures = {
+      ...countPictures(list, decoded, rules),
+      ...countCrowded(distinct(inSpan(decoded, rules)), source, rate, plan.speed),
+    };
   }
   if (sound !== null) {
     const soundSpan = soundOf(packetsOf(sound), lead, playable(chunk, source), isMisnumbered(source));
@@ -284,7 +315,7 @@ function playable(chunk: Chunk, source: Source): Chunk {
 
 function readParts(plan: Plan, read: (name: string) => string | null): PacketCounts {
   const parts = placedParts(plan);
-  const whole = { ...NO_PICTURES };
+  const whole: PictureCounts = { ...NO_PICTURES };
   let [soundSeconds, silenced]: [number | null, number] = [null, 0];
   const pictured = parts.some(({ video }) => video !== null);
   for (const part of parts) {
@@ -296,6 +327,9 @@ function readParts(plan: Plan, read: (name: string) => string | null): PacketCou
     const decoded = parseDecoded(text(LISTS.decoded)).map((time) => time - at);
     const own = countRange({ ...WHOLE, start, end }, source, list, decoded);
     addCounts(whole, { ...own, late_start: false }, part.at);
+    const shown = decoded.filter((time) => time > -EPSILON_SECONDS && time < seconds);
+    const { crowded = 0 } = countCrowded(distinct(shown), source, constantFps({ ...plan, image: null }));
+    if (crowded > 0) whole.crowded = (whole.crowded ?? 0) + crowded;
     if (part.sound === null) continue;
     const span = { ...WHOLE, end: seconds };
     const { sound: packetSeconds } = soundOf(packetsOf(text(LISTS.sound)), at, span);

@@ -6,6 +6,7 @@ import { parseDash, parseMasterPlaylist } from "../../media/ffmpeg/manifests.ts"
 import { spriteName } from "../../media/ffmpeg/output-files.ts";
 import { LOSSLESS_FORMAT, lacksHls } from "../../media/formats.ts";
 import { listDropped } from "../../media/index.ts";
+import { mainStream } from "../../media/main-tracks.ts";
 import { drawsOver } from "../../media/option-groups.ts";
 import type { EncodeRequest, ProbeOptions } from "../../media/options.ts";
 import { constantFps, type Plan, pictureSize } from "../../media/plan.ts";
@@ -319,6 +320,11 @@ async function describeOutput(
     dropped.push({ kind: "subtitle", index, ...(language && { language }), reason: "not_supported" });
   }
   const { counts } = encoded;
+  if (counts.pictures?.crowded && !dropped.some(({ kind }) => kind === "pictures")) {
+    const index = mainStream(source, "video")?.index;
+    const reason = "fps" in options && options.fps !== undefined ? "asked" : "not_supported";
+    dropped.push({ kind: "pictures", ...(index !== undefined && { index }), reason });
+  }
   // Audio formats state the duration without priming, or only estimate it; the count is exact.
   const duration = plan.video ? output.duration : (counts.sound?.output ?? output.duration);
   checkSeconds(encodedSeconds(output, plan, counts, source.fps), tools.max_seconds * DURATION_TOLERANCE + 1);
