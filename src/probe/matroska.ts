@@ -349,7 +349,7 @@ export async function readBlockTimes(reader: ByteReader, signal: AbortSignal): P
   const { info, clusters, cut } = layout;
   const tick = readTick(info) / 1e9;
   const head = await reader.read({ start: clusters, end: clusters + TAILS[0] }, signal);
-  const [first] = listBlockTimes(head, 0).times;
+  const [first] = listBlockTimes(head, 0, true).times;
   for (const length of TAILS) {
     const start = Math.max(clusters, reader.size - length);
     const tail = await reader.read({ start, end: reader.size }, signal);
@@ -371,7 +371,12 @@ function indexOfCluster(bytes: Uint8Array, from: number): number {
   return -1;
 }
 
-function listBlockTimes(bytes: Uint8Array, from: number): { times: number[]; complete: boolean } {
+/** Lists the times of the whole blocks in bytes; with `partly`, also of one whose end they lack. */
+function listBlockTimes(
+  bytes: Uint8Array,
+  from: number,
+  partly = false,
+): { times: number[]; complete: boolean } {
   const times: number[] = [];
   let base = 0;
   for (let at = from; at < bytes.length; ) {
@@ -379,17 +384,19 @@ function listBlockTimes(bytes: Uint8Array, from: number): { times: number[]; com
     if (!element) return { times, complete: bytes.length - at < 2 };
     const { id, data, end } = element;
     if (id === EBML.cluster || id === EBML.block_group) {
-      if (end !== null && end > bytes.length && id !== EBML.cluster) return { times, complete: false };
+      const isCut = end !== null && end > bytes.length && id !== EBML.cluster;
+      if (isCut && !partly) return { times, complete: false };
       at = data;
       continue;
     }
-    if (end === null || end > bytes.length) return { times, complete: false };
-    if (id === EBML.timestamp) base = readUint(bytes, data, end);
-    if (id === EBML.simple_block || id === EBML.block) {
+    const isBlock = id === EBML.simple_block || id === EBML.block;
+    if ((end === null || end > bytes.length) && !(isBlock && partly)) return { times, complete: false };
+    if (id === EBML.timestamp && end !== null) base = readUint(bytes, data, end);
+    if (isBlock) {
       const place = data + Math.max(1, 9 - (32 - Math.clz32(bytes[data] ?? 0)));
       times.push(base + (((readUint(bytes, place, place + 2) + 0x8000) & 0xffff) - 0x8000));
     }
-    at = end;
+    at = end ?? bytes.length;
   }
   return { times, complete: true };
 }

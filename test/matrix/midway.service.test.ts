@@ -236,7 +236,8 @@ test.concurrent(
     for (const format of ["flac", "mp3"]) {
       const output = await rig.door.encode({ input: rig.serve(path), kind: "audio", options: { format } });
       const { duration: length } = await readSound(output.path, { channels: 2 });
-      expect(Math.abs(length - duration)).toBeLessThan(0.01);
+      // MP3 is encoded in frames of 24 ms, by native ffmpeg too.
+      expect(Math.abs(length - duration)).toBeLessThan(format === "mp3" ? 0.024 : 0.01);
     }
   },
 );
