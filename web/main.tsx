@@ -80,6 +80,7 @@ const destinations = createDestinations();
 const device = createLocalClient({
   name: "framewright-page",
   threadedCore: THREADED_CORE,
+  core: { fonts: "/fonts/" },
   // The visitor types the URLs, which may be in a private network.
   allowPrivate: true,
   connections: [destinations.connection],

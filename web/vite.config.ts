@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { defineConfig } from "vite";
 
 const API =
-  "tasks steps connections webhooks events uploads keys media health metrics docs openapi.json".split(" ");
+  "tasks steps connections webhooks events uploads keys media fonts health metrics docs openapi.json".split(
+    " ",
+  );
 
 /** Modules of the first load that later parts of the page import, too. */
 const FIRST =

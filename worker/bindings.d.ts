@@ -34,6 +34,6 @@ interface Bindings {
   LOOKUP?: Fetcher;
   /** Analytics Engine dataset that receives the metrics of every project; without it there is only `GET /metrics`. */
   ANALYTICS?: AnalyticsEngineDataset;
-  /** Static files: the API reference page. */
+  /** Static files: the API reference page, and fonts. */
   ASSETS: Fetcher;
 }

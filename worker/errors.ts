@@ -291,6 +291,8 @@ export const mediaFolderMalformed = () => new Error("The URL of a folder ends wi
 export const signingSecretEmpty = () =>
   new Error("A secret that signs media URLs is empty; set MEDIA_SIGNING_KEY.");
 export const signingKeyMissing = () => new Error("There is no key to sign with.");
+export const scriptFontMissing = ({ name, status }: { name: string; status: number }) =>
+  new MediaError("encoder_unavailable", `The font ${name} could not be read (status ${status}).`);
 export const fontDiffers = () => new RangeError("The font in this Worker is not the expected one.");
 
 export const storageFull = (cause: Cause) =>

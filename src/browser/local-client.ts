@@ -304,7 +304,7 @@ function typeOf(id: string): RecordType {
 // A worker would resolve a relative URL against its own file.
 function absolute<T extends CoreFiles>(files: T): T {
   const absoluteFiles = { ...files };
-  for (const name of ["wasm", "glue", "fast", "vp9", "font", "threads"] as const) {
+  for (const name of ["wasm", "glue", "fast", "vp9", "font", "fonts", "threads"] as const) {
     const url: unknown = Reflect.get(files, name);
     if (typeof url === "string") Reflect.set(absoluteFiles, name, new URL(url, location.href).href);
   }

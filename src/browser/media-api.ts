@@ -44,6 +44,11 @@ export interface CoreFiles {
    */
   font?: string;
   /**
+   * URL of the folder that serves the package's `dist/fonts`, ending with a slash: fonts for scripts that DejaVu Sans lacks, such as
+   * Chinese, Thai and Devanagari, of which a task loads those with its letters. Without it, such text needs `fonts` of the options.
+   */
+  fonts?: string;
+  /**
    * Name of the cache that keeps the files for the next visit; null disables caching.
    *
    * @default `framewright-core`
@@ -52,7 +57,7 @@ export interface CoreFiles {
 }
 
 /** URLs of ffmpeg's threaded core, which the package does not contain. */
-export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9" | "font"> {
+export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9" | "font" | "fonts"> {
   /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm: string;
   /** URL of `ffmpeg-core.js` (ESM), plain or gzipped. */

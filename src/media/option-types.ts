@@ -214,7 +214,7 @@ export type VideoOptions = (
    */
   text?: TextOption[] | undefined;
   /**
-   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; the host's fonts supply the letters that all of them lack: DejaVu Sans, and Noto fonts of other scripts.
    */
   fonts?: FontOption[] | undefined;
   /**
@@ -436,7 +436,7 @@ export type ImageOptions = {
    */
   text?: ImageTextOption[] | undefined;
   /**
-   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; the host's fonts supply the letters that all of them lack: DejaVu Sans, and Noto fonts of other scripts.
    */
   fonts?: FontOption[] | undefined;
   /**
@@ -536,7 +536,7 @@ export type AnimationOptions = {
    */
   text?: TextOption[] | undefined;
   /**
-   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; the host's fonts supply the letters that all of them lack: DejaVu Sans, and Noto fonts of other scripts.
    */
   fonts?: FontOption[] | undefined;
   /**
@@ -826,7 +826,7 @@ export type AdaptiveVideoOptions = {
    */
   end?: number | undefined;
   /**
-   * Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.
+   * Fonts for `text` and for burnt-in subtitles, tried in this order; the host's fonts supply the letters that all of them lack: DejaVu Sans, and Noto fonts of other scripts.
    */
   fonts?: FontOption[] | undefined;
   /**

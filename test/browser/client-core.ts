@@ -5,4 +5,5 @@ export const CORE = {
   fast: "/files/core/framewright-core.wasm.gz",
   vp9: "/files/core/framewright-core-vp9.wasm.gz",
   font: "/files/core/dejavu-sans.bin",
+  fonts: "/files/fonts/",
 } as const;

@@ -6,6 +6,7 @@ import type { Page } from "@playwright/test";
 import { expect } from "vitest";
 import type { LocalClientOptions } from "../../src/browser/local-client.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
+import { buildFonts } from "../../worker/local/build/build-fonts.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
 import { type Lab, type LabOptions, openLab } from "./lab.ts";
 
@@ -35,8 +36,10 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
   const folder = await mkdtemp(join(tmpdir(), "framewright-local-"));
   // Packed once for all tests.
   const core = join(CLIP_FOLDER, "core");
-  await buildCore(core);
+  const fonts = join(CLIP_FOLDER, "fonts");
+  await Promise.all([buildCore(core), buildFonts(fonts)]);
   await symlink(core, join(folder, "core"));
+  await symlink(fonts, join(folder, "fonts"));
   const lab = await openLab({ own: {}, files: folder, ...options });
   return {
     lab,

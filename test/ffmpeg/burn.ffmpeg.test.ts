@@ -55,7 +55,7 @@ async function burn<K extends "video" | "adaptive_video">(
   const [bytes, font] = [new TextEncoder().encode(text), new Uint8Array(await readFile(FONT))];
   const reader = { size: bytes.length, read: async () => bytes };
   const ass = await burnText({
-    ...{ reader, plan, source, options: request, fonts: [readFont(font)] },
+    ...{ reader, plan, source, options: request, fonts: async () => [readFont(font)] },
     signal: AbortSignal.timeout(10_000),
   });
   const paths = ["text", "font"].map((name) => join(home, name, "input"));

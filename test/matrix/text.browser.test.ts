@@ -213,8 +213,8 @@ type Script = keyof typeof SCRIPTS;
 const fontOf = (script: Script) => PACKAGES.resolve(`@expo-google-fonts/${SCRIPTS[script].file}`);
 
 /** Draws white letters in a font with the browser's own shaper. */
-async function byBrowser(script: Script, text: string): Promise<Picture> {
-  const base64 = (await readFile(fontOf(script))).toString("base64");
+async function byBrowser(font: string, text: string): Promise<Picture> {
+  const base64 = (await readFile(font)).toString("base64");
   const png = await page.lab.page.evaluate(
     async ({ base64, text }) => {
       const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
@@ -278,8 +278,8 @@ test.for(Object.keys(SCRIPTS) as Script[])(
   async (script) => {
     const { text } = SCRIPTS[script];
     const [expected, reversed] = [
-      await byBrowser(script, text),
-      await byBrowser(script, [...text].reverse().join("")),
+      await byBrowser(fontOf(script), text),
+      await byBrowser(fontOf(script), [...text].reverse().join("")),
     ];
     const black = await makeClip("png", [
       ...["-f", "lavfi", "-i", "color=black:size=640x200", "-frames:v", "1", "-pix_fmt", "rgb24"],
@@ -303,6 +303,69 @@ test.for(Object.keys(SCRIPTS) as Script[])(
     expect([like > 0.85, other < 0.7], `${like}, ${other}`).toEqual([true, true]);
     const burnt = await readPicture(video.path, { filter: "crop=iw:ih/4:0:ih*3/4" });
     expect(correlate(inkOf(burnt).grid, inkOf(expected).grid)).toBeGreaterThan(0.75);
+  },
+);
+
+/** Letters that DejaVu Sans lacks, and the subset of the Noto font that has them. */
+const NOTO = [
+  { text: "ภาษาไทยที่นี่", subset: "thai/files/noto-sans-thai-thai" },
+  { text: "हिन्दी शक्ति", subset: "devanagari/files/noto-sans-devanagari-devanagari" },
+  { text: "தமிழ்", subset: "tamil/files/noto-sans-tamil-tamil" },
+  { text: "ひらがなカタカナ", subset: "jp/files/noto-sans-jp-119" },
+  { text: "안한", subset: "kr/files/noto-sans-kr-118" },
+] as const;
+
+const fileOf = ({ subset }: (typeof NOTO)[number]) =>
+  join(import.meta.dirname, `../../node_modules/@fontsource/noto-sans-${subset}-400-normal.woff`);
+
+test(
+  "letters of other scripts are drawn without fonts as with their fonts, on every host",
+  LIMIT,
+  async () => {
+    const height = 200;
+    const blackPng = [
+      "-f",
+      "lavfi",
+      "-i",
+      `color=black:size=640x${height * NOTO.length}`,
+      "-pix_fmt",
+      "rgb24",
+    ];
+    const black = await makeClip("png", [...blackPng, "-frames:v", "1"]);
+    await page.serve(black, "black.png");
+    const text = NOTO.map((each, row) => ({
+      ...{ text: each.text, size: 60 },
+      position: { x: 60, y: row * height + 60 },
+    }));
+    const fonts = NOTO.map((each, at) => ({
+      url: rig.origin.serve(`/noto-${at}.woff`, { file: fileOf(each) }),
+    }));
+    const draw = (options: object) =>
+      rig.door.encode({ input: rig.serve(black), kind: "image", options: { text, ...options } });
+    const lossless = { format: "png" } as const;
+    const expected = await draw({ ...lossless, fonts });
+    const light = await draw(lossless);
+    const base64 = await page.lab.page.evaluate(async (texts) => {
+      const input = await kit.file("/files/black.png", "black.png");
+      const { blob } = await kit.client.run({
+        input,
+        kind: "image",
+        options: { format: "png", text: texts },
+      });
+      return kit.base64(blob);
+    }, text);
+    const local = join(page.folder, "scripts.png");
+    await writeFile(local, Buffer.from(base64, "base64"));
+    for (const path of [light.path, local])
+      expect((await measureLikeness(path, expected.path, { pixels: "gbrp" })).worst).toBeGreaterThan(0.9999);
+    const native = await draw({ format: "avif", quality: "very_high" });
+    expect(native.task.steps[2]?.output?.encoder).toBe("native");
+    expect((await measureLikeness(native.path, expected.path, {})).worst).toBeGreaterThan(0.97);
+    for (const [row, each] of NOTO.entries()) {
+      const drawn = await readPicture(light.path, { filter: `crop=640:${height}:0:${row * height}` });
+      const like = letterLikeness(drawn, await byBrowser(fileOf(each), each.text));
+      expect([each.subset, like > 0.85], `${like}`).toEqual([each.subset, true]);
+    }
   },
 );
 

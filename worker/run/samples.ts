@@ -12,6 +12,7 @@ import { storageReader } from "../../src/storage/readers.ts";
 import { MIB, toBase64 } from "../../src/util/bytes.ts";
 import type { Env } from "../env.ts";
 import * as errors from "../errors.ts";
+import { createScriptFonts } from "../media/script-fonts.ts";
 import { createSigner } from "../media/signed-urls.ts";
 import type { Estimates, Previews, SampleOwner } from "../services.ts";
 import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
@@ -107,6 +108,7 @@ function createTools(env: Env, { project, base }: SampleOwner): StepTools {
     probe: (reader, hints, signal, onWait) =>
       probeMedia(reader, hints, (input, until) => light.probe(input, until, onWait), signal),
     font: async () => (await import("../media/burn-font.ts")).loadBurnFont(),
+    scriptFonts: createScriptFonts(env),
     url: async (key) => key,
     key: async () => null,
   };

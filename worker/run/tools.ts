@@ -12,6 +12,7 @@ import { storageReader } from "../../src/storage/readers.ts";
 import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { createSealOf, openKey } from "../connections/seal.ts";
 import type { Env } from "../env.ts";
+import { createScriptFonts } from "../media/script-fonts.ts";
 import { createSigner } from "../media/signed-urls.ts";
 import { patiently } from "../network/durable-objects.ts";
 import { createNatives, createOffers, NATIVE_CORES } from "./encoders.ts";
@@ -92,6 +93,7 @@ export function createRunTools(
     probe: (reader, hints, signal, onWait) =>
       probeMedia(reader, hints, (input, until) => light.probe(input, until, onWait), signal),
     font: async () => (await import("../media/burn-font.ts")).loadBurnFont(),
+    scriptFonts: createScriptFonts(env),
     url: (key) => signer.sign(key, expires, base),
     key: (url) => signer.resolve(url),
   };

@@ -56,7 +56,7 @@ const SILENCE_SECONDS = 300;
 /** Creates the encoders of this machine in order of preference, copying first. `draw` has the page draw an SVG. */
 export function createLocalEncoders(settings: EncoderSettings, draw: PageRequests["draw"]): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
-  const { fast: url, vp9, font: _, ...stock } = core ?? {};
+  const { fast: url, vp9, font: _, fonts: __, ...stock } = core ?? {};
   const pool = createWasmPool({
     load: () => loadCore(stock),
     loadFast: () => loadFastCore({ wasm: url ?? undefined, cache: stock.cache }),

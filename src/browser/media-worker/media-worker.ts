@@ -1,4 +1,4 @@
-import { loadFont } from "../../encoders/wasm/load-core.ts";
+import { createScriptFonts, loadFont } from "../../encoders/wasm/load-core.ts";
 import { probeMedia } from "../../probe/probe.ts";
 import type { ByteReader } from "../../runs/ports.ts";
 import { createOpfsStorage } from "../../storage/opfs.ts";
@@ -39,6 +39,7 @@ async function compose(
       // A run encodes while another is stitched.
       runs_at_once: pool.workers + 1,
       font: () => loadFont(settings.core ?? {}),
+      scriptFonts: createScriptFonts(settings.core ?? {}),
       offers: (plan, source, missed) => localOffers(ordered, plan, source, missed),
       inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
       probe(reader, input, signal, onWait) {

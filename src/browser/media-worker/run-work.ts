@@ -43,6 +43,7 @@ export interface RunWorkTools extends Hosts {
   inFlight: StepTools["inFlight"];
   probe: StepTools["probe"];
   font: NonNullable<StepTools["font"]>;
+  scriptFonts?: StepTools["scriptFonts"];
   connections: Connections;
   uploads: RunUploads;
   pieces: PieceStore;
@@ -57,7 +58,8 @@ export const CONTENT_KEY = "content key";
 
 /** Creates the work of a run's steps; null while its file cannot be read. */
 export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
-  const { files, urls, encoders, offers, inFlight, probe, font, connections, uploads, pieces } = tools;
+  const { files, urls, encoders, offers, inFlight, probe, font, scriptFonts } = tools;
+  const { connections, uploads, pieces } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   const prior = await uploads.priorOutputs(record.id);
   const input_id = inputIdOf(record);
@@ -80,6 +82,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       inFlight,
       probe,
       font,
+      scriptFonts,
       open,
       remote: null,
       inputs,
@@ -137,7 +140,7 @@ export interface SampleFiles {
 
 /** Creates the tools that encode samples of an input: its bytes are read in place, and everything else stays in memory. */
 export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): StepTools {
-  const { encoders, offers, inFlight, probe, font, files, urls, connections } = tools;
+  const { encoders, offers, inFlight, probe, font, scriptFonts, files, urls, connections } = tools;
   const { input, blob, extra, content_key, onFetch } = sample;
   const memory = createMemoryStorage();
   const storage = withOwnFiles({ ...memory, file: (key) => readFile(memory, key) }, extra);
@@ -157,6 +160,7 @@ export function createSampleTools(tools: SampleWorkTools, sample: SampleFiles): 
     inFlight,
     probe,
     font,
+    scriptFonts,
     open: openerOf(storage),
     remote: null,
     inputs: {

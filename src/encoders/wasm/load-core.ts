@@ -1,5 +1,6 @@
 import { MediaError } from "../../media/errors.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
+import { FONT_LIST, type FontFile, parseFontList, type ScriptFonts } from "../../subtitles/script-fonts.ts";
 import { limitTime } from "../../util/async.ts";
 import { sha256Hex } from "../../util/bytes.ts";
 import * as errors from "../errors.ts";
@@ -320,7 +321,10 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 // Messages name only the file, because the rest of a URL may contain a secret.
-function factsOf({ url, role = "encoder core" }: FileLoad): { role: string; file: string } {
+function factsOf({ url, role = "encoder core" }: Pick<FileLoad, "url" | "role">): {
+  role: string;
+  file: string;
+} {
   const path = String(url).replace(/[?#].*$/, "");
   return { role, file: path.slice(path.lastIndexOf("/") + 1) };
 }
@@ -362,8 +366,42 @@ export function loadFont({ font, cache = CORE_CACHE }: FontLoadOptions = {}): Pr
     role: "font of subtitles",
     file: BURN_FONT,
     cache,
-    stallSeconds: STALL_SECONDS,
-    signal: new AbortController().signal,
-    onBytes() {},
+    ...ALONE,
   });
+}
+
+const ALONE = { stallSeconds: STALL_SECONDS, signal: new AbortController().signal, onBytes() {} } as const;
+
+/** Where to load the fonts of other scripts from. */
+export interface ScriptFontOptions extends Pick<LoadOptions, "cache"> {
+  /** URL of the folder of fonts, ending with a slash; absent for none. */
+  fonts?: string | URL | undefined;
+}
+
+/** Creates the fonts of a page for other scripts; undefined without a folder. They reject with `encoder_unavailable`. */
+export function createScriptFonts({
+  fonts: folder,
+  cache = CORE_CACHE,
+}: ScriptFontOptions): ScriptFonts | undefined {
+  if (folder === undefined) return undefined;
+  const urlOf = (name: string) => new URL(name, folder);
+  let list: Promise<readonly FontFile[]> | null = null;
+  const loadList = async () => {
+    const load = { url: urlOf(FONT_LIST), role: "list of fonts" };
+    const response = await fetch(load.url).catch((cause: unknown) => {
+      throw errors.fileUnloaded({ ...factsOf(load), fault: "unanswered", cause });
+    });
+    if (!response.ok) throw errors.fileUnloaded({ ...factsOf(load), fault: response.status });
+    return parseFontList(new Uint8Array(await response.arrayBuffer()));
+  };
+  return {
+    list() {
+      list ??= loadList().catch((thrown: unknown) => {
+        list = null;
+        throw thrown;
+      });
+      return list;
+    },
+    load: (file) => loadFile({ url: urlOf(file.name), role: "font of subtitles", file, cache, ...ALONE }),
+  };
 }

@@ -32,7 +32,7 @@ const letters = {
     }),
   font: textUpTo(BOUNDS.label.max).optional().meta({
     description:
-      "Family name of the font to try first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, and DejaVu Sans last.",
+      "Family name of the font to try first: one of `fonts`, or DejaVu Sans. By default the fonts are tried in their order, then the Noto fonts of the text's scripts, and DejaVu Sans last.",
     example: "Noto Sans Thai",
   }),
   size: size.optional().meta({
@@ -83,7 +83,7 @@ const font = closed(
 );
 const fonts = z.array(font, FONTS).max(BOUNDS.fonts.max, FONTS).optional().meta({
   description:
-    "Fonts for `text` and for burnt-in subtitles, tried in this order; DejaVu Sans supplies the letters that all of them lack.",
+    "Fonts for `text` and for burnt-in subtitles, tried in this order; the host's fonts supply the letters that all of them lack: DejaVu Sans, and Noto fonts of other scripts.",
 });
 
 const FONT_FORMATS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import type { Encoder } from "../../encoders/encoder.ts";
 import type { Source } from "../../media/source.ts";
 import type { Pin } from "../../storage/pinned.ts";
+import type { ScriptFonts } from "../../subtitles/script-fonts.ts";
 import type { ByteReader, Storage } from "../ports.ts";
 import type { Hosts } from "./decide-encode.ts";
 import type { Inputs, SharedInput } from "./inputs.ts";
@@ -44,6 +45,8 @@ export interface StepTools extends Hosts {
   contentKey?(): Promise<CryptoKey | null>;
   /** Loads the font of burnt-in subtitles, `BURN_FONT`; absent when the host has none. */
   font?(): Promise<Uint8Array>;
+  /** The fonts for letters that the font lacks; absent when the host has none. */
+  scriptFonts?: ScriptFonts | undefined;
   url(key: string): Promise<string>;
   /** Returns the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;

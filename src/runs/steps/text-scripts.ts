@@ -29,6 +29,7 @@ import {
   splitByFont,
   unpackFont,
 } from "../../subtitles/font.ts";
+import { loadScriptFonts } from "../../subtitles/script-fonts.ts";
 import { readTextFile, shownRange } from "../../subtitles/track.ts";
 import type { ByteReader, WorkContext } from "../ports.ts";
 import * as errors from "./errors.ts";
@@ -36,7 +37,10 @@ import { withParam } from "./extra-inputs.ts";
 import { extraInputKey, runFolder } from "./media-keys.ts";
 import type { StepTools } from "./step-tools.ts";
 
-type ScriptTools = Pick<StepTools, "storage" | "open" | "font">;
+type ScriptTools = Pick<StepTools, "storage" | "open" | "font" | "scriptFonts">;
+
+/** Loads the fonts for a text in the order in which they are tried; the last is the host's. */
+type LoadFonts = (text: string) => Promise<readonly Font[]>;
 
 /** Returns the keys of a plan's extra files, after writing those of drawn text. */
 export async function extraFileKeys(
@@ -52,27 +56,30 @@ export async function extraFileKeys(
   const { run_id } = context;
   const folder = `${work ?? runFolder("work", run_id)}burn/`;
   const keys = {
-    subtitles: `${folder}text.ass`,
-    text: `${folder}words.ass`,
-    font: `${folder}font.ttf`,
+    subtitles: { script: `${folder}text.ass`, font: `${folder}font.ttf` },
+    text: { script: `${folder}words.ass`, font: `${folder}words.ttf` },
   } as const;
   const options = "subtitles" in request.options ? request.options : {};
   const index = burntInput(options);
   const writeFiles = async (
-    key: string,
-    write: (fonts: readonly Font[]) => Promise<Uint8Array> | Uint8Array,
+    { script, font }: { script: string; font: string },
+    write: (load: LoadFonts) => Promise<Uint8Array>,
   ) => {
-    const fonts = await loadFonts(tools, request, run_id);
-    await tools.storage.write(key, await write(fonts), "text/x-ssa");
-    await tools.storage.write(keys.font, joinFonts(fonts), "font/ttf");
+    let fonts: readonly Font[] = [];
+    const load: LoadFonts = async (text) => {
+      fonts = await loadFonts(tools, request, run_id, text);
+      return fonts;
+    };
+    await tools.storage.write(script, await write(load), "text/x-ssa");
+    await tools.storage.write(font, joinFonts(fonts), "font/ttf");
     return null;
   };
   if (index !== null) {
     await context.durably("burn", async (signal) => {
       const reader = await tools.open(extraInputKey(run_id, index));
       const at = index - firstInputIndex(options, "subtitles");
-      return writeFiles(keys.subtitles, (fonts) =>
-        burnText({ reader, plan, source, options, fonts, signal }).catch((thrown: unknown) => {
+      return writeFiles(keys.subtitles, (load) =>
+        burnText({ reader, plan, source, options, fonts: load, signal }).catch((thrown: unknown) => {
           signal.throwIfAborted();
           const isOfStyle = thrown instanceof MediaError && thrown.param !== undefined;
           throw isOfStyle ? thrown : withParam(`options.subtitles.${at}.url`, thrown);
@@ -84,19 +91,26 @@ export async function extraFileKeys(
   const textPlan = image?.text ?? (video?.mode === "encode" ? video.text : undefined);
   const { text: texts = [] } = "text" in request.options ? request.options : {};
   if (textPlan)
-    await context.durably("text", async () =>
-      writeFiles(keys.text, (fonts) => writeTextScript(texts, textPlan, fonts)),
+    await context.durably("texts", async () =>
+      writeFiles(keys.text, async (load) =>
+        writeTextScript(texts, textPlan, await load(texts.map(({ text }) => text).join("\n"))),
+      ),
     );
-  return (plan.further ?? []).map(({ role }, at) =>
-    role === "subtitles" || role === "text" || role === "font" ? keys[role] : extraInputKey(run_id, at),
-  );
+  const { further = [] } = plan;
+  return further.map(({ role }, at) => {
+    if (role === "subtitles" || role === "text") return keys[role].script;
+    // A font follows its script.
+    if (role === "font") return keys[further[at - 1]?.role === "text" ? "text" : "subtitles"].font;
+    return extraInputKey(run_id, at);
+  });
 }
 
-/** Loads the fonts of a request in the order in which they are tried: its own, then the host's. */
+/** Loads the fonts for a text in the order in which they are tried: those of the request, those of the text's scripts, then the host's. */
 async function loadFonts(
-  { font, open }: ScriptTools,
+  { font, scriptFonts, open }: ScriptTools,
   request: EncodeRequest,
   run_id: string,
+  text: string,
 ): Promise<readonly Font[]> {
   if (!font) throw errors.fontMissing();
   const fonts: Font[] = [];
@@ -114,7 +128,10 @@ async function loadFonts(
       throw withParam(param, thrown);
     }
   }
-  return nameFonts([...fonts, readFont(await font())]);
+  const host = readFont(await font());
+  const { missing } = fitText(text, anyHas([...fonts, host]));
+  if (missing.length > 0 && scriptFonts) fonts.push(...(await loadScriptFonts(scriptFonts, missing, total)));
+  return nameFonts([...fonts, host]);
 }
 
 // The renderer also draws the letters of a line that lie beyond the picture, and holds all of them in memory.
@@ -175,8 +192,7 @@ export interface BurnedText {
   plan: Plan;
   source: Source;
   options: SubtitleOptions;
-  /** Fonts in the order in which they are tried; the last is the host's. */
-  fonts: readonly Font[];
+  fonts: LoadFonts;
   signal: AbortSignal;
 }
 
@@ -193,7 +209,7 @@ export async function burnText({
   plan,
   source,
   options,
-  fonts,
+  fonts: load,
   signal,
 }: BurnedText): Promise<Uint8Array> {
   const { video } = plan;
@@ -201,6 +217,7 @@ export async function burnText({
   const { cues } = await readTextFile(reader, signal);
   const visibleCues = shiftCues(cues, shownRange(plan));
   const visibleLetters = countVisible(visibleCues);
+  const fonts = await load(visibleCues.map(({ text }) => text).join("\n"));
   const { width, height } = video.geometry;
   const { lineHeight = 1 } = fonts.at(-1) ?? {};
   const { size: letters, position } = burntFile(options)?.style ?? {};

@@ -8,6 +8,7 @@ import { build, type Plugin } from "vite";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore } from "./build-core.ts";
+import { buildFonts } from "./build-fonts.ts";
 import { COPYING, gplText, LICENSES, packageLicenses, packageOf } from "./licenses.ts";
 
 const PROJECTS = ["src", "src/browser", "worker"];
@@ -26,6 +27,7 @@ const HERE = "__framewright_here__";
  */
 export async function buildPackage(): Promise<void> {
   await buildCore(undefined, console.error);
+  await buildFonts(undefined, console.error);
   await buildModules(join(DIST, "lib"));
   const inside = await buildPageParts(DIST);
   await writeFile(join(DIST, LICENSES), await packageLicenses(inside));

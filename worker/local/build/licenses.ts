@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Plugin, Rolldown } from "vite";
@@ -51,6 +52,12 @@ ${Object.entries(SOURCES)
 /** The package of the font for burnt-in subtitles. */
 export const FONT_PACKAGE = "dejavu-fonts-ttf";
 
+/** The packages of the fonts for other scripts, in the order in which they are tried. */
+export const SCRIPT_FONT_PACKAGES: readonly string[] = [
+  ...["devanagari", "bengali", "gurmukhi", "gujarati", "oriya", "tamil", "telugu", "kannada", "malayalam"],
+  ...["sinhala", "thai", "khmer", "myanmar", "ethiopic", "thaana", "jp", "kr", "sc"],
+].map((script) => `@fontsource/noto-sans-${script}`);
+
 /** Returns the text of the GPL; null on a machine that does not have it. */
 export async function gplText(): Promise<string | null> {
   return readFile(findBuilt("license") ?? DEBIAN_GPL, "utf8").catch(() => null);
@@ -102,7 +109,8 @@ export function packageOf(id: string): string | null {
 
 async function licensesOf(cores: readonly string[], packages: Iterable<string>): Promise<string> {
   const texts = [...cores];
-  for (const name of [...packages, FONT_PACKAGE].sort()) {
+  const fonts = SCRIPT_FONT_PACKAGES.filter((name) => existsSync(join(ROOT, "node_modules", name)));
+  for (const name of [...packages, FONT_PACKAGE, ...fonts].sort()) {
     const folder = join(ROOT, "node_modules", name);
     const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
