@@ -52,7 +52,7 @@ export interface MatroskaStart {
 export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaStart | null> {
   const layout = await readLayout(reader);
   if (!layout) return null;
-  const { head, info, tracks, tags, clusters, end, segment, cut, places } = layout;
+  const { head, info, tracks, tags, clusters, end, segment, cut, unbounded, places } = layout;
   const extras = await readMatroskaExtras(reader, segment, { info, tracks }, places);
   const entries = readTracks(tracks);
   const delays = readDelays(info, entries);
@@ -68,7 +68,7 @@ export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaSta
     body: end - clusters,
     bitrate: "variable",
     fps: new Map(entries.flatMap(({ number, fps }) => (fps ? [[number, fps]] : []))),
-    ends: cut ? new Map() : readEnds(info, tags, entries),
+    ends: cut || unbounded ? new Map() : readEnds(info, tags, entries),
   };
   return { start, extras, delays, disabled };
 }
@@ -104,6 +104,8 @@ interface Layout {
   segment: number;
   /** Whether the file ends before its segment does. */
   cut: boolean;
+  /** Whether its segment states no size, so that nothing but its packets tells whether it is whole. */
+  unbounded: boolean;
   places: ExtraElements;
 }
 
@@ -121,7 +123,8 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster && info && tracks) {
       const cut = (segment.end ?? 0) > reader.size;
-      const edges = { clusters: at, end: reader.size, segment: segment.data, cut };
+      const unbounded = segment.end === null;
+      const edges = { clusters: at, end: reader.size, segment: segment.data, cut, unbounded };
       return { head: await read(0, header.end), info, tracks, tags: tags ?? null, ...edges, places };
     }
     if (element?.end == null || element.end > reader.size) return null;

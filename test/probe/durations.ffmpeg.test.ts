@@ -20,6 +20,7 @@ import {
   miscounted,
   noise,
   programStream,
+  rewritten,
   stream,
   timelessMovie,
   truehd,
@@ -213,6 +214,15 @@ test.for([
   const { source } = await probeFile(await cutOff(whole, extension, 0.61));
   expect(source.truncated).toBe(true);
   expect(source.duration).toBeCloseTo(seconds, 2);
+});
+
+test("a Matroska of unknown size that is cut off is truncated, whatever its tags state", async () => {
+  const whole = await rewritten(await film("mkv"), "mkv", "unbounded", (file) => {
+    file.fill(0xff, file.indexOf("18538067", "hex") + 5, file.indexOf("18538067", "hex") + 12);
+    return file;
+  });
+  expect((await probeFile(whole)).source).not.toHaveProperty("truncated");
+  expect((await probeFile(await cutOff(whole, "mkv", 0.6))).source.truncated).toBe(true);
 });
 
 test("a Matroska of large pictures that is cut off within the last is truncated", async () => {
