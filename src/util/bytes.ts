@@ -88,9 +88,23 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
   return whole;
 }
 
+const PACKED_PIECE = 4 * KIB;
+
 /** Expands zlib data; null for damaged data, and for more than `maxBytes`, because a small file may expand to any size. */
 export async function inflate(data: Uint8Array, maxBytes: number): Promise<Uint8Array | null> {
-  const stream = new Blob([new Uint8Array(data)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  let at = 0;
+  // A browser expands all of a piece at once, by up to 1032 times.
+  const pieces = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      pull(controller) {
+        if (at < data.length) controller.enqueue(data.slice(at, at + PACKED_PIECE));
+        else controller.close();
+        at += PACKED_PIECE;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const stream = pieces.pipeThrough(new DecompressionStream("deflate"));
   const reader = stream.getReader();
   const parts: Uint8Array[] = [];
   let size = 0;
