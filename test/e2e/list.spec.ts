@@ -2,8 +2,9 @@ import { stat } from "node:fs/promises";
 import { AxeBuilder } from "@axe-core/playwright";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { runNative } from "../judge/native.ts";
 import { downloadBy, named, openDownloading } from "./result-flow.ts";
-import { addFiles, backToList, cardOf, chooseAction, expect, test } from "./workbench.ts";
+import { addFiles, backToList, cardOf, chooseAction, dismiss, expect, test } from "./workbench.ts";
 
 const photo = () =>
   makeClip(
@@ -211,4 +212,49 @@ test("selected files get settings and names together, and the order of the list 
   await expect(link("three.jpg")).toHaveAttribute("download", "three.jpg");
   // Only the chosen files have the lower quality.
   expect(small).toBeLessThan(0.8 * (await stat(await downloadBy(page, link("three.jpg"), folder))).size);
+});
+
+test("selected clips are joined in the order of the list, also after a reload", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await openDownloading(page, served);
+  const clip = async (color: string) =>
+    named(
+      await makeClip("mp4", [
+        ...`-f lavfi -i color=${color}:s=320x180:r=25:d=1`.split(" "),
+        ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+      ]),
+      folder,
+      `${color}.mp4`,
+    );
+  await addFiles(page, await clip("red"), await clip("blue"), await clip("lime"));
+  await expect(page.locator("[data-state=ready]")).toHaveCount(3);
+  await cardOf(page, "lime.mp4").focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  for (const name of ["red.mp4", "blue.mp4", "lime.mp4"]) {
+    await cardOf(page, name).getByRole("checkbox").check();
+  }
+  await page.getByRole("button", { name: "Join into one" }).click();
+  await expect(page.getByText("Joined 3 files into one, with the settings of red.mp4.")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("article")).toHaveCount(3);
+  await page.getByRole("button", { name: "Join into one" }).click();
+  await dismiss(page);
+  await expect(page.getByRole("article")).toHaveCount(1);
+  await expect(cardOf(page, "red.mp4")).toContainText("2 more after it");
+  await page.reload();
+  await cardOf(page, "red.mp4").getByRole("button", { name: "Convert", exact: true }).click();
+  const output = await downloadBy(page, page.getByRole("link", { name: "Download" }), folder);
+  expect((await readFacts(output)).picture?.times).toHaveLength(75);
+  const filter = "scale=1:1,format=rgb24";
+  const pixels = (await runNative(["-i", output, "-vf", filter, "-f", "rawvideo", "-"])).output;
+  const strongest = Array.from({ length: 75 }, (_, frame) => {
+    const rgb = [...pixels.subarray(frame * 3, frame * 3 + 3)];
+    return ["red", "lime", "blue"][rgb.indexOf(Math.max(...rgb))];
+  });
+  const second = (color: string) => Array.from({ length: 25 }, () => color);
+  expect(strongest).toEqual([...second("red"), ...second("lime"), ...second("blue")]);
 });

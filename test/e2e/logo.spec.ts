@@ -27,11 +27,17 @@ test("lays a logo over a video and over a picture", async ({ workbench, folder, 
       ..."-f lavfi -i testsrc2=size=320x180:rate=1:duration=1,format=rgb24 -frames:v 1".split(" "),
     ]);
     const card = await openOptions(workbench, await named(original, folder, "marked.png"));
-    await card.getByLabel("Logo or watermark").fill(new URL("icons/192.png", served.url).href);
+    // A file of this device, which a reload keeps.
+    const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
+    const dialog = workbench.waitForEvent("filechooser");
+    await card.getByRole("button", { name: /^Choose a file ?: Logo or watermark$/ }).click();
+    await (await dialog).setFiles(icon);
+    await expect(card.getByLabel("Logo or watermark")).toHaveValue("192.png");
     await card.getByLabel("Logo width").selectOption("50 % of the width");
+    await workbench.reload();
+    await expect(card.getByLabel("Logo or watermark")).toHaveValue("192.png");
 
     const output = await convertTo(workbench, card, folder);
-    const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
     const filter = `null[under];movie=${icon},scale=160:160[over];[under][over]overlay=W-w:H-h:format=rgb`;
     expect((await measureLikeness(output, original, { filter })).worst).toBeGreaterThan(0.95);
     expect((await measureLikeness(output, original)).worst).toBeLessThan(0.8);

@@ -6,6 +6,7 @@ import {
   parseTaskRequest,
   type Source,
 } from "../../src/index.ts";
+import { maskAttached } from "../queue/attached-files.ts";
 import type { Fault, Settings } from "../queue/item.ts";
 import { reasonWords } from "../words/fault-words.ts";
 import { bytes } from "../words/quantities.ts";
@@ -26,7 +27,7 @@ export type Verdict =
 /** Validates options for a source as a task's request and its plan would. */
 export function checkSettings({ kind, options, target_size }: Settings, source: Source): Verdict {
   try {
-    parseTaskRequest({ input: "https://example.com/", kind, options });
+    parseTaskRequest({ input: "https://example.com/", kind, options: maskAttached(options) });
     const settled = target_size === null ? options : optionsForSize(kind, options, source, target_size);
     const outcome = forecast(kind, settled, source);
     const lowered =

@@ -1,4 +1,5 @@
-import { Fragment } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
+import { useRef } from "preact/hooks";
 import { BOUNDS, POSITIONS } from "../../src/index.ts";
 import { CONCAT_LABELS, MAX_CONCAT } from "../../src/media/features/concat.ts";
 import { POSITION_NAMES } from "../../src/media/features/geometry.ts";
@@ -6,7 +7,9 @@ import { OVERLAY_LABELS as LABELS } from "../../src/media/features/overlay.ts";
 import { SUBTITLE_LABELS } from "../../src/media/features/subtitles.ts";
 import { TEXT_LABELS } from "../../src/media/features/text.ts";
 import { TRANSITION_LABEL } from "../../src/media/features/transition.ts";
+import { attach, attachedName } from "../queue/attached-files.ts";
 import { Field, TextField } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import type { AnyOptions } from "./choices.ts";
 import { type Form, numberedLabel, ObjectFields, withBlank, withoutUndefined } from "./form.tsx";
@@ -28,6 +31,68 @@ const SHOWN_WORDS = {
   burn: strings.subtitleBurnt,
 } as const satisfies Record<keyof typeof SHOWN, string>;
 
+/** A field for an address, beside a button that chooses a file of this device instead. */
+function FileField({
+  accept,
+  value,
+  onChange,
+  ...field
+}: {
+  /** The files that the file dialog offers, as in the attribute of an input. */
+  accept: string;
+  label: string;
+  hint: ComponentChildren;
+  placeholder: string;
+  value: string | undefined;
+  onChange(value: string | undefined): void;
+  fault: string | null;
+}) {
+  const picker = useRef<HTMLInputElement>(null);
+  const name = value === undefined ? null : attachedName(value);
+  if (name !== null) {
+    return (
+      <Field {...field}>
+        {(control) => (
+          <span class="attached">
+            <input {...control} readOnly value={name} />
+            <button
+              type="button"
+              class="quiet icon"
+              aria-label={strings.removeFile({ name })}
+              onClick={() => onChange(undefined)}
+            >
+              <Icon name="cancel" />
+            </button>
+          </span>
+        )}
+      </Field>
+    );
+  }
+  return (
+    <div class="file-field">
+      <TextField {...field} type="url" value={value} onChange={onChange} />
+      {!value && (
+        <button type="button" onClick={() => picker.current?.click()}>
+          <Icon name="folder" />
+          {strings.chooseFile}
+          <span class="visually-hidden">: {field.label}</span>
+        </button>
+      )}
+      <input
+        ref={picker}
+        type="file"
+        hidden
+        accept={accept}
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? [];
+          if (file) onChange(attach(file));
+          currentTarget.value = "";
+        }}
+      />
+    </div>
+  );
+}
+
 /** Fields for files of subtitles: their addresses, languages and names, and how they are shown. */
 export function SubtitleFields({ form: { options, change, faultAt } }: { form: Form }) {
   const files = options.subtitles ?? [];
@@ -35,8 +100,8 @@ export function SubtitleFields({ form: { options, change, faultAt } }: { form: F
     change({ subtitles: replaceRow(files, index, { url: "", ...files[index], ...changes }) });
   return withBlank(files, BOUNDS.subtitles.max).map((file, index) => (
     <Fragment key={index}>
-      <TextField
-        type="url"
+      <FileField
+        accept=".srt,.vtt,.ass,.ssa"
         label={numberedLabel(SUBTITLE_LABELS.url, index)}
         hint={file && strings.subtitleHint}
         placeholder="https://…/english.srt"
@@ -157,8 +222,8 @@ function CaptionFields({
 export function ConcatFields({ form: { options, change, faultAt } }: { form: Form }) {
   const videos = options.concat ?? [];
   const addresses = withBlank(videos, MAX_CONCAT).map((video, index) => (
-    <TextField
-      type="url"
+    <FileField
+      accept="video/*,.mkv"
       key={index}
       label={numberedLabel(CONCAT_LABELS.url, index)}
       hint={video && index === 0 ? strings.concatHint : undefined}
@@ -282,25 +347,20 @@ export function OverlayFields({ form: { settings, options, change, faultAt } }: 
     overlay && change({ overlay: withoutUndefined({ ...overlay, ...changes }) });
   return (
     <>
-      <Field label={LABELS.url} hint={overlay && strings.overlayHint} fault={faultAt("overlay.url")}>
-        {(control) => (
-          <input
-            {...control}
-            type="url"
-            autocomplete="off"
-            placeholder="https://…/logo.png"
-            value={overlay?.url ?? ""}
-            onInput={({ currentTarget: { value } }) =>
-              change({
-                overlay:
-                  value === ""
-                    ? undefined
-                    : { position: "bottom-right", width: "20%", ...overlay, url: value },
-              })
-            }
-          />
-        )}
-      </Field>
+      <FileField
+        accept="image/*"
+        label={LABELS.url}
+        hint={overlay && strings.overlayHint}
+        placeholder="https://…/logo.png"
+        value={overlay?.url}
+        onChange={(url) =>
+          change({
+            overlay:
+              url === undefined ? undefined : { position: "bottom-right", width: "20%", ...overlay, url },
+          })
+        }
+        fault={faultAt("overlay.url")}
+      />
       {overlay && (
         <div class="columns">
           <PlaceField

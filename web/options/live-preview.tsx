@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LocalClient } from "../../src/browser/index.ts";
 import { outlookOf } from "../card/outlook.ts";
+import { withAttached } from "../queue/attached-files.ts";
 import type { Estimates } from "../queue/estimates.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -84,7 +85,8 @@ function usePictures(
     const late = setTimeout(() => setLate(true), PAUSE_MS + LATE_MS);
     const timer = setTimeout(async () => {
       try {
-        const sized = target_size === null ? options : sizedOptions(settings, source, target_size);
+        const attached = { ...settings, options: await withAttached(options) };
+        const sized = target_size === null ? attached.options : sizedOptions(attached, source, target_size);
         const next = await device.preview({ input, kind, options: sized } as PreviewRequest, { signal });
         if (!signal.aborted) setPictures(next);
       } catch {

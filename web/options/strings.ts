@@ -66,6 +66,8 @@ export const measuring = "Measuring…";
 export const notMeasured = "no estimate";
 export const enlarged = "This is larger than the original: the file grows, but the picture gets no sharper.";
 export const device = "This device";
+export const chooseFile = "Choose a file";
+export const removeFile = ({ name }: { name: string }) => `Remove ${name}`;
 export const edge = "Edge";
 export const runsOnDevice = "Runs on this device.";
 export const toRunItThere = "to run it there.";

@@ -1,6 +1,7 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
 import { whenIdle } from "../ui/schedule.ts";
+import { withAttached } from "./attached-files.ts";
 import type { Item, Settings } from "./item.ts";
 import { type Queue, stateOf, totalsOf } from "./queue.ts";
 
@@ -77,7 +78,8 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
     try {
       const { kind, target_size } = settings;
       const { sizedOptions } = await import("../options/check-settings.ts");
-      const options = target_size === null ? settings.options : sizedOptions(settings, source, target_size);
+      const attached = { ...settings, options: await withAttached(settings.options) };
+      const options = target_size === null ? attached.options : sizedOptions(attached, source, target_size);
       let steps = 0;
       const results = device.estimate({ input, kind, options } as Parameters<LocalClient["estimate"]>[0], {
         signal: stop.signal,

@@ -6,6 +6,7 @@ import { isWide, middleOf, type Outlook, outlookOf } from "../card/outlook.ts";
 import { Home, JobLinks } from "../home/home.tsx";
 import type { Job } from "../home/jobs.ts";
 import * as home from "../home/strings.ts";
+import type { AnyOptions } from "../options/choices.ts";
 import { Icon } from "../ui/icon.tsx";
 import { SizeBar } from "../ui/size-bar.tsx";
 import { bytes, durationWords, shareWords, timeLeft } from "../words/quantities.ts";
@@ -14,9 +15,9 @@ import { AddUrl, ChooseFiles } from "./add-files.tsx";
 import type { Item, ItemState } from "./item.ts";
 import { createListState, type ListState } from "./list-state.ts";
 import * as strings from "./list-strings.ts";
-import { isOver, isStartable, stateOf, totalsOf } from "./queue.ts";
+import { isOver, isStartable, type Queue, stateOf, totalsOf } from "./queue.ts";
 import * as queueStrings from "./strings.ts";
-import { finishRemovals, isRunning, remove, Toast } from "./undo.tsx";
+import { finishRemovals, isRunning, join, remove, Toast } from "./undo.tsx";
 import "../ui/segments.css";
 import "./list.css";
 
@@ -370,6 +371,7 @@ function Dock({ list }: { list: ListState }) {
   const [dialog, setDialog] = useState<"names" | "settings" | null>(null);
   const { running, succeeded, over, percent } = totalsOf(items);
   const startable = (selected.length > 0 ? selected : items).filter(isStartable);
+  const joinable = selected.filter(isJoinable);
   const start = () => void queue.start(startable.map(({ id }) => id));
   const finished = items.filter(isOver);
   useLayoutEffect(() => {
@@ -390,6 +392,12 @@ function Dock({ list }: { list: ListState }) {
             <button type="button" class="quiet" onClick={() => setDialog("settings")}>
               <Icon name="options" />
               {strings.settings}
+            </button>
+          )}
+          {joinable.length > 1 && joinable.length === selected.length && (
+            <button type="button" class="quiet" onClick={() => void joinFiles(queue, joinable)}>
+              <Icon name="join" />
+              {strings.join}
             </button>
           )}
           <button type="button" class="quiet" onClick={() => setDialog("names")}>
@@ -434,6 +442,32 @@ function Dock({ list }: { list: ListState }) {
       </div>
     </section>
   );
+}
+
+/** Returns whether an item is a video that can play before or after another. */
+function isJoinable(item: Item): boolean {
+  const { settings, source, input } = item;
+  return isStartable(item) && settings.kind === "video" && source?.kind === "video" && input !== null;
+}
+
+/** Lets the first of several videos play the others after it, in the order of the list. */
+async function joinFiles(queue: Queue, items: readonly Item[]): Promise<void> {
+  const [first, ...others] = items;
+  if (!first?.source) return;
+  const [{ attach }, { withVerdict }, { withOptions }] = await Promise.all([
+    import("./attached-files.ts"),
+    import("../options/check-settings.ts"),
+    import("../options/choices.ts"),
+  ]);
+  const added = others.flatMap(({ input, settings }) => {
+    if (input === null) return [];
+    const { start, end }: AnyOptions = settings.options;
+    const url = typeof input === "string" ? input : attach(input);
+    return [{ url, ...(start !== undefined && { start }), ...(end !== undefined && { end }) }];
+  });
+  const { concat = [] }: AnyOptions = first.settings.options;
+  const settings = withOptions(first.settings, { concat: [...concat, ...added] });
+  join(queue, first, withVerdict(settings, first.source), others);
 }
 
 function Summary({ list, running, percent }: { list: ListState; running: number; percent: number | null }) {

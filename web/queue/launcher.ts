@@ -3,6 +3,7 @@ import type { NewJob, RemoteClient } from "../../src/client/index.ts";
 import { type Client, MediaError, type MediaInput, type NewTask, type Task } from "../../src/index.ts";
 import { createSlots } from "../../src/util/async.ts";
 import type { Edge } from "../console/edge.ts";
+import { forgetUnused, withAttached } from "./attached-files.ts";
 import { faultOf, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
@@ -88,6 +89,7 @@ function createTaskSender(list: ItemList, device: LocalClient, edge: Edge): Task
 /** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
 export function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
   const controllers = new Map<string, AbortController>();
+  if (list.loaded.peek()) void forgetUnused(list.all().map(({ settings }) => settings)).catch(() => {});
   const inSlot = createSlots(AT_ONCE);
   const create = createTaskSender(list, device, edge);
 
@@ -170,9 +172,10 @@ async function discard(client: Client, { id }: Task): Promise<void> {
 
 async function requestOf({ settings, source }: Item): Promise<Prepared["request"]> {
   if (settings.fault) throw new MediaError("invalid_options", settings.fault.message);
-  const { kind, options, target_size } = settings;
+  const { kind, target_size } = settings;
+  const options = await withAttached(settings.options);
   if (target_size === null || !source) return { kind, options };
   // The planner is a third of the page, so it loads with the first file.
   const { sizedOptions } = await import("../options/check-settings.ts");
-  return { kind, options: await sizedOptions(settings, source, target_size) };
+  return { kind, options: sizedOptions({ ...settings, options }, source, target_size) };
 }

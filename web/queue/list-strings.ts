@@ -65,6 +65,12 @@ export const nameFiles = ({ count }: { count: number }) =>
   count === 1 ? "Name 1 file" : `Name ${count} files`;
 export const named = ({ count }: { count: number }) =>
   count === 1 ? "Named 1 file." : `Named ${count} files.`;
+export const unnamed = "file";
+export const chooseAgain = ({ name }: { name: string }) =>
+  `The page was reloaded and no longer has ${name}. Choose it again in the editor.`;
+export const join = "Join into one";
+export const joined = ({ count, name }: { count: number; name: string }) =>
+  `Joined ${count} files into one, with the settings of ${name}.`;
 export const movedTo = ({ name, place, count }: { name: string; place: number; count: number }) =>
   `${name} is now ${place} of ${count}.`;
 export const order = "Order";

@@ -26,7 +26,12 @@ const hiddenIds = signal<ReadonlySet<string>>(new Set());
 export const removedIds: ReadonlySignal<ReadonlySet<string>> = hiddenIds;
 
 /** Hides items from the list, cancels those that run, and removes all of them once the visitor can no longer undo it. */
-export function remove(queue: Queue, items: readonly Item[]): void {
+export function remove(
+  queue: Queue,
+  items: readonly Item[],
+  /** What else the same step does, and its words. */
+  rest?: { readonly words: string; undo(): void },
+): void {
   const key = crypto.randomUUID();
   const ids = items.map(({ id }) => id);
   const running = items.filter(isRunning);
@@ -41,9 +46,10 @@ export function remove(queue: Queue, items: readonly Item[]): void {
     settle();
   };
   show({
-    words: strings.removed({ count: items.length }),
+    words: rest?.words ?? strings.removed({ count: items.length }),
     undo() {
       forget();
+      rest?.undo();
       // A conversion can start again only once it has stopped.
       void stops.then(() => {
         for (const { id, task } of running) if (task) void queue.retry(id);
@@ -116,30 +122,35 @@ export function changeSettings(queue: Queue, { id, settings: before }: Item, aft
 }
 
 /** Changes the settings of several items as one step, and shows `words` with a button that undoes it. */
-export function changeAll(
-  queue: Queue,
-  changes: readonly (readonly [Item, Settings])[],
-  words: string,
-): void {
+export function changeAll(queue: Queue, changes: Changes, words: string): void {
+  show({ words, undo: changeTogether(queue, changes), end: () => {} });
+}
+
+/** Lets the first of several items play the others after it, and removes those; one step, which a button undoes. */
+export function join(queue: Queue, first: Item, settings: Settings, others: readonly Item[]): void {
+  const undo = changeTogether(queue, [[first, settings]]);
+  remove(queue, others, { words: strings.joined({ count: others.length + 1, name: first.name }), undo });
+}
+
+type Changes = readonly (readonly [Item, Settings])[];
+
+/** Changes the settings of several items as one step; returns what undoes it. */
+function changeTogether(queue: Queue, changes: Changes): () => void {
   for (const [item, after] of changes) {
     endStep(item);
     changeSettings(queue, item, after);
     endStep(item);
   }
-  show({
-    words,
-    undo: () => {
-      const items = new Map(queue.items.peek().map((item) => [item.id, item]));
-      for (const [{ id, settings }] of changes) {
-        const item = items.get(id);
-        if (!item || stateOf(item) !== "ready") continue;
-        // A change made since then stays in the history, so that it can be brought back.
-        if (historyOf(id).past.at(-1) === settings) stepHistory(queue, item, "past");
-        else changeSettings(queue, item, settings);
-      }
-    },
-    end: () => {},
-  });
+  return () => {
+    const items = new Map(queue.items.peek().map((item) => [item.id, item]));
+    for (const [{ id, settings }] of changes) {
+      const item = items.get(id);
+      if (!item || stateOf(item) !== "ready") continue;
+      // A change made since then stays in the history, so that it can be brought back.
+      if (historyOf(id).past.at(-1) === settings) stepHistory(queue, item, "past");
+      else changeSettings(queue, item, settings);
+    }
+  };
 }
 
 /** Names the outputs of several items, and shows a message with a button that takes it back. */

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { maskAttached } from "../queue/attached-files.ts";
 import type { Item } from "../queue/item.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -15,7 +16,10 @@ export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void 
     base_url: edge.connection.value?.base_url ?? null,
     url: typeof item.input === "string" ? item.input : null,
     name: item.name,
-    outputs: (others.length > 0 ? others : [item]).map(({ task, settings }) => task ?? settings),
+    outputs: (others.length > 0 ? others : [item]).map(({ task, settings }) => {
+      const { kind, options } = task ?? settings;
+      return { kind, options: maskAttached(options) };
+    }),
   };
   return (
     <Dialog title={strings.copyAsCode} onClose={onClose}>

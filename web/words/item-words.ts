@@ -19,6 +19,7 @@ import { expectsLarger } from "../../src/media/forecast.ts";
 import { isLosslessFormat } from "../../src/media/formats.ts";
 import { summarizeOptions } from "../../src/media/option-groups.ts";
 import { isPageChoice } from "../options/default-settings.ts";
+import { maskAttached } from "../queue/attached-files.ts";
 import type { Item, Settings } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { codecName, formatName, languageName } from "./names.ts";
@@ -32,7 +33,7 @@ const EARLY: ReadonlySet<object> = new Set([...SERIES, ...FRAME]);
 /** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
 export function describeSettings(settings: Settings, source: Source | null): string {
   const { kind, options, target_size } = settings;
-  const values = options as Readonly<Record<string, unknown>>;
+  const values = maskAttached(options) as Readonly<Record<string, unknown>>;
   const format = typeof values.format === "string" ? values.format : defaultFormat(kind, source);
   return [
     strings.output({ format: formatName(format), kind }),
@@ -50,7 +51,7 @@ export function describeSettings(settings: Settings, source: Source | null): str
 
 /** Describes what the settings change besides the format: `cut to 0:40, 640 wide`; empty for nothing. */
 export function describeEdits({ kind, options }: Settings): string {
-  const values = options as Readonly<Record<string, unknown>>;
+  const values = maskAttached(options) as Readonly<Record<string, unknown>>;
   return [
     ...summarizeOptions(kind, values, (group) => SERIES.has(group)),
     ...summarizeOptions(kind, values, (group) => FRAME.has(group)),
