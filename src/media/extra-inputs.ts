@@ -1,6 +1,3 @@
-import { z } from "zod";
-import { plainName } from "./fields.ts";
-
 // The options that name extra inputs, and who reads these inputs: ffmpeg (each with its own -i), a filter of ffmpeg, or only the host,
 // which writes other files from them. A run numbers the inputs in this order. Plans number the files of encoders in the same way, so
 // the options that only the host reads come last.
@@ -74,49 +71,4 @@ export function firstInputIndex(options: object, role: InputRole): number {
 
 function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A file that encoders read in addition to a plan's source: an extra input, or the script and font of drawn text. */
-export const ExtraFile = z.strictObject({
-  role: z.enum([...INPUT_ROLES, "text", "font"]),
-  format: plainName,
-  /** Bytes. */
-  size: z.int().min(0),
-  /** Pixels of one of its pictures, or of the letters of a script; 0 when it has none or the size is unknown. */
-  pixels: z.int().min(0),
-});
-export interface ExtraFile extends z.infer<typeof ExtraFile> {}
-
-/** Returns whether ffmpeg opens a file as an input; a filter reads the others. */
-export function isFfmpegInput({ role }: ExtraFile): boolean {
-  return role !== "text" && role !== "font" && readerOf(role) === "ffmpeg";
-}
-
-/** Returns whether a file is a script of drawn text, whose pixels are those of its letters. */
-export function isScript({ role }: Pick<ExtraFile, "role">): boolean {
-  return role === "text" || role === "subtitles";
-}
-
-/** Returns the name under which ffmpeg finds a file; its extension tells filters the format. */
-export function nameForFfmpeg({ role, format }: ExtraFile): string {
-  const isForFilter = role !== "text" && role !== "font" && readerOf(role) === "filter";
-  return isForFilter ? `input.${format}` : "input";
-}
-
-interface Plan {
-  further?: readonly ExtraFile[] | undefined;
-  concat?: unknown;
-}
-
-/** Returns the extra files that a chunk of a plan reads: all or none. */
-export function extraFilesOf(
-  { further: extraFiles = [], concat }: Plan,
-  { track }: { track: string },
-): readonly ExtraFile[] {
-  return track === "audio" && !concat ? [] : extraFiles;
-}
-
-/** Returns the bytes of the extra files that a chunk reads. */
-export function extraBytes(plan: Plan, chunk: { track: string }): number {
-  return extraFilesOf(plan, chunk).reduce((sum, { size }) => sum + size, 0);
 }

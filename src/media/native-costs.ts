@@ -1,5 +1,5 @@
 import { GIB, MIB } from "../util/bytes.ts";
-import { isScript } from "./extra-inputs.ts";
+import { isScript } from "./extra-files.ts";
 import { costCodec } from "./features/audio-format.ts";
 import { featureCost } from "./features.ts";
 import type { Size } from "./picture-geometry.ts";

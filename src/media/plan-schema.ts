@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ExtraFile } from "./extra-inputs.ts";
+import { ExtraFile } from "./extra-files.ts";
 import { Motion } from "./features/animation.ts";
 import { AudioFilters } from "./features/audio-filters.ts";
 import { concatFields } from "./features/concat.ts";

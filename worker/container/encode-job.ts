@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { repairableOf } from "../../src/encoders/file-repair.ts";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createPeakMeter } from "../../src/encoders/waveform.ts";
-import { extraFilesOf, isFfmpegInput, nameForFfmpeg } from "../../src/media/extra-inputs.ts";
+import { extraFilesOf, isFfmpegInput, nameForFfmpeg } from "../../src/media/extra-files.ts";
 import { findGain } from "../../src/media/features/audio-filters-graph.ts";
 import { type ChunkFiles, chunkArgs } from "../../src/media/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/media/ffmpeg/output-files.ts";

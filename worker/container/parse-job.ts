@@ -5,7 +5,7 @@ import {
   type NativeJob,
   type NativePicture,
 } from "../../src/encoders/native/native-wire.ts";
-import { extraFilesOf } from "../../src/media/extra-inputs.ts";
+import { extraFilesOf } from "../../src/media/extra-files.ts";
 import { hasManyFiles } from "../../src/media/plan.ts";
 import { CheckedPlan, Chunk, NamedSource } from "../../src/media/plan-schema.ts";
 import { Source } from "../../src/media/source.ts";

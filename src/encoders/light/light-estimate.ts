@@ -1,5 +1,5 @@
 import { isIsobmff, isMatroska, pictureFormat } from "../../media/containers.ts";
-import { extraBytes } from "../../media/extra-inputs.ts";
+import { extraBytes } from "../../media/extra-files.ts";
 import { waitingBytes } from "../../media/features/parts-graph.ts";
 import { sourceForTrack } from "../../media/features/track.ts";
 import type { WaveformPlan } from "../../media/features/waveform.ts";

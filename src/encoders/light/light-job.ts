@@ -1,5 +1,5 @@
 import { MediaError } from "../../media/errors.ts";
-import { type ExtraFile, extraFilesOf, nameForFfmpeg } from "../../media/extra-inputs.ts";
+import { type ExtraFile, extraFilesOf, nameForFfmpeg } from "../../media/extra-files.ts";
 import { findGain } from "../../media/features/audio-filters-graph.ts";
 import { type ChunkFiles, chunkArgs } from "../../media/ffmpeg/chunk-args.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../media/ffmpeg/output-files.ts";

@@ -1,6 +1,6 @@
 import { containerOf, isTimedByFirst } from "../../media/containers.ts";
 import { type MediaError, toMediaError } from "../../media/errors.ts";
-import { extraFilesOf } from "../../media/extra-inputs.ts";
+import { extraFilesOf } from "../../media/extra-files.ts";
 import { type PacketCounts, SOUND_TOLERANCE } from "../../media/ffmpeg/packet-count.ts";
 import { type Chunk, constantFps, type Plan } from "../../media/plan.ts";
 import type { Counts, Source } from "../../media/source.ts";

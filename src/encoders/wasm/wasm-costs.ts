@@ -1,5 +1,5 @@
 import { isMatroska, pictureFormat } from "../../media/containers.ts";
-import { isScript } from "../../media/extra-inputs.ts";
+import { isScript } from "../../media/extra-files.ts";
 import { costCodec } from "../../media/features/audio-format.ts";
 import { BURN_FONT } from "../../media/features/subtitles.ts";
 import { featureCost } from "../../media/features.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { CLOCK, EPSILON_SECONDS } from "../clock.ts";
 import { containerOf } from "../containers.ts";
-import { type ExtraFile, extraInputs, firstInputIndex } from "../extra-inputs.ts";
+import type { ExtraFile } from "../extra-files.ts";
+import { extraInputs, firstInputIndex } from "../extra-inputs.ts";
 import { feature, type OverContext, option, type PictureSize } from "../feature.ts";
 import {
   closed,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MIB } from "../../util/bytes.ts";
-import { type ExtraFile, extraInputs, readerOf } from "../extra-inputs.ts";
+import type { ExtraFile } from "../extra-files.ts";
+import { extraInputs, readerOf } from "../extra-inputs.ts";
 import { type DataFile, feature, type OverContext, option, type PictureSize } from "../feature.ts";
 import { closed, fileUrl, hexColor, parseColor, place, size, textUpTo, timedDrawing } from "../fields.ts";
 import { BOUNDS } from "../formats.ts";

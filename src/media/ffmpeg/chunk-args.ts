@@ -1,5 +1,5 @@
 import { containerOf, isQuickTime } from "../containers.ts";
-import { extraFilesOf, isFfmpegInput } from "../extra-inputs.ts";
+import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { Filter } from "../feature.ts";
 import { audioFilterChain, type Gain } from "../features/audio-filters-graph.ts";
 import { concatArgs, partInput } from "../features/concat-graph.ts";

@@ -1,7 +1,7 @@
 import { CLOCK } from "../clock.ts";
 import { containerOf } from "../containers.ts";
 import { autorotates, uprightGeometry } from "../decoded-pictures.ts";
-import { extraFilesOf, isFfmpegInput } from "../extra-inputs.ts";
+import { extraFilesOf, isFfmpegInput } from "../extra-files.ts";
 import type { ColorTags, Filter, PictureSize } from "../feature.ts";
 import { DEFAULT_FPS, exactFps, isEven, ntscRate } from "../features/fps.ts";
 import { continueStream, type ParameterSets } from "../features/smart.ts";
