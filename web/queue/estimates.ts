@@ -77,8 +77,11 @@ export function createEstimates(queue: Pick<Queue, "items">, device: LocalClient
     let estimate: SizeEstimate | null = null;
     try {
       const { kind, target_size } = settings;
-      const { sizedOptions } = await import("../options/check-settings.ts");
-      const attached = { ...settings, options: await withAttached(settings.options) };
+      const [{ sizedOptions }, own] = await Promise.all([
+        import("../options/check-settings.ts"),
+        withAttached(settings.options),
+      ]);
+      const attached = { ...settings, options: own };
       const options = target_size === null ? attached.options : sizedOptions(attached, source, target_size);
       let steps = 0;
       const results = device.estimate({ input, kind, options } as Parameters<LocalClient["estimate"]>[0], {
