@@ -22,54 +22,6 @@ function startOffline(): void {
   else addEventListener("load", () => whenIdle(begin), { once: true });
 }
 
-const HOME = "[data-home]";
-
-/**
- * Keeps the focus in place for keyboard users: when the focused element is removed, the nearest element with `data-home`
- * gets the focus. When that element itself is removed, the one after it does, otherwise the one before it.
- */
-function keepFocus(root: HTMLElement): void {
-  let last: Element | null = null;
-  root.addEventListener("focusin", ({ target }) => {
-    last = target instanceof Element ? target : null;
-  });
-  root.addEventListener("focusout", ({ target }) => {
-    // Some browsers also fire this event for removed elements, and when the window loses focus.
-    queueMicrotask(() => {
-      if (last === target && last?.isConnected && document.activeElement !== last) last = null;
-    });
-  });
-  new MutationObserver((changes) => {
-    const removedFocus = last;
-    if (!removedFocus || removedFocus.isConnected || document.activeElement !== document.body) return;
-    const change = changes.find(({ target, removedNodes }) => {
-      return target.isConnected && [...removedNodes].some((node) => node.contains(removedFocus));
-    });
-    if (!change) return;
-    last = null;
-    homeAfter(change, removedFocus, root)?.focus({ preventScroll: true });
-  }).observe(root, { childList: true, subtree: true });
-}
-
-function homeAfter(change: MutationRecord, removedFocus: Element, root: HTMLElement): HTMLElement | null {
-  const removed = [...change.removedNodes].find((node) => node.contains(removedFocus));
-  const sibling =
-    removed instanceof Element && removed.matches(HOME)
-      ? (homeAlong(change.nextSibling, "nextSibling") ?? homeAlong(change.previousSibling, "previousSibling"))
-      : null;
-  const within = change.target instanceof Element ? change.target.closest<HTMLElement>(HOME) : null;
-  return sibling ?? within ?? root.querySelector<HTMLElement>(`main ${HOME}`) ?? root.querySelector("main");
-}
-
-function homeAlong(first: Node | null, direction: "nextSibling" | "previousSibling"): HTMLElement | null {
-  for (let node = first; node; node = node[direction]) {
-    if (!(node instanceof HTMLElement && node.isConnected)) continue;
-    const home = node.matches(HOME) ? node : node.querySelector<HTMLElement>(HOME);
-    if (home) return home;
-  }
-  return null;
-}
-
 const THREADED_CORE = {
   wasm: new URL("../dist/core-mt/ffmpeg-core-mt.wasm.gz", import.meta.url).href,
   glue: new URL("../dist/core-mt/ffmpeg-core-mt.js.gz", import.meta.url).href,
@@ -104,6 +56,8 @@ if (root) {
     root.replaceChildren();
     render(page, root);
   }
-  keepFocus(root);
+  // Nothing can lose the focus before something has it.
+  const follow = () => void import("./ui/keep-focus.ts").then(({ keepFocus }) => keepFocus(root));
+  root.addEventListener("focusin", follow, { once: true });
 }
 startOffline();
