@@ -160,7 +160,7 @@ export function writeVoid(length: number): Uint8Array {
   return writeElement(EBML.void, length - 9);
 }
 
-/** Returns the bytes of a variable-length number, from its first one; 9 when that is malformed. */
+/** Returns the length in bytes of a variable-length number, which its first byte states; 9 when that is malformed. */
 export function vintWidth(bytes: Uint8Array, at: number): number {
   return Math.clz32(bytes[at] ?? 0) - 23;
 }

@@ -1,15 +1,15 @@
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, concatBytes, MIB, readOr, viewOf } from "../util/bytes.ts";
 
-/** An icon or a cursor (ICO, CUR) as ffmpeg reads it. */
+/** An icon or cursor (ICO, CUR), rewritten for ffmpeg. */
 export interface Icon {
-  /** A file with the same pictures in the same order, in which masks have become alpha. */
+  /** A file with the same pictures in the same order; the alpha replaces the masks. */
   bytes: Uint8Array<ArrayBuffer>;
-  /** The indexes of the pictures whose mask has become alpha. */
-  masked: ReadonlySet<number>;
+  /** Indexes of the pictures whose alpha replaces a mask. */
+  maskedPictures: ReadonlySet<number>;
 }
 
-// Entries may share their data, so the pictures may be larger than the file.
+// Entries may share data, so the pictures together may be larger than the file.
 const MAX_PICTURES = 64 * MIB;
 
 /** The largest icon that {@link repairIcon} reads, in bytes. */
@@ -28,7 +28,7 @@ const ICON = 1;
 const HEAD = 6;
 const ENTRY = 16;
 
-/** Returns where the pictures of an icon are stored. Throws a RangeError when its list is cut off. */
+/** Returns the byte range of each picture of an icon. Throws a RangeError when the list of pictures is cut off. */
 export function iconPictures(view: DataView): ByteRange[] {
   return Array.from({ length: view.getUint16(4, true) }, (_, index) => {
     const entry = HEAD + ENTRY * index;
@@ -38,14 +38,14 @@ export function iconPictures(view: DataView): ByteRange[] {
 }
 
 /**
- * Rewrites an icon or a cursor for ffmpeg (5.1), which ignores the masks of bitmaps and reads no cursors; null for an icon that needs no
- * change, and for a damaged one.
+ * Rewrites an icon or cursor for ffmpeg (5.1), which ignores the masks of bitmaps and reads no cursors. Returns null if the icon needs no
+ * change or is damaged.
  */
 export function repairIcon(file: Uint8Array): Icon | null {
   return readOr(null, () => {
     const view = viewOf(file);
     const count = view.getUint16(4, true);
-    const masked = new Set<number>();
+    const maskedPictures = new Set<number>();
     const head = new Uint8Array(HEAD + ENTRY * count);
     head.set(file.subarray(0, head.length));
     const list = viewOf(head);
@@ -56,19 +56,21 @@ export function repairIcon(file: Uint8Array): Icon | null {
     for (const [index, { start, end: last }] of iconPictures(view).entries()) {
       const entry = HEAD + ENTRY * index;
       const size = last - start;
-      // Also throws for another file that begins like an icon.
-      const stored = new DataView(view.buffer, view.byteOffset + start, size);
-      if (start < head.length || !isPicture(stored)) return null;
-      const merged = readOr(null, () => mergeMask(stored, MAX_PICTURES - end));
-      if (merged) masked.add(index);
-      const picture = merged ?? bytesOf(stored);
+      // This throws for a file of another type that begins like an icon.
+      const data = new DataView(view.buffer, view.byteOffset + start, size);
+      if (start < head.length || !isPicture(data)) return null;
+      const bitmap = readOr(null, () => mergeMask(data, MAX_PICTURES - end));
+      if (bitmap) maskedPictures.add(index);
+      const picture = bitmap ?? bytesOf(data);
       list.setUint32(entry + 8, picture.length, true);
       list.setUint32(entry + 12, end, true);
       pictures.push(picture);
       end += picture.length;
       if (end > MAX_PICTURES) return null;
     }
-    return isCursor || masked.size > 0 ? { bytes: concatBytes([head, ...pictures]), masked } : null;
+    return isCursor || maskedPictures.size > 0
+      ? { bytes: concatBytes([head, ...pictures]), maskedPictures }
+      : null;
   });
 }
 
@@ -77,8 +79,8 @@ const PNG = 0x474e5089;
 const DEPTHS: ReadonlySet<number> = new Set([1, 4, 8, 16, 24, 32]);
 
 /**
- * Returns a bitmap of 32 bits whose alpha is the mask of a given one; null if nothing is masked, the bitmap has an alpha of its own, or
- * there would be more than `maxBytes`. Throws a RangeError for a truncated bitmap.
+ * Converts a bitmap to 32 bits with its mask as alpha. Returns null if the mask hides nothing, the bitmap has an alpha of its own or is not
+ * of a known form, or the result would exceed `maxBytes`. Throws a RangeError for a truncated bitmap.
  */
 function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
   const header = view.getUint32(0, true);
@@ -93,7 +95,7 @@ function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
   const mask = pixels + row * height;
   const maskRow = lineBytes(width, 1);
   if (BITMAP + 4 * width * height > maxBytes) return null;
-  // The last row must be there before memory is taken for all.
+  // A truncated bitmap must fail before memory is allocated for all of its rows.
   view.getUint8(mask + maskRow * height - 1);
   const bytes = new Uint8Array(BITMAP + 4 * width * height);
   const target = viewOf(bytes);
@@ -113,7 +115,7 @@ function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
     }
   }
   if (!isMasked || hasAlpha) return null;
-  // ffmpeg takes an alpha of 0 everywhere for none.
+  // ffmpeg ignores an alpha that is 0 everywhere.
   if (!isOpaque) bytes[BITMAP + 3] = 1;
   return bytes;
 }
@@ -144,7 +146,7 @@ function colorAt(view: DataView, line: number, x: number, bits: number, colors: 
   return index < colors ? view.getUint32(BITMAP + 4 * index, true) & 0xffffff : 0;
 }
 
-/** Reads an icon or a cursor whole; null if {@link repairIcon} changes nothing, or it is too large. Rejects as the reader does. */
+/** Rewrites an icon or cursor by {@link repairIcon}; null if it needs no change or is too large. Rejects as the reader does. */
 export async function readIcon(
   reader: ByteReader,
   head: Uint8Array,

@@ -13,7 +13,7 @@ const CODE_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1
 const END_OF_BLOCK = 256;
 const MAX_BITS = 15;
 const ZLIB_HEADER_BITS = 16;
-// More bytes than the header of a block, and than a symbol, can take.
+// Upper bounds of the bytes that the header of a block and a symbol take.
 const NEEDED = { block: 1024, symbol: 16 } as const;
 const QUICK_BITS = 9;
 
@@ -54,16 +54,16 @@ const FIXED = {
   distances: codeOf(Array(30).fill(5)),
 };
 
-/** Reads bits of the bytes that have been loaded; zeros follow their end. */
+/** Reads the loaded bytes bit by bit; after their end, it reads zeros. */
 class BitReader {
   bytes: Uint8Array = new Uint8Array();
   at = 0;
-  private hold = 0;
-  private held = 0;
+  private buffer = 0;
+  private bufferBits = 0;
 
-  /** Bytes that have been loaded and not read. */
+  /** Number of loaded bytes that are still unread. */
   get rest(): number {
-    return this.bytes.length - this.at + (this.held >> 3);
+    return this.bytes.length - this.at + (this.bufferBits >> 3);
   }
 
   add(more: Uint8Array): void {
@@ -77,27 +77,27 @@ class BitReader {
 
   read(count: number): number {
     this.fill();
-    const value = this.hold & ((1 << count) - 1);
-    this.hold >>>= count;
-    this.held -= count;
+    const value = this.buffer & ((1 << count) - 1);
+    this.buffer >>>= count;
+    this.bufferBits -= count;
     return value;
   }
 
   readSymbol({ counts, symbols, quick }: Code): number {
     this.fill();
-    const entry = quick[this.hold & ((1 << QUICK_BITS) - 1)] as number;
+    const entry = quick[this.buffer & ((1 << QUICK_BITS) - 1)] as number;
     if (entry > 0) {
-      this.hold >>>= entry & 15;
-      this.held -= entry & 15;
+      this.buffer >>>= entry & 15;
+      this.bufferBits -= entry & 15;
       return entry >> 4;
     }
     let [code, first, index] = [0, 0, 0];
     for (let length = 1; length <= MAX_BITS; length++) {
-      code |= (this.hold >> (length - 1)) & 1;
+      code |= (this.buffer >> (length - 1)) & 1;
       const count = counts[length] as number;
       if (code - count < first) {
-        this.hold >>>= length;
-        this.held -= length;
+        this.buffer >>>= length;
+        this.bufferBits -= length;
         return symbols[index + code - first] as number;
       }
       index += count;
@@ -110,20 +110,20 @@ class BitReader {
   /** Goes to the next whole byte. */
   align(): void {
     this.release();
-    this.hold = 0;
-    this.held = 0;
+    this.buffer = 0;
+    this.bufferBits = 0;
   }
 
   private release(): void {
-    this.at -= this.held >> 3;
-    this.held &= 7;
-    this.hold &= (1 << this.held) - 1;
+    this.at -= this.bufferBits >> 3;
+    this.bufferBits &= 7;
+    this.buffer &= (1 << this.bufferBits) - 1;
   }
 
   private fill(): void {
-    while (this.held <= 16) {
-      this.hold |= (this.bytes[this.at++] ?? 0) << this.held;
-      this.held += 8;
+    while (this.bufferBits <= 16) {
+      this.buffer |= (this.bytes[this.at++] ?? 0) << this.bufferBits;
+      this.bufferBits += 8;
     }
   }
 }
@@ -151,7 +151,7 @@ function readCodes(bits: BitReader): typeof FIXED {
   return { literals: codeOf(lengths.slice(0, literals)), distances: codeOf(lengths.slice(literals, end)) };
 }
 
-/** Counts the bytes of symbols up to the end of a block (`ended`), to more than `max`, or to fewer than `keep` loaded bytes. */
+/** Counts the bytes that symbols stand for, up to the end of the block (`ended`), while they are at most `max` and `keep` bytes are loaded. */
 function countSymbols(bits: BitReader, { literals, distances }: typeof FIXED, max: number, keep: number) {
   let size = 0;
   while (size <= max && bits.rest >= keep) {
@@ -168,8 +168,8 @@ function countSymbols(bits: BitReader, { literals, distances }: typeof FIXED, ma
 }
 
 /**
- * Returns the bytes to which zlib data expand, without expanding them: crafted data of some megabytes expand to gigabytes. Stops beyond
- * `max`, and counts damaged data up to the damage. Rejects as `pieces` does.
+ * Returns the number of bytes to which zlib data expand, without expanding them: a few megabytes of crafted data can expand to gigabytes.
+ * Stops beyond `max` and at damage. Rejects as `pieces` does.
  */
 export async function inflatedSize(pieces: AsyncIterable<Uint8Array>, max: number): Promise<number> {
   const source = pieces[Symbol.asyncIterator]();

@@ -104,7 +104,7 @@ interface Layout {
   segment: number;
   /** Whether the file ends before its segment does. */
   cut: boolean;
-  /** Whether its segment states no size, so that nothing but its packets tells whether it is whole. */
+  /** Whether its segment states no size, so that only its packets show whether it is complete. */
   unbounded: boolean;
   places: ExtraElements;
 }
@@ -374,7 +374,7 @@ function indexOfCluster(bytes: Uint8Array, from: number): number {
   return -1;
 }
 
-/** Lists the times of the whole blocks in bytes; with `partly`, also of one whose end they lack. */
+/** Lists the times of the complete blocks in bytes; with `partly`, also that of an incomplete last one. */
 function listBlockTimes(
   bytes: Uint8Array,
   from: number,
@@ -410,8 +410,8 @@ const SOUND_SAMPLES = 12;
 const LACING = { xiph: 2, ebml: 6, any: 6 } as const;
 
 /**
- * Reads the frames of the main sound of a Matroska file, of a large one in samples. Null for codecs whose frames do not state their sample
- * rate and channels; without those that lack their first bytes (RFC 9559, 5.1.4.1.31).
+ * Reads the frames of a Matroska file's main sound, or samples of a large file. Null for codecs whose frames do not state their sample rate
+ * and channels. Skips frames whose first bytes the track's header contains (RFC 9559, 5.1.4.1.31).
  */
 export async function readSoundChanges(
   reader: ByteReader,
@@ -443,7 +443,7 @@ function trackNumbers(bytes: Uint8Array): (number | undefined)[] {
   });
 }
 
-/** Finds the first frame in each block of a track, wherever the bytes begin. */
+/** Yields the offset of the first frame in each block of a track; the bytes may begin anywhere. */
 function* findFrames(bytes: Uint8Array, track: number): Generator<number> {
   for (let at = 0; at < bytes.length; at++) {
     const id = bytes[at] ?? 0;
@@ -549,7 +549,7 @@ const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Repairs what demuxers stumble over in a Matroska file; offsets stay unchanged. Damage between the headers and the first intact cluster
+ * Repairs faults of a Matroska file on which demuxers fail; offsets stay unchanged. Damage between the headers and the first intact cluster
  * becomes a Void element (RFC 9559, 5), which demuxers skip instead of resynchronizing over megabytes. A file that is cut off ends with its
  * last whole block, because mediabunny (1.61) reads no block of a cluster that is incomplete. Returns the reader itself when there is nothing
  * to repair, or the format is another.
@@ -562,7 +562,7 @@ export async function repairMatroska(
   return isMatroska(format) ? repairClusters(reader, signal) : reader;
 }
 
-/** Does the same to a file that is known to be a Matroska. */
+/** Repairs a file that is certainly a Matroska, as {@link repairMatroska} does. */
 export async function repairClusters(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
   const segment = await findSegment(reader);
   if (!segment) return reader;
@@ -630,7 +630,7 @@ async function isIntactCluster(reader: ByteReader, at: number): Promise<boolean>
   return timed;
 }
 
-/** Finds the last cluster from its end, because a file that is cut off lacks the index at its end. */
+/** Searches for the last cluster backwards from the end, because a file that is cut off lacks its index. */
 async function findLastCluster(
   reader: ByteReader,
   from: number,
@@ -681,7 +681,7 @@ async function endWithBlock(reader: ByteReader, cluster: Element): Promise<ByteR
   };
 }
 
-/** Encodes another size of a cluster in as many bytes as before. */
+/** Encodes the new size of a cluster in as many bytes as the old one. */
 function writeSize(cluster: Element, size: number): Uint8Array {
   const bytes = new Uint8Array(cluster.data - cluster.start - CLUSTER_ID.length);
   let rest = size;

@@ -14,7 +14,7 @@ import {
   readTrackId,
 } from "./mp4-boxes.ts";
 
-/** The seconds up to the first incomplete packet of each track that the end of the file cuts, by the track's index in ffmpeg's order. */
+/** The seconds up to the first incomplete packet of each track that is cut off, by the track's index in ffmpeg's order. */
 export type IntactEnds = ReadonlyMap<number, number>;
 
 /**
@@ -83,7 +83,7 @@ function firstMissing(moov: DataView, trak: Box, fileSize: number): number | nul
   return null;
 }
 
-// Each row: the first chunk of a run, and the packets in each of its chunks.
+// A row states the first chunk of a run, and the number of packets in each of its chunks.
 function runsOfChunks(moov: DataView, stsc: Box): (chunk: number) => number {
   let at = stsc.start + 8;
   return (chunk) => {
@@ -94,7 +94,7 @@ function runsOfChunks(moov: DataView, stsc: Box): (chunk: number) => number {
 
 const TAILS = [MIB, 16 * MIB] as const;
 const MOOF = 0x6d6f6f66;
-// The last fragment is near the end, and few boxes follow it; pictures and sound may contain its name by chance.
+// The last fragment is near the end, and few boxes follow it, but pictures and sound may contain its name by chance.
 const MAX_CANDIDATES = 64;
 const MAX_BOXES = 64;
 

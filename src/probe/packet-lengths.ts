@@ -61,8 +61,8 @@ function withChange(length: PacketLength | null, sound: SoundChanges | null): Pa
   return sound?.change() ? { seconds: null, truncated: false, ...length, changes: true } : length;
 }
 
-// ITU-T T.81, B.1.1: a picture ends with a marker that its compressed data do not contain, but the segments before them may: that of EXIF data
-// contains the thumbnail, a whole JPEG. Only the first bytes of a large file are counted.
+// ITU-T T.81, B.1.1: a picture ends with a marker that its compressed data cannot contain, but its segments can: a thumbnail in EXIF data is
+// a whole JPEG. The pictures at the start of a large file stand for all.
 async function measureMotionJpeg(
   { reader, signal }: Blocks,
   { fps = FFMPEG_FPS }: Source,
@@ -70,7 +70,7 @@ async function measureMotionJpeg(
 ): Promise<PacketLength | null> {
   const bytes = Math.min(reader.size, maxBytes);
   let [pictures, before, counted] = [0, 0, 0];
-  // The bytes of a segment's length that are still to be read, and the length.
+  // Unread bytes of the field that states a segment's length, and that length.
   let [unread, length] = [0, 0];
   for (let [at, place] = [0, 0]; at < bytes; at += BLOCK, place -= BLOCK) {
     const block = await reader.read({ start: at, end: Math.min(bytes, at + BLOCK) }, signal);
@@ -97,7 +97,7 @@ async function measureMotionJpeg(
 }
 
 const END_OF_IMAGE = 0xd9;
-// T.81, table B.1: the markers from here on have a segment, but for restarts and the ends of pictures.
+// T.81, table B.1: a segment follows each marker from here on, except restarts and the start and end of a picture.
 const FIRST_SEGMENT = 0xc0;
 const isBare = (marker: number) => marker >= 0xd0 && marker <= END_OF_IMAGE;
 

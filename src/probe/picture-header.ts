@@ -97,15 +97,15 @@ export function maxPngData(view: DataView): number | null {
   return view.getUint32(20) * (pngLine(view, view.getUint32(16)) * (9 / 8) + 32) + PNG_SLACK;
 }
 
-/** Returns the bytes of a line of so many pixels, with its filter. */
+/** Returns the number of bytes of an uncompressed row of `width` pixels, with the byte of its filter. */
 function pngLine(header: DataView, width: number): number {
   const [bits, type] = [header.getUint8(24), header.getUint8(25)];
   return 1 + Math.ceil((width * bits * (PNG_SAMPLES[type] ?? 1)) / 8);
 }
 
-// Deflate expands no further.
+// Deflate expands data by this factor at most.
 const MAX_EXPANSION = 1032;
-// ffmpeg expands what follows the pixels, too, at 100 to 300 MB a second.
+// ffmpeg also expands the data after the pixels, at 100 to 300 MB a second.
 const MAX_EXCESS = 256 * MIB;
 const MAX_SCANNED = 64 * MIB;
 const MAX_PNG_CHUNKS = 100_000;
@@ -113,18 +113,18 @@ const PNG_PIECE = MIB;
 const FRAME_CONTROL = 12;
 
 interface PngFrame {
-  /** Bytes of its pixels. */
+  /** Number of bytes of its uncompressed pixels. */
   pixels: number;
   data: ByteRange[];
 }
 
 /**
- * Throws `input_unsupported` for a PNG, or a picture of an icon, whose data expand to far more than its pixels. Rejects as the reader does.
+ * Throws `input_unsupported` for a PNG, alone or in an icon, whose data expand to far more than its pixels. Rejects as the reader does.
  */
 async function checkPngData(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<void> {
   let scanned = 0;
   for (const { start, end } of pngsOf(head, reader.size)) {
-    // Bounds the work on an icon whose pictures share their data.
+    // Pictures of an icon may share their data, so the work needs a bound.
     if (scanned > MAX_SCANNED) return;
     if ((end - start) * MAX_EXPANSION <= MAX_EXCESS) continue;
     let excess = 0;
@@ -160,7 +160,7 @@ async function readPngFrames(
   for (let [at, count] = [start + 8, 0]; at + 12 <= end && count < MAX_PNG_CHUNKS; count++) {
     const view = await file.view(at, 8 + FRAME_CONTROL);
     const [length, name] = [view.getUint32(0), latinText(view, 4, 4)];
-    // Excess data in several chunks are hidden by the repair of the file instead.
+    // The repair of the file hides excess data in several chunks.
     if ((name === "IDAT" || name === "fdAT") && length > max) throw errors.excessPngData();
     if (name === "fcTL" && view.byteLength === 8 + FRAME_CONTROL) {
       frame = { pixels: bytesOf(view.getUint32(12), view.getUint32(16)), data: [] };
@@ -240,8 +240,8 @@ const LARGE_JPEG = 8 * MIB;
 const MARKERS = { soi: 0xffd8, eoi: 0xffd9, sos: 0xffda, app1: 0xffe1, app2: 0xffe2 } as const;
 
 /**
- * Returns whether a JPEG is followed by others of the same size, as in raw Motion JPEG. A photo is told apart by its list of pictures (CIPA
- * DC-007); one with EXIF data or a gain map has at most two of a size. Throws a RangeError when `view` ends too early to tell.
+ * Returns whether JPEGs of the same size follow a JPEG, as in raw Motion JPEG. A photo has a list of its pictures (CIPA DC-007), or, with
+ * EXIF data or a gain map, at most two of one size. Throws a RangeError when `view` ends too early to tell.
  */
 function isMotionJpeg(view: DataView): boolean {
   const first = readJpeg(view);
@@ -264,9 +264,9 @@ function isMotionJpeg(view: DataView): boolean {
 }
 
 /**
- * Checks the header of a common picture. Throws `input_unsupported` for a JPEG in a rare coding, for a size that no encoder decodes, and for a PNG that
- * is made to exhaust decoders;
- * ffprobe would fail on them without a reason. Rejects as the reader does. Returns whether it is raw Motion JPEG.
+ * Checks the header of a common picture, and returns whether it is raw Motion JPEG. Throws `input_unsupported` for a JPEG in a rare coding,
+ * a size that no encoder decodes and a PNG that would exhaust decoders; ffprobe would fail on them without a reason. Rejects as the reader
+ * does.
  */
 export async function checkPicture(
   reader: ByteReader,

@@ -105,7 +105,7 @@ export async function probeMedia(
   const reported = withTags(withEnds(parsed, ends), own);
   const isCmyk = pictureFormat(reported.format).cmyk && reported.pixel_format === "yuva444p";
   const unmarked = isCmyk && (await isUnmarkedCmyk(readable, signal));
-  const isMasked = icon?.masked.has(reported.video_track ?? 0);
+  const isMasked = icon?.maskedPictures.has(reported.video_track ?? 0);
   const transparency = isMasked ? MASKED : await readTransparency(reported, readable, signal);
   const colors = reported.kind === "image" ? await colorsOf(reported, readable, signal) : {};
   const source: Source = {

@@ -143,13 +143,13 @@ function createLayouts() {
   };
 }
 
-/** Finds out from parts of the sound of another container whether its sample rate or its channels change. */
+/** Detects changes of the sample rate or the channels from parts of the sound in another container. */
 export interface SoundChanges {
-  /** Adds bytes that follow each other in the sound; they may begin and end within frames. */
+  /** Adds consecutive bytes of the sound, which may begin and end within frames. */
   addBytes(bytes: Uint8Array): void;
-  /** Adds the frame at an offset of bytes. */
+  /** Adds the frame that starts at an offset in bytes. */
   addFrame(bytes: Uint8Array, at: number): void;
-  /** Whether the sound changes within what has been added. */
+  /** Whether the sound changes within the added parts. */
   change(): boolean;
 }
 

@@ -327,10 +327,10 @@ function* programTimes(bytes: Uint8Array): Generator<StreamTime> {
 }
 
 const PRIVATE = 0xbd;
-// DVD-Video: the substream, the count of frames and the place of the first precede the frames of AC-3.
+// DVD-Video: the id of the substream, the number of frames and the position of the first precede the frames of AC-3.
 const PRIVATE_HEADER = 4;
 
-/** Yields the data of the first stream of sound in the bytes of a program stream. */
+/** Yields the data of the first sound stream from bytes of a program stream. */
 function* programSound(bytes: Uint8Array): Generator<Uint8Array> {
   let [main, substream] = [0, 0];
   for (let at = 0; at + 9 <= bytes.length; ) {
