@@ -15,8 +15,8 @@ export interface Repair {
   apply(bytes: Uint8Array, start: number): Uint8Array;
 }
 
-/** A whole file in place of another. */
-export interface Replaced {
+/** A repaired file that replaces the original as a whole. */
+export interface NewFile {
   file: Uint8Array;
 }
 
@@ -40,13 +40,13 @@ function hasId3(format: string): boolean {
 
 /**
  * Returns the repair that makes ffmpeg (5.1) read a PNG, GIF or icon as browsers do, or skip huge frames of an ID3 tag; null if the file
- * needs none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, and fills the parts of a GIF that
- * no frame covers with the background color, and ignores the masks of icons. The generator yields the ranges of the file that it needs.
+ * needs none. ffmpeg fails on a damaged color profile, expands compressed text and excess data of any size, fills the parts of a GIF that no
+ * frame covers with the background color, and ignores the masks of icons. The generator yields the ranges of the file that it needs.
  */
 export function* startRepair(
   { format, passesProfile }: Repairable,
   size: number,
-): Generator<ByteRange, Repair | Replaced | null, Uint8Array> {
+): Generator<ByteRange, Repair | NewFile | null, Uint8Array> {
   if (ICON_FORMATS.has(format)) {
     const head = yield { start: 0, end: Math.min(size, PNG_HEAD) };
     if (isIcon(head)) {
@@ -94,7 +94,7 @@ function replaceBytes(replacements: readonly Replacement[]): Repair {
   };
 }
 
-// Those of the pictures in an icon.
+// The Source of an icon has the format of a picture in it.
 const ICON_FORMATS: ReadonlySet<string> = new Set(["png", "bmp"]);
 
 const PNG_START = 8;

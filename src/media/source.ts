@@ -23,7 +23,7 @@ const counts = z
         }),
         crowded: z.int().min(0).optional().meta({
           description:
-            "Pictures that follow each other faster than the output's constant rate, which is not below their average, so that the output does not show them; absent when 0.",
+            "Pictures of bursts that exceed the output's constant rate, so that the output does not show them; absent when 0. Pictures that it omits because its rate is below the source's average do not count.",
         }),
       })
       .optional(),

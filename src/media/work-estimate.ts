@@ -4,7 +4,7 @@ import { type Size, storedPicture } from "./picture-geometry.ts";
 import { type Plan, pictureSize, soundsOf, sourceSeconds } from "./plan.ts";
 import type { Source } from "./source.ts";
 
-/** The work in a plan, counted before it starts; each encoder derives its own seconds and bytes. */
+/** The work in a plan, counted before it starts; each encoder derives its seconds and bytes from it. */
 export interface WorkEstimate {
   /** Pixels of one decoded picture; 0 when none is decoded. */
   frame_decoded: number;

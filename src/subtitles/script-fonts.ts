@@ -6,15 +6,15 @@ import { checkFontSize, type Font, readFont, unpackFont } from "./font.ts";
 export interface FontFile {
   name: string;
   family: string;
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
   /** SHA-256 in hex. */
   sha256: string;
-  /** The code points, in hex, that it has and the default font lacks, such as `e01-e3a,e3f`. */
+  /** Code points, in hex, of the letters that it has and the default font lacks, such as `e01-e3a,e3f`. */
   ranges: string;
 }
 
-/** Name of the list of all {@link FontFile}s in their folder. */
+/** Name of the file in the folder that lists its {@link FontFile}s. */
 export const FONT_LIST = "fonts.json";
 
 /** The fonts of a host for the scripts that the default font lacks. */
@@ -35,16 +35,16 @@ const HAN_FAMILIES = [
   { letters: /\p{Script=Han}/u, family: "Noto Sans SC" },
 ] as const;
 
-/** Chooses the fonts that have as many as possible of the letters missing from a text. */
-export function chooseFonts(missing: readonly string[], files: readonly FontFile[]): FontFile[] {
-  const family = HAN_FAMILIES.find(({ letters }) => letters.test(missing.join("")))?.family;
+/** Chooses fonts that have as many of the letters as possible. */
+export function chooseFonts(letters: readonly string[], files: readonly FontFile[]): FontFile[] {
+  const family = HAN_FAMILIES.find((each) => each.letters.test(letters.join("")))?.family;
   const inOrder = files.toSorted((a, b) => Number(b.family === family) - Number(a.family === family));
   const fonts = inOrder.map((file) => ({ file, hasLetter: rangesOf(file) }));
-  const chosen = missing.flatMap((letter) => {
+  const fontFor = (letter: string) => {
     const code = letter.codePointAt(0) ?? 0;
     return fonts.find(({ hasLetter }) => hasLetter(code))?.file ?? [];
-  });
-  return [...new Set(chosen)];
+  };
+  return [...new Set(letters.flatMap(fontFor))];
 }
 
 function rangesOf({ ranges }: FontFile): (code: number) => boolean {
@@ -58,17 +58,17 @@ function rangesOf({ ranges }: FontFile): (code: number) => boolean {
 const LOADS_AT_ONCE = 8;
 
 /**
- * Loads the fonts for letters that the other fonts of a text lack. Rejects with `input_too_large` when all fonts together, of which the
- * others have `used` bytes, become too large.
+ * Loads the fonts for letters that the other fonts of a text lack. Rejects with `input_too_large` when all fonts together are too large;
+ * the others have `otherBytes`.
  */
 export async function loadScriptFonts(
   fonts: ScriptFonts,
-  missing: readonly string[],
-  used: number,
+  letters: readonly string[],
+  otherBytes: number,
 ): Promise<Font[]> {
-  const files = chooseFonts(missing, await fonts.list());
+  const files = chooseFonts(letters, await fonts.list());
   const inSlot = createSlots(LOADS_AT_ONCE);
-  let total = used;
+  let total = otherBytes;
   const load = async (file: FontFile) => {
     const bytes = await unpackFont(await fonts.load(file), FONT_FILE.maxBytes);
     total += bytes.length;

@@ -93,7 +93,7 @@ const PACKED_PIECE = 4 * KIB;
 /** Expands zlib data; null for damaged data, and for more than `maxBytes`, because a small file may expand to any size. */
 export async function inflate(data: Uint8Array, maxBytes: number): Promise<Uint8Array | null> {
   let at = 0;
-  // A browser expands all of a piece at once, by up to 1032 times.
+  // A browser expands a whole piece at once, to up to 1032 times its size.
   const pieces = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       pull(controller) {

@@ -142,7 +142,7 @@ test.for([{ x: 320, y: 0 }, { x: "100%" }, { y: 240 }, { x: 10, y: "100%" }])(
   (position) => {
     const draw = () => writeTextScript([{ text: "a", position }], { width: 320, height: 240 }, [font]);
     expect(draw).toThrow(
-      "options.text.0.position lies outside the pictures, which have 320x240 pixels; nothing would be visible.",
+      "options.text.0.position puts the text outside the picture of 320x240 pixels, where it would not be visible.",
     );
   },
 );

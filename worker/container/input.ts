@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { type Repair, type Repairable, type Replaced, startRepair } from "../../src/encoders/file-repair.ts";
+import { type NewFile, type Repair, type Repairable, startRepair } from "../../src/encoders/file-repair.ts";
 import { type MediaError, toMediaError } from "../../src/media/errors.ts";
 import type { ByteRange } from "../../src/runs/ports.ts";
 import * as httpErrors from "../../src/storage/errors.ts";
@@ -193,7 +193,7 @@ function blockOf(bytes: Uint8Array, at: number): Uint8Array {
 async function openRepair(
   starting: ReturnType<typeof startRepair>,
   read: ReadRange,
-): Promise<Repair | Replaced | null> {
+): Promise<Repair | NewFile | null> {
   let step = starting.next();
   while (!step.done) step = starting.next(await read(step.value));
   return step.value;

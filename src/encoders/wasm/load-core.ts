@@ -372,13 +372,13 @@ export function loadFont({ font, cache = CORE_CACHE }: FontLoadOptions = {}): Pr
 
 const ALONE = { stallSeconds: STALL_SECONDS, signal: new AbortController().signal, onBytes() {} } as const;
 
-/** Where to load the fonts of other scripts from. */
+/** The folder from which a page loads the fonts of other scripts. */
 export interface ScriptFontOptions extends Pick<LoadOptions, "cache"> {
   /** URL of the folder of fonts, ending with a slash; absent for none. */
   fonts?: string | URL | undefined;
 }
 
-/** Creates the fonts of a page for other scripts; undefined without a folder. They reject with `encoder_unavailable`. */
+/** Creates the fonts of a page for other scripts; undefined without a folder. Rejects with `encoder_unavailable` when a load fails. */
 export function createScriptFonts({
   fonts: folder,
   cache = CORE_CACHE,

@@ -33,7 +33,7 @@ import { formatSeconds, soundStream, type Trim } from "./trim.ts";
 
 // hls.js ignores edit lists and places segments late by the priming or B-frame delay; it stalls at a last segment shorter than that.
 const MIN_SECONDS = 0.5;
-// Seconds of a frame of AAC at 8 kHz.
+// A frame of AAC at 8 kHz lasts this many seconds.
 const MAX_PRIMING = 0.128;
 
 // HLS loses a gap before a late start, so silence fills it.
@@ -137,7 +137,7 @@ function videoOutput(
     ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(firstSegment(plan, chunk, restOf(plan)))] : []),
-    // Writes the first segment's absolute time, as if earlier ones had been written, and leaves the init segment unchanged.
+    // The first segment then has its absolute time, as if earlier ones had been written, and the init segment is the same.
     ...["-hls_segment_options", "movflags=+frag_discont"],
     ...hlsOutput(
       chunk,
@@ -148,7 +148,7 @@ function videoOutput(
   ];
 }
 
-// The encoder of AV1 also begins a segment with a shorter rest.
+// The encoder of AV1 starts a segment even for a rest that is shorter than the minimum.
 function restOf({ renditions }: Plan): number {
   return renditions.some(({ codec }) => codec === "av1") ? 0 : MIN_SECONDS;
 }
@@ -176,7 +176,7 @@ function videoCodec(
   });
 }
 
-// Restricts options, which alternate with their values as in `-tag:v hvc1`, to one video stream.
+// `args` alternates options and their values, such as `-tag:v hvc1`.
 function forStream(args: readonly string[], index: number): string[] {
   return args.map((arg, at) => (at % 2 === 0 ? `${arg.replace(/:v$/, "")}:v:${index}` : arg));
 }

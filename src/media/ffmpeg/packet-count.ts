@@ -46,7 +46,7 @@ export interface PictureCounts {
   late_start: boolean;
   /** Pictures before the source's first entry point, which no decoder can return. */
   unreadable: number;
-  /** Decoded pictures for which the output's constant rate has no time; absent for none. */
+  /** Decoded pictures of bursts that the output's constant rate cannot show; absent for none. */
   crowded?: number;
 }
 
@@ -115,12 +115,12 @@ export function countPictures(
   };
 }
 
-// Rates measured from the same pictures differ by less.
+// Two measurements of the same rate differ by less than 1 %.
 const SAME_RATE = 0.99;
 
 /**
- * Counts the pictures, by their times in seconds, for which a constant rate has no time although it is not below the average: those of
- * dense passages. The rate is that of the output, which plays at `speed`.
+ * Counts the pictures of bursts that the constant rate of an output cannot show, from their times in seconds. Counts none if the rate is
+ * below the average, because it then omits pictures everywhere. The output plays at `speed`.
  */
 export function countCrowded(
   times: readonly number[],
@@ -365,7 +365,6 @@ function readPartPictures(
   return whole;
 }
 
-// The picture that is visible at the start of a range counts too.
 function countRange(range: Chunk, source: Source, packets: ListedPackets, decoded: readonly number[]) {
   const earlier = packets.times.filter((time) => time <= EPSILON_SECONDS);
   const first = range.start > 0 && earlier.length > 0 ? Math.min(0, Math.max(...earlier)) : 0;
@@ -404,7 +403,7 @@ function readPartSounds(
     const last = Math.max(lastSound(packetList, timeless), lastSound(decoded, timeless)) - run.origin;
     return { ...run, packetList, decoded, last };
   });
-  // A source with sound after a part is not truncated before it: the part precedes the track, or lies in a gap of it.
+  // If sound follows a part, the source is not truncated there: the part precedes the track or lies in one of its gaps.
   const last = Math.max(...runs.map((run) => run.last));
   const isHeard = runs.some(({ packetList, decoded }) => packetList.length > 0 || decoded.length > 0);
   const precedesSound = !isHeard && plan.kind !== "audio";

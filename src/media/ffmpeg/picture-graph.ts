@@ -313,7 +313,6 @@ function encoderOf(toolset: Toolset, { codec, geometry, measured }: VideoEncode)
   return measured && codec === "h264" ? addParams(encoder, "-x264-params", "stitchable=1") : encoder;
 }
 
-// Ticks per second of an output, which some containers fix.
 function clockOf({ format }: Pick<Plan, "format">, otherwise = CLOCK): number {
   return containerOf({ format }).clock ?? otherwise;
 }

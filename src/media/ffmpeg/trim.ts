@@ -199,7 +199,7 @@ function pixelFilters(source: Source, input: number): string[] {
     ...(alpha_track && animated && has_alpha ? [`[${input}:V:1]alphamerge`] : []),
     ...(premultiplied ? ["format=gbrap", "unpremultiply=inplace=1"] : []),
     ...(limited_range && source.color?.range === "limited" ? FULL_RANGE : []),
-    // The smallest similarity that colorkey accepts; the source's grays are at least 1/15 apart.
+    // colorkey accepts no smaller similarity; the source's grays are at least 1/15 apart.
     ...(transparent_color ? ["format=rgba", `colorkey=${transparent_color}:0.01:0`] : []),
   ];
 }

@@ -74,7 +74,7 @@ export const lettersTooLarge = ({ param, maxHeight }: { param: string; maxHeight
 export const textOutside = ({ param, width, height }: { param: string } & PictureSize) =>
   new MediaError(
     "invalid_options",
-    `${param} lies outside the pictures, which have ${width}x${height} pixels; nothing would be visible.`,
+    `${param} puts the text outside the picture of ${width}x${height} pixels, where it would not be visible.`,
     { param },
   );
 export const fontUnknown = ({ param, families }: { param: string; families: readonly string[] }) =>

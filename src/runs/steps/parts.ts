@@ -173,7 +173,7 @@ export function requestOfPart(
   return { kind, options: { ...part, ...drawings } } as EncodeRequest;
 }
 
-// Starts a drawing too late to appear, because removing an overlay would renumber the extra inputs.
+// A drawing that must not appear starts too late, because removing an overlay would renumber the extra inputs.
 const NEVER = 1e6;
 
 function shiftDrawing(drawing: Drawing, offset: number): Drawing {

@@ -45,7 +45,7 @@ export interface StepTools extends Hosts {
   contentKey?(): Promise<CryptoKey | null>;
   /** Loads the font of burnt-in subtitles, `BURN_FONT`; absent when the host has none. */
   font?(): Promise<Uint8Array>;
-  /** The fonts for letters that the font lacks; absent when the host has none. */
+  /** The fonts for letters that `font` lacks; absent when the host has none. */
   scriptFonts?: ScriptFonts | undefined;
   url(key: string): Promise<string>;
   /** Returns the key behind one of our own URLs; null for any other. */

@@ -39,7 +39,7 @@ import type { StepTools } from "./step-tools.ts";
 
 type ScriptTools = Pick<StepTools, "storage" | "open" | "font" | "scriptFonts">;
 
-/** Loads the fonts for a text in the order in which they are tried; the last is the host's. */
+/** Loads the fonts for a text, in the order in which they are tried. */
 type LoadFonts = (text: string) => Promise<readonly Font[]>;
 
 /** Returns the keys of a plan's extra files, after writing those of drawn text. */
@@ -105,7 +105,7 @@ export async function extraFileKeys(
   });
 }
 
-/** Loads the fonts for a text in the order in which they are tried: those of the request, those of the text's scripts, then the host's. */
+/** Loads the fonts for a text, in the order in which they are tried: those of the request, those of its scripts, and the host's. */
 async function loadFonts(
   { font, scriptFonts, open }: ScriptTools,
   request: EncodeRequest,
@@ -139,7 +139,7 @@ const MAX_LETTER_PIXELS = 64e6;
 
 /**
  * Writes the script that shows each text for a second. Throws `invalid_options` when a text names another font, when all fonts lack a
- * letter, when its letters are too large, or when it lies wholly outside the pictures.
+ * letter, when its letters are too large, or when it lies entirely outside the pictures.
  */
 export function writeTextScript(
   texts: readonly TextItem[],
