@@ -518,7 +518,7 @@ function followTasks(fallback: Client, api: MediaApi): Follower {
       let reported = Promise.resolve();
       const sending: CreateOptions = {
         signal,
-        // A page may end before it stored the id of the task there; creating it again then yields the same task.
+        // A page may end before it has stored the id of the task there; its next visit then gets the same task.
         idempotencyKey: id,
         onProgress(sent, size) {
           reported = (sent === size ? report : throttledReport)({ sent, size });

@@ -38,14 +38,17 @@ export interface CoreFiles {
    */
   vp9?: string;
   /**
-   * URL of `dejavu-sans.bin`, the font of burnt-in subtitles, gzipped, or of `DejaVuSans.ttf`.
+   * URL of `dejavu-sans.bin`, the font of text and burnt-in subtitles, gzipped, or of `DejaVuSans.ttf`.
    *
    * @default that of the package
    */
   font?: string;
   /**
-   * URL of the folder that serves the package's `dist/fonts`, ending with a slash: fonts for scripts that DejaVu Sans lacks, such as
-   * Chinese, Thai and Devanagari, of which a task loads those with its letters. Without it, such text needs `fonts` of the options.
+   * URL of the folder that serves the package's `dist/fonts`, ending with a slash. A task loads from it the fonts with letters of its text
+   * that the option `fonts` and DejaVu Sans lack, such as Chinese, Thai or Devanagari; if one cannot be loaded, the task fails as
+   * `encoder_unavailable`. Without the folder, a task fails on such letters unless `fonts` has them.
+   *
+   * @default no folder
    */
   fonts?: string;
   /**

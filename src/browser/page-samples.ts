@@ -14,7 +14,7 @@ import { isMoment, isView } from "../client/methods.ts";
 import { untilAborted } from "../util/async.ts";
 import type { MediaApi } from "./media-api.ts";
 
-/** Creates the methods that read samples in the media worker; `checkOpen` throws once the client cannot start one. */
+/** Creates the methods that request samples from the media worker; `checkOpen` throws once the client is closed. */
 export function createPageSamples(api: MediaApi, checkOpen: () => void) {
   async function prepareSample({ input, kind, options }: NewSample, signal: AbortSignal | undefined) {
     signal?.throwIfAborted();

@@ -120,15 +120,17 @@ export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
   /** Called with the bytes sent so far and the size of the file; bytes that are sent again count once. */
   onProgress?(sent: number, size: number): void;
   /**
-   * Idempotency key of 1 to 200 printable ASCII characters without spaces. For a day, the same request with the same key returns the
-   * record of the first one, for example after a crash that lost the answer. The local client ignores it.
+   * Idempotency key: 1 to 200 printable ASCII characters without spaces. For a day, the same request with the same key returns the first
+   * record instead of creating another, for example after a crash that lost the response. Another request with the key rejects with
+   * `idempotency_mismatch`. While the first is in progress, the client waits up to a minute, then rejects with `idempotency_conflict`. The
+   * files of a request are uploaded under keys derived from it. The local client ignores it.
    *
-   * @default a random one
+   * @default a random key for each request
    */
   idempotencyKey?: string;
 }
 
-/** How to create a record at a service, and to upload its file; the local client uploads nothing. */
+/** Options for creating a record at a service and uploading its files; the local client uploads nothing. */
 export type CreateOptions = Pick<SendOptions, "signal" | "onProgress" | "idempotencyKey">;
 
 /** Options of a read. */

@@ -276,7 +276,7 @@ interface SampleTools extends Pick<Http, "call"> {
   client(): RemoteClient;
 }
 
-/** Creates the methods that read samples, without a task that stays. */
+/** Creates the methods that request samples, for which the service keeps no task. */
 function createRemoteSamples({ call, fetch, create, client }: SampleTools) {
   async function* estimate(
     { input, kind, options }: NewSample,

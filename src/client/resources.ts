@@ -28,7 +28,7 @@ export interface Records<T> {
   get(id: string, more?: Pick<HttpRequest, "signal" | "patient">): Promise<T>;
   list(options?: ListOptions): Promise<Page<T>>;
   each(options?: ListOptions): AsyncGenerator<T, void>;
-  /** Creates exactly one record, however often the request is retried, or repeated with the same idempotency key. */
+  /** Creates one record, however often the request is retried or repeated with the same idempotency key. */
   create<R = T>(request: unknown, schema?: ResponseSchema<R>, key?: string): Promise<R>;
   update(id: string, change: unknown): Promise<T>;
   delete(id: string): Promise<void>;
@@ -98,7 +98,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
       uploads.create({ ...descriptionOf(file), ...settings, size }, undefined, key);
     let upload = await begin(idempotencyKey);
     if (idempotencyKey !== undefined) {
-      // A repeated request gets the first answer, but the upload may be stored by now, or discarded.
+      // The service repeats its first response, but the upload may have been stored or deleted since.
       upload = await uploads.get(upload.id).catch((thrown) => {
         if (toMediaError(thrown).kind !== "media_not_found") throw thrown;
         return begin();
