@@ -40,7 +40,7 @@ export function addressOf({ pathname, search }: { pathname: string; search: stri
   };
 }
 
-/** Goes to an address of the page without a load; `replaces` keeps the history as it is. */
+/** Goes to an address of the page without loading it; `replaces` adds no entry to the history. */
 export function visit(href: string, { replaces = false } = {}): void {
   if (replaces) history.replaceState(history.state, "", href);
   else if (new URL(href, location.href).href !== location.href)
@@ -54,7 +54,7 @@ export function leave(): void {
   else visit("/files", { replaces: true });
 }
 
-/** Follows the address of the page. Links to its parts change it without a load, so that the list stays. */
+/** Follows the address of the page. Links to its parts change the address without loading it, so that the list stays. */
 export function followAddress(): ReadonlySignal<Address> {
   redirectOld();
   const address = signal(addressOf(location));
@@ -79,7 +79,7 @@ export function followAddress(): ReadonlySignal<Address> {
   return address;
 }
 
-/** The console had addresses such as `#/edge/keys`. */
+/** Replaces an old address of the console, such as `#/edge/keys`. */
 function redirectOld(): void {
   const { hash } = location;
   if (!hash.startsWith("#/")) return;

@@ -87,7 +87,7 @@ function QueueView() {
   const { queue, address } = useWorkbench();
   const { job, path } = address.value;
   if (queue.items.value.length === 0) {
-    // The list of an earlier visit must not follow a glimpse of the start page.
+    // The start page must not flash before the list of an earlier visit.
     return path === "/files" && !queue.loaded.value ? null : <Home job={job} />;
   }
   return (

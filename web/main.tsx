@@ -56,7 +56,7 @@ if (root) {
     root.replaceChildren();
     render(page, root);
   }
-  // Nothing can lose the focus before something has it.
+  // No element can lose the focus before one has it.
   const follow = () => void import("./ui/keep-focus.ts").then(({ keepFocus }) => keepFocus(root));
   root.addEventListener("focusin", follow, { once: true });
 }

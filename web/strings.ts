@@ -6,7 +6,7 @@ export const skipToContent = "Skip to content";
 export const startPage = "Framewright, start page";
 export const views = "Views";
 export const theme = {
-  system: "Theme: as the system",
+  system: "Theme: system",
   light: "Theme: light",
   dark: "Theme: dark",
 } as const;

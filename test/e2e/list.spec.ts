@@ -46,7 +46,7 @@ test("a line warns before its file gets larger, changes the format, and takes th
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(sea.getByRole("button", { name: "Convert sea.jpg to: JPEG" })).toBeVisible();
   await expect(sea.getByText(/^Gets /)).toHaveCount(0);
-  // What the message took back is not a step of the editor, too, but can be done again.
+  // The editor does not count a change that the message undid as a step, but can redo it.
   await sea.getByRole("button", { name: "Edit", exact: true }).click();
   await expect(page.getByRole("button", { name: "Undo" })).toBeDisabled();
   await page.getByRole("button", { name: "Redo" }).click();
@@ -132,7 +132,7 @@ test("the open file, its pane, the filter and the theme survive a reload, and Ba
   await page.getByRole("tab", { name: "Picture" }).click();
   const scheme = () =>
     page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("color-scheme"));
-  await page.getByRole("button", { name: "Theme: as the system" }).click();
+  await page.getByRole("button", { name: "Theme: system" }).click();
   await page.getByRole("button", { name: "Theme: light" }).click();
   expect(await scheme()).toBe("dark");
 
@@ -148,7 +148,7 @@ test("the open file, its pane, the filter and the theme survive a reload, and Ba
   await backToList(page);
   await expect(page).toHaveURL(`${served.url}/?show=todo`);
 
-  // An address of the editor that was opened from elsewhere returns to the list, too.
+  // The editor returns to the list even if its address was opened from elsewhere.
   const id = await cardOf(page, "one.jpg").getAttribute("data-id");
   await page.goto(`${served.url}/files?file=${id}`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("one.jpg");
@@ -157,7 +157,7 @@ test("the open file, its pane, the filter and the theme survive a reload, and Ba
   await expect(page.getByRole("article")).toHaveCount(6);
 });
 
-test("selected files get settings and names together, and the order of the list is that of the names", async ({
+test("selected files get the same settings, and names in the order of the list", async ({
   page,
   served,
   folder,

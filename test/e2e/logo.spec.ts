@@ -27,7 +27,7 @@ test("lays a logo over a video and over a picture", async ({ workbench, folder, 
       ..."-f lavfi -i testsrc2=size=320x180:rate=1:duration=1,format=rgb24 -frames:v 1".split(" "),
     ]);
     const card = await openOptions(workbench, await named(original, folder, "marked.png"));
-    // A file of this device, which a reload keeps.
+    // The logo is a file of this device, which the page keeps across a reload.
     const icon = join(import.meta.dirname, "../../web/public/icons/192.png");
     const dialog = workbench.waitForEvent("filechooser");
     await card.getByRole("button", { name: /^Choose a file ?: Logo or watermark$/ }).click();

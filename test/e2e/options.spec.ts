@@ -297,7 +297,7 @@ test("options can be chosen by keyboard, and axe finds nothing in light and dark
     const faults = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
     expect([pane, colorScheme, faults]).toEqual([pane, colorScheme, []]);
   }
-  // The last pane has the fields of all others.
+  // The last pane has the fields of all the others.
   await workbench.emulateMedia({ colorScheme: "dark" });
   expect((await new AxeBuilder({ page: workbench }).analyze()).violations).toEqual([]);
 });

@@ -379,7 +379,7 @@ export const Card = memo(function Card({
     // A job's only file opens in the editor, because choosing its options is the next step.
     if (!alone || !item.job || state !== "ready" || isOffered.current) return;
     isOffered.current = true;
-    // After a reload, the address has the open pane, too.
+    // After a reload, the address already has the file and its open pane.
     if (address.peek().file !== item.id) edit(item.id);
   }, [alone, state]);
   const isSelected = list.selected.value.has(item.id);

@@ -38,7 +38,7 @@ function FileField({
   onChange,
   ...field
 }: {
-  /** The files that the file dialog offers, as in the attribute of an input. */
+  /** The types of files that the file dialog offers, in the form of HTML's `accept`. */
   accept: string;
   label: string;
   hint: ComponentChildren;

@@ -95,7 +95,7 @@ export const boxes: Readonly<Record<string, string>> = {
   "#ffffffc0": "Light, translucent",
 };
 export const fontHint =
-  "The address of a TTF or OTF font, whose server must let this page read it, to draw in it, or for letters that this page's fonts lack.";
+  "The address of a TTF or OTF font to draw the text in, or for letters that this page's fonts lack. Its server must let this page read it.";
 export const textExample = "Lisbon, 2026";
 export const shareOfHeight = ({ share }: { share: string }) => `${share} of the height`;
 export const overlayHint = "The address of a picture, whose server must let this page read it.";

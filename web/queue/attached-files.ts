@@ -1,5 +1,5 @@
 // Files of this device that options name beside the input: logos, subtitles, fonts and videos to join. The options contain an address
-// such as `file:logo.png#<id>`, so that they can be compared, stored and undone like any other; the files are kept here.
+// such as `file:logo.png#<id>`, so that they can be compared, stored and undone like any others; this module keeps the files.
 
 import type { LocalFile } from "../../src/browser/index.ts";
 import { MediaError } from "../../src/index.ts";
@@ -28,9 +28,9 @@ export function attachedName(url: string): string | null {
   return name === undefined ? null : decodeURIComponent(name);
 }
 
-/** Returns options with an example address for each attached file, as a check of the options and code for a service need it. */
+/** Returns options with an example address for each attached file, for checks of the options and for code that calls a service. */
 export function maskAttached<T extends object>(options: T): T {
-  return replaced(options, (url) => {
+  return replaceUrls(options, (url) => {
     const name = attachedName(url);
     return name === null ? url : `https://example.com/${encodeURIComponent(name)}`;
   });
@@ -39,29 +39,29 @@ export function maskAttached<T extends object>(options: T): T {
 /**
  * Returns options with the attached files themselves, as clients take them.
  *
- * @throws `input_unreachable` for a file that is gone after a reload
+ * @throws `input_unreachable` for a file that the page no longer has after a reload.
  */
 export async function withAttached(options: Settings["options"]): Promise<Settings["options"]> {
-  const opened = new Map<string, LocalFile>();
+  const attached = new Map<string, LocalFile>();
   for (const { url } of extraInputs({ options })) {
     const name = attachedName(url);
     if (name === null) continue;
-    const file = files.get(url) ?? (await stored(url, name));
+    const file = files.get(url) ?? (await readStored(url, name));
     if (!file) throw new MediaError("input_unreachable", strings.chooseAgain({ name }), { retryable: false });
-    opened.set(url, file);
+    attached.set(url, file);
   }
-  return opened.size === 0 ? options : replaced(options, (url) => opened.get(url) ?? url);
+  return attached.size === 0 ? options : replaceUrls(options, (url) => attached.get(url) ?? url);
 }
 
-/** Deletes stored files that no settings name any more. */
-export async function forgetUnused(all: readonly Settings[]): Promise<void> {
+/** Deletes the stored files that no settings name any longer. */
+export async function deleteUnused(all: readonly Settings[]): Promise<void> {
   if (!(await caches.has(CACHE))) return;
-  const used = new Set(all.flatMap((settings) => extraInputs(settings).map(({ url }) => keyOf(url))));
+  const keys = new Set(all.flatMap((settings) => extraInputs(settings).map(({ url }) => keyOf(url))));
   const cache = await caches.open(CACHE);
-  for (const { url } of await cache.keys()) if (!used.has(new URL(url).pathname)) await cache.delete(url);
+  for (const { url } of await cache.keys()) if (!keys.has(new URL(url).pathname)) await cache.delete(url);
 }
 
-function replaced<T extends object>(options: T, replace: (url: string) => unknown): T {
+function replaceUrls<T extends object>(options: T, replace: (url: string) => unknown): T {
   const { options: next } = mapExtraInputs({ options }, (url) =>
     typeof url === "string" ? replace(url) : url,
   );
@@ -74,7 +74,7 @@ async function store(url: string, file: LocalFile): Promise<void> {
   await (await caches.open(CACHE)).put(keyOf(url), new Response(blob));
 }
 
-async function stored(url: string, name: string): Promise<LocalFile | null> {
+async function readStored(url: string, name: string): Promise<LocalFile | null> {
   const response = await (await caches.open(CACHE)).match(keyOf(url));
   return response ? new File([await response.blob()], name) : null;
 }

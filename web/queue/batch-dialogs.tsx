@@ -75,7 +75,7 @@ export function NamesDialog({ items, onClose }: { items: readonly Item[]; onClos
   );
 }
 
-/** Returns what a pattern fills in for each of several items; null where outputs keep the names of their files. */
+/** Returns how a pattern names each of several items; null if outputs keep the names of their files. */
 function namingsOf(count: number, pattern: string): (Naming | null)[] {
   const plain = pattern.trim();
   const digits = String(count).length;
@@ -90,7 +90,7 @@ function namingsOf(count: number, pattern: string): (Naming | null)[] {
   );
 }
 
-/** Returns what names need to know of an output, before it exists. */
+/** Returns the facts that name the output of an item, even before it exists. */
 function expectedOutput({ settings, source, task }: Item): NamedOutput {
   const output = task?.steps.findLast((step) => step.output?.encoder)?.output;
   if (output) return output;
@@ -120,10 +120,10 @@ const LEAVE = "";
 const KEEP_SIZE = "own";
 const BYTES_OF_MB = 1_000_000;
 
-/** What a visitor changed in the dialog; an absent field leaves the settings of each file. */
+/** The changes that a visitor made in the dialog; where a field is absent, each file keeps its setting. */
 interface Changes {
   readonly quality?: string;
-  /** The shorter side in pixels, or that of each file. */
+  /** Pixels of the shorter side, or {@link KEEP_SIZE}. */
   readonly side?: string;
   /** Size limit in MB. */
   readonly limit?: number | undefined;
@@ -131,7 +131,7 @@ interface Changes {
   readonly metadata?: string;
 }
 
-/** Changes some settings of several items, and leaves the others. */
+/** Changes some settings of several items, which keep the others. */
 export function SettingsDialog({ items, onClose }: { items: readonly Item[]; onClose: () => void }) {
   const { queue } = useWorkbench();
   const [changes, setChanges] = useState<Changes>({});
@@ -156,7 +156,7 @@ export function SettingsDialog({ items, onClose }: { items: readonly Item[]; onC
             setChanges(value === LEAVE ? others : { ...others, [name]: value });
           }}
         >
-          <option value={LEAVE}>{strings.leaveAsItIs}</option>
+          <option value={LEAVE}>{strings.noChange}</option>
           {choices.map(([value, words]) => (
             <option key={value} value={value}>
               {words}
@@ -180,7 +180,7 @@ export function SettingsDialog({ items, onClose }: { items: readonly Item[]; onC
           onClose();
         }}
       >
-        <p class="soft small">{strings.onlyTouched}</p>
+        <p class="soft small">{strings.otherSettingsStay}</p>
         <div class="columns">
           {has("quality") &&
             select(
@@ -190,13 +190,13 @@ export function SettingsDialog({ items, onClose }: { items: readonly Item[]; onC
             )}
           {has("width") &&
             select("side", strings.size, [
-              [KEEP_SIZE, strings.sizeOfEach],
+              [KEEP_SIZE, strings.originalSize],
               ...SIDES.map((side) => [String(side), `${side}p`] as const),
             ])}
           <NumberField
             label={strings.sizeLimit}
             value={changes.limit}
-            placeholder={strings.leaveAsItIs}
+            placeholder={strings.noChange}
             onChange={(limit) => setChanges({ ...changes, limit })}
             fault={null}
           />
@@ -217,7 +217,7 @@ export function SettingsDialog({ items, onClose }: { items: readonly Item[]; onC
   );
 }
 
-/** Returns settings with those changes that they can take; the same object when there are none. */
+/** Applies the changes that are possible with these settings; returns the same object when there are none. */
 function withChanges(settings: Settings, changes: Changes, source: Source): Settings {
   const { quality, side, limit, sound, metadata } = changes;
   const steps: ((now: Settings) => Settings)[] = [
@@ -238,7 +238,7 @@ function withChanges(settings: Settings, changes: Changes, source: Source): Sett
     const isSame = next === now || JSON.stringify(next) === JSON.stringify(now);
     if (isSame || Object.keys(next.options).some((name) => !isOffered(settings, name))) return now;
     const checked = withVerdict(next, source);
-    // A file that can't take a change keeps what it has.
+    // A file for which a change is impossible keeps its setting.
     return checked.fault && !now.fault ? now : checked;
   }, settings);
 }

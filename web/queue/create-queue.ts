@@ -473,7 +473,7 @@ function loadLauncher(create: () => Promise<Launcher>): Launcher & { load(): voi
   return {
     load: () => void load().catch(() => {}),
     start: async (ids) => (await load()).start(ids),
-    // What has not been started needs no stop.
+    // Without a launcher, nothing has started.
     stop: (id) => launcher?.stop(id),
   };
 }

@@ -82,7 +82,7 @@ function EditorView({ item, list }: { item: Item; list: ListState }) {
     const top = scrollY;
     scrollTo(0, 0);
     return () => {
-      // The conversion has started, or the file is gone: the address still has it.
+      // The address still has the file if its conversion has started or it is gone.
       if (address.peek().file === item.id) leave();
       requestAnimationFrame(() => {
         scrollTo(0, top);
@@ -450,7 +450,7 @@ function isJoinable(item: Item): boolean {
   return isStartable(item) && settings.kind === "video" && source?.kind === "video" && input !== null;
 }
 
-/** Lets the first of several videos play the others after it, in the order of the list. */
+/** Joins several videos in the order of the list: the first then plays the others after it. */
 async function joinFiles(queue: Queue, items: readonly Item[]): Promise<void> {
   const [first, ...others] = items;
   if (!first?.source) return;

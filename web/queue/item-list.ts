@@ -346,11 +346,11 @@ function rowOf(item: Item): ItemRow {
 
 /** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */
 export interface ShownItems {
-  /** The items by their rank, at first the order in which their files were added; those of one file follow each other. */
+  /** The items in order of rank, which is at first the order in which files were added; items of one file are neighbors. */
   readonly items: ReadonlySignal<readonly Item[]>;
   /** Renders with one of the next frames that an item was added, changed or removed. */
   changed(id: string): void;
-  /** Renders now: these items, or the first changes of all. */
+  /** Renders these items now; without ids, the first changes of all items. */
   show(...ids: readonly string[]): void;
 }
 
@@ -405,7 +405,7 @@ function rankOf({ id, file_of, rank }: Item): number {
   return rank ?? Number.parseInt((file_of ?? id).slice(0, ID_TIME_LENGTH), 36);
 }
 
-/** Two ranks differ at least by this, which numbers as large as the time still resolve. */
+/** The smallest difference of two ranks; a number as large as the time still resolves it. */
 const RANK_STEP = 0.5;
 
 /** Returns the new ranks of the items whose place changes when one of them moves to an index. */

@@ -30,7 +30,7 @@ export interface Settings<K extends EncodeKind = EncodeKind> {
   readonly fault?: Fault | null;
 }
 
-/** A pattern for the name of an output, and what it fills in for its item. */
+/** A pattern for the name of an output, and the values that it takes for an item. */
 export interface Naming {
   /** The name without its extension, with `{name}` (of the file), `{n}`, `{size}` (of the output's pictures) and `{date}`. */
   readonly pattern: string;
@@ -86,9 +86,9 @@ export interface Item {
   /** A thumbnail; null when there is none (yet). */
   readonly thumbnail: Blob | null;
   readonly settings: Settings;
-  /** How its output is named; null or absent for the name of the file. */
+  /** The pattern that names its output; null or absent for the name of the file. */
   readonly naming?: Naming | null;
-  /** Its place among the items, which are in ascending order; null or absent for the order in which files were added. */
+  /** Ascending ranks determine the order of the items; null or absent for the order in which files were added. */
   readonly rank?: number | null;
   /** Path of the job that it was added for; null or absent for none. */
   readonly job?: string | null;

@@ -3,7 +3,7 @@ import type { NewJob, RemoteClient } from "../../src/client/index.ts";
 import { type Client, MediaError, type MediaInput, type NewTask, type Task } from "../../src/index.ts";
 import { createSlots } from "../../src/util/async.ts";
 import type { Edge } from "../console/edge.ts";
-import { forgetUnused, withAttached } from "./attached-files.ts";
+import { deleteUnused, withAttached } from "./attached-files.ts";
 import { faultOf, type Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
@@ -89,7 +89,7 @@ function createTaskSender(list: ItemList, device: LocalClient, edge: Edge): Task
 /** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
 export function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
   const controllers = new Map<string, AbortController>();
-  if (list.loaded.peek()) void forgetUnused(list.all().map(({ settings }) => settings)).catch(() => {});
+  if (list.loaded.peek()) void deleteUnused(list.all().map(({ settings }) => settings)).catch(() => {});
   const inSlot = createSlots(AT_ONCE);
   const create = createTaskSender(list, device, edge);
 

@@ -20,7 +20,7 @@ export interface ListState {
   selectAll(ids: readonly string[]): void;
   /** Moves an item by some places, or to the place of another. */
   move(id: string, to: number | string): void;
-  /** Says where the last item was moved, for screen readers; empty before the first. */
+  /** A message for screen readers about the place to which an item was last moved; empty at first. */
   readonly lastMove: ReadonlySignal<string>;
   /** Estimates an item while its element is in view; returns a function that stops this. */
   watch(element: Element, id: string): () => void;

@@ -43,11 +43,11 @@ export const noneHere = "No files here.";
 export const settingsForAll = ({ count }: { count: number }) =>
   count === 1 ? "Settings for 1 file" : `Settings for all ${count} files`;
 export const settings = "Settings for all";
-export const onlyTouched = "Only what you change here changes. The other settings of each file stay.";
-export const leaveAsItIs = "Leave as it is";
+export const otherSettingsStay = "Each file keeps the settings that you do not change here.";
+export const noChange = "No change";
 export const size = "Size";
-export const sizeOfEach = "Size of each file";
-export const sizeLimit = "Size limit of each file, in MB";
+export const originalSize = "Original size";
+export const sizeLimit = "Size limit per file, in MB";
 export const sound = "Sound";
 export const keepSound = "Keep the sound";
 export const muteSound = "Remove the sound";
@@ -57,7 +57,7 @@ export const changed = ({ count }: { count: number }) =>
   count === 1 ? "Changed 1 file." : `Changed ${count} files.`;
 export const names = "Names";
 export const pattern = "Pattern";
-export const patternHint = "Nothing is overwritten: equal names are numbered.";
+export const patternHint = "Files with the same name are numbered, so none is overwritten.";
 export const patternFields = { name: "Name", n: "Number", size: "Size", date: "Date" } as const;
 export const examples = "Examples";
 export const moreFiles = ({ count }: { count: number }) => (count === 1 ? "and 1 more" : `and ${count} more`);

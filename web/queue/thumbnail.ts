@@ -135,7 +135,7 @@ export interface FrameRequest {
   at?: number;
   /** Height in pixels; by default that of the frame. */
   height?: number;
-  /** By default JPEG, which has no transparency. */
+  /** PNG, which keeps transparency; JPEG by default. */
   format?: typeof LOSSLESS_FORMAT.image;
 }
 

@@ -29,7 +29,7 @@ export const removedIds: ReadonlySignal<ReadonlySet<string>> = hiddenIds;
 export function remove(
   queue: Queue,
   items: readonly Item[],
-  /** What else the same step does, and its words. */
+  /** The other change of the same step, which "Undo" takes back too, and its message. */
   rest?: { readonly words: string; undo(): void },
 ): void {
   const key = crypto.randomUUID();
@@ -126,7 +126,7 @@ export function changeAll(queue: Queue, changes: Changes, words: string): void {
   show({ words, undo: changeTogether(queue, changes), end: () => {} });
 }
 
-/** Lets the first of several items play the others after it, and removes those; one step, which a button undoes. */
+/** Lets the first of several items play the others after it, and removes these, as one step that a button undoes. */
 export function join(queue: Queue, first: Item, settings: Settings, others: readonly Item[]): void {
   const undo = changeTogether(queue, [[first, settings]]);
   remove(queue, others, { words: strings.joined({ count: others.length + 1, name: first.name }), undo });
@@ -146,14 +146,14 @@ function changeTogether(queue: Queue, changes: Changes): () => void {
     for (const [{ id, settings }] of changes) {
       const item = items.get(id);
       if (!item || stateOf(item) !== "ready") continue;
-      // A change made since then stays in the history, so that it can be brought back.
+      // A later change stays in the history, so that the visitor can restore it.
       if (historyOf(id).past.at(-1) === settings) stepHistory(queue, item, "past");
       else changeSettings(queue, item, settings);
     }
   };
 }
 
-/** Names the outputs of several items, and shows a message with a button that takes it back. */
+/** Names the outputs of several items, and shows a message with a button that undoes it. */
 export function nameAll(queue: Queue, changes: readonly (readonly [Item, Naming | null])[]): void {
   for (const [{ id }, naming] of changes) queue.rename(id, naming);
   show({
@@ -165,7 +165,7 @@ export function nameAll(queue: Queue, changes: readonly (readonly [Item, Naming 
   });
 }
 
-/** The next change of an item's settings is a step of its own, however soon it comes. */
+/** Makes the next change of an item's settings a step of its own, however soon it comes. */
 function endStep({ id }: Item): void {
   setHistory(id, { ...(histories.peek().get(id) ?? EMPTY), at: EMPTY.at });
 }

@@ -9,16 +9,15 @@ export function isFolder({ kind, files }: Pick<Source, "kind" | "files">): boole
   return kind === "adaptive_video" || files !== undefined;
 }
 
-/** What the name of an output depends on. */
+/** The facts about an output that its name depends on. */
 export type NamedOutput = Pick<Source, "kind" | "url" | "format" | "files" | "width" | "height">;
 
 /**
- * Names an output for the visitor: the input's name, or what the pattern of `naming` makes of it, with the output's extension, which a
- * folder does not have.
+ * Names an output for the visitor: by the input's name or the pattern of `naming`, with the output's extension. A folder has no extension.
  */
 export function outputName(inputName: string, output: NamedOutput, naming: Naming | null = null): string {
   const name = stemOf(inputName);
-  const stem = naming ? cleanStem(filled(naming, name, output)) : name;
+  const stem = naming ? cleanStem(fillPattern(naming, name, output)) : name;
   return isFolder(output) ? stem : `${stem}.${endingOf(output)}`;
 }
 
@@ -66,10 +65,10 @@ function stemOf(inputName: string): string {
   return cleanStem(dot > 0 ? safe.slice(0, dot) : safe);
 }
 
-/** The names that a pattern may contain, in braces. */
+/** The fields that a pattern may contain, in braces. */
 export const PATTERN_FIELDS = ["name", "n", "size", "date"] as const;
 
-function filled(
+function fillPattern(
   { pattern, number, date }: Naming,
   name: string,
   { width, height }: Pick<Source, "width" | "height">,

@@ -10,7 +10,7 @@ const NEXT = { system: "light", light: "dark", dark: "system" } as const;
 
 type Theme = keyof typeof NEXT;
 
-/** A button that switches between the colors of the system, light and dark ones. */
+/** A button that switches between the colors of the system, light colors and dark colors. */
 export function ThemeButton() {
   const theme = useSignal<Theme>("system");
   useEffect(() => {
