@@ -109,7 +109,7 @@ export interface RunRow {
   /** When the run last reported or asked for a slot, and when it last made progress. */
   heard_at: number;
   progressed_at: number;
-  /** Times that the silent run was woken since its last report; negative while Workflows has its instance queued. */
+  /** Number of wakes since the run's last report; negative while Workflows queues its instance. */
   wakes: number;
   /** 1 once the run's Workflow instance exists, else 0. */
   started: number;
@@ -143,10 +143,10 @@ export function assessRun(row: RunRow, times: WatchTimes, now: number): WatchVer
   return !waits && now - row.progressed_at >= times.stall ? "stalled" : "well";
 }
 
-/** Events sent to an instance that stays queued. */
+/** Maximum number of events for an instance that stays queued. */
 export const QUEUED_WAKES = 3;
 
-/** Counts a wake of a run; those while its instance is queued, when it cannot report, do not count later. */
+/** Counts a wake of a run. A queued instance cannot report, so its wakes do not count once it has left the queue. */
 export function countWake(wakes: number, isQueued: boolean): number {
   return isQueued ? Math.max(Math.min(wakes, 0) - 1, -QUEUED_WAKES) : Math.max(wakes, 0) + 1;
 }

@@ -402,8 +402,8 @@ async function watchRun(
   if (never_created) return rows.update({ started: 0, heard_at: now, wakes: countWake(row.wakes, false) });
   const waits = status === "queued";
   if (isOver || (verdict === "lost" && !waits)) return fail(errors.runLost());
-  // An instance that Workflows has queued cannot report yet. A local engine that was killed while it stored the instance starts it at the
-  // next event, so this sends a few.
+  // A queued instance cannot report yet, but gets a few events: a local engine that was killed while it stored the instance starts it at the
+  // next one.
   if (status !== UNKNOWN && !(waits && row.wakes <= -QUEUED_WAKES)) {
     await wakeInstance(env, row.record.id, status);
   }

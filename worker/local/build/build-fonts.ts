@@ -16,7 +16,7 @@ const FOLDER = join(ROOT, "dist", "fonts");
 export async function buildFonts(folder = FOLDER, tell: (line: string) => void = () => {}): Promise<void> {
   const packages = await Promise.all(SCRIPT_FONT_PACKAGES.map(readPackage));
   const missing = SCRIPT_FONT_PACKAGES.filter((_, index) => packages[index] === null);
-  if (missing.length > 0) tell(`Fonts that are not installed (npm ci): ${missing.join(", ")}.`);
+  if (missing.length > 0) tell(`These fonts are not installed: ${missing.join(", ")}. Run npm ci.`);
   const present = packages.filter((each) => each !== null);
   const versions = present.map(({ name, version }) => `${name} ${version}\n`).join("");
   if ((await readVersions(folder)) === versions) return;
@@ -74,17 +74,17 @@ async function writeSubsets(
   isCovered: (code: number) => boolean,
 ): Promise<FontFile[]> {
   const base = name.slice(name.indexOf("/") + 1);
-  const written = Object.entries(subsets).map(async ([subset, stated]): Promise<FontFile[]> => {
+  const files = Object.entries(subsets).map(async ([subset, ranges]): Promise<FontFile[]> => {
     const file = `${base}-${subset.replace(/[[\]]/g, "")}-400-normal.woff`;
     const bytes = await readBytes(join(MODULES, name, "files", file));
     const { family, hasLetter } = readFont(await unpackFont(bytes, MIB));
-    const codes = codesOf(stated).filter((code) => code > SPACE && hasLetter(code) && !isCovered(code));
+    const codes = codesOf(ranges).filter((code) => code > SPACE && hasLetter(code) && !isCovered(code));
     if (codes.length === 0) return [];
     await writeFile(join(folder, file), bytes);
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     return [{ name: file, family, size: bytes.length, sha256, ranges: rangesOf(codes) }];
   });
-  return (await Promise.all(written)).flat();
+  return (await Promise.all(files)).flat();
 }
 
 const SPACE = 0x20;
