@@ -16,7 +16,7 @@ beforeAll(async () => {
   remote = {
     ...{ baseUrl: edge.url, apiKey: edge.key },
     url: edge.origin.serve("/clip.mp4", { file, mime: "video/mp4", headers }),
-    // It arrives for longer than a test may take.
+    // It takes longer to arrive than a test may last.
     slow: edge.origin.serve("/slow.mp4", {
       ...{ file: long, mime: "video/mp4", headers },
       bytes_per_second: 20_000,
@@ -148,7 +148,7 @@ test("a step says that the fallback was not asked; without a fallback the error 
 
 test("follows a task on the fallback after a reload that lost the answer, leaves it alone on close, waits for a lost network, and cancels it there", async () => {
   const { page } = rig.lab;
-  // The task of a try that failed does not count in the next one.
+  // The task of a failed try must not count in the next one.
   const name = `followed-${randomUUID()}`;
   const cancels: string[] = [];
   page.on("request", (request) => request.url().endsWith("/cancel") && cancels.push(request.url()));

@@ -109,7 +109,7 @@ test.for([
   },
 );
 
-test("a create with the caller's key waits while the service still runs an earlier request with that key", async () => {
+test("a create waits while an earlier request with the same key is still in progress", async () => {
   const keys: unknown[] = [];
   const watched = createRemoteClient({
     ...{ baseUrl: api.url, apiKey: KEY },

@@ -56,7 +56,7 @@ test("retries only the part that failed transiently", async () => {
   expect([...api.requestsTo("/put/1"), ...api.requestsTo("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
 });
 
-test("with the key of an earlier upload, sends no stored file again, and begins anew when that upload was discarded", async () => {
+test("an upload with the key of an earlier one sends no stored file again, and starts over if the earlier one was deleted", async () => {
   const sendAgain = () => client.uploads.send(FILE, { idempotencyKey: "run-1.input" });
   const stored = { ...upload, status: "stored", parts: [], etag: "all" };
   api.at(`/uploads/${UPLOAD.id}`, stored);

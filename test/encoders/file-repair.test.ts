@@ -189,7 +189,7 @@ test("turns the mask of a bitmap of any depth into alpha, in icons and cursors",
   }
 });
 
-test("leaves an icon that has an alpha of its own, or is damaged, as it is", () => {
+test("does not change an icon that is damaged or has an alpha of its own", () => {
   const size = { width: SIDE, height: SIDE };
   const own = writeIcon([{ data: maskedBitmap({ bits: 32, opaque: true, ...size }), ...size }]);
   const plain = writeIcon([{ data: maskedBitmap({ bits: 8, ...size }), ...size }]);

@@ -10,7 +10,7 @@ export interface MaskedBitmap {
 /** The color of a {@link MaskedBitmap}. */
 export const ICON_COLOR = [206, 33, 33] as const;
 
-/** Writes such a bitmap, as an icon contains it. */
+/** Writes a {@link MaskedBitmap}, as an icon contains it. */
 export function maskedBitmap({ bits, width, height, opaque = false }: MaskedBitmap): Buffer {
   const [red, green, blue] = ICON_COLOR;
   const header = Buffer.alloc(40);

@@ -305,7 +305,7 @@ export function boxOf(kind: string, ...parts: Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Adds EXIF data with a thumbnail, a JPEG within the JPEG, to each picture of raw Motion JPEG by ffmpeg. */
+/** Adds EXIF data with a thumbnail, a JPEG within the JPEG, to each picture of ffmpeg's raw Motion JPEG. */
 export async function withThumbnails(path: string): Promise<string> {
   const small = await makeClip("jpg", ["-i", path, "-frames:v", "1", "-vf", "scale=32:20"]);
   const thumbnail = await readFile(small);

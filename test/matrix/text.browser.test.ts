@@ -306,7 +306,7 @@ test.for(Object.keys(SCRIPTS) as Script[])(
   },
 );
 
-/** Letters that DejaVu Sans lacks, and the subset of the Noto font that has them. */
+/** Texts with letters that DejaVu Sans lacks, and the subset of the Noto font that has them. */
 const NOTO = [
   { text: "ภาษาไทยที่นี่", subset: "thai/files/noto-sans-thai-thai" },
   { text: "हिन्दी शक्ति", subset: "devanagari/files/noto-sans-devanagari-devanagari" },
@@ -319,7 +319,7 @@ const fileOf = ({ subset }: (typeof NOTO)[number]) =>
   join(import.meta.dirname, `../../node_modules/@fontsource/noto-sans-${subset}-400-normal.woff`);
 
 test(
-  "letters of other scripts are drawn without fonts as with their fonts, on every host",
+  "letters of other scripts look the same without the option fonts as with it, on every host",
   LIMIT,
   async () => {
     const height = 200;

@@ -28,7 +28,7 @@ const CODINGS = {
   "without matches": { strategy: constants.Z_HUFFMAN_ONLY },
 } as const;
 
-test("measures what zlib data expand to, in any coding and any pieces", async () => {
+test("measures the size to which zlib data expand, in any coding and any pieces", async () => {
   for (const [name, data] of Object.entries(DATA)) {
     for (const [coding, options] of Object.entries(CODINGS)) {
       const packed = deflateSync(data, options);

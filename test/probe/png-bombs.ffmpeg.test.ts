@@ -14,7 +14,7 @@ const SIDE = 600;
 const LINES = Buffer.alloc(SIDE * (1 + 3 * SIDE), 1);
 const MEBIBYTE = deflateRawSync(Buffer.alloc(2 ** 20), { finishFlush: constants.Z_FULL_FLUSH });
 
-/** Zlib data of a picture and this many mebibytes behind it. */
+/** Returns the zlib data of a picture and as many mebibytes behind it. */
 function packed(mebibytes: number): Buffer {
   const picture = deflateRawSync(LINES, { finishFlush: constants.Z_FULL_FLUSH });
   const rest = Array<Buffer>(mebibytes).fill(MEBIBYTE);
@@ -70,7 +70,7 @@ test.for(Object.entries(FILES))(
       kind: "input_unsupported",
       message: expect.stringMatching(/more compressed data than a picture of its size can need/),
     });
-    // Less costs little, and viewers show the picture.
+    // Less excess costs little time, and viewers show the picture.
     await writeFile(path, write(packed(20)));
     expect((await probeFile(path)).source).toMatchObject({ width: SIDE, height: SIDE });
   },
