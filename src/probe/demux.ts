@@ -56,7 +56,7 @@ export interface Demuxed {
   rest: RestStream | null;
 }
 
-// Otherwise mediabunny prints unknown codecs to the page's console.
+// By default, mediabunny prints unknown codecs to the page's console.
 Logging.level = LogLevel.Errors;
 
 const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
@@ -192,7 +192,7 @@ async function readInput(input: Input, context: DemuxContext): Promise<Demuxed |
   if (context.extras.matroska) await checkStart(video?.track, audio?.track);
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, context.extras);
-  // Last, because it may exceed the bounds.
+  // The duration comes last, because it may exceed the bounds.
   const duration = index
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
     : await durationOf(input, format, context, first.packets);

@@ -147,7 +147,7 @@ export interface Packets {
 
 const SAMPLE_PACKETS = 50;
 const MAX_REORDER = 8;
-// Seconds; Matroska and Flash Video round times to milliseconds.
+// Matroska and Flash Video round times to milliseconds.
 const TICK = 0.001;
 
 /**

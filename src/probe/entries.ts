@@ -90,7 +90,7 @@ export async function withEntries<T>(
 
 const unknown = async () => null;
 
-// Seconds by which mediabunny's audio timestamps exceed the playback time.
+// mediabunny's audio timestamps exceed the playback time by these seconds.
 async function delayOf(reader: ByteReader, { format, priming = 0, audio }: Source): Promise<number> {
   return containerOf({ format }).info_frame && audio
     ? (await readMp3Delay(reader)) / audio.sample_rate

@@ -37,7 +37,7 @@ export function readHeif(view: DataView): PictureFacts | null {
   const own = primary === null ? [] : items.propertiesOf(primary);
   const { width, height } = sizeOf(view, own, properties);
   const irot = own.find(({ kind }) => kind === "irot");
-  // Stored in quarter turns, counterclockwise.
+  // The file counts quarter turns counterclockwise.
   const rotation = irot ? (360 - 90 * (view.getUint8(irot.start) & 3)) % 360 : 0;
   const frames = /avis|msf1|hevc|hevx/.test(brands) ? 2 : 1;
   const iloc = findBox(view, meta, "iloc");
@@ -485,7 +485,7 @@ interface Extent {
   end: number;
 }
 
-// Bounds the work on a crafted file, whose extents may have no bytes.
+// A crafted file may have any number of extents without bytes.
 const MAX_EXTENTS = 65_536;
 
 function extentsOf(view: DataView, iloc: Box): Extent[] | null {

@@ -191,9 +191,9 @@ export async function inflatedSize(pieces: AsyncIterable<Uint8Array>, max: numbe
     size += length;
     for (let left = length; left > 0; ) {
       if (!(await load(1)) || bits.rest === 0) throw new RangeError();
-      const skipped = Math.min(left, bits.rest);
-      bits.at += skipped;
-      left -= skipped;
+      const step = Math.min(left, bits.rest);
+      bits.at += step;
+      left -= step;
     }
   };
   try {

@@ -268,7 +268,7 @@ async function readVersion1(reader: ByteReader): Promise<Id3["tags"]> {
   return tags.filter(([, value]) => value !== "");
 }
 
-// Officially Latin-1; many programs write UTF-8.
+// The encoding is Latin-1, but many programs write UTF-8.
 function asText(bytes: Uint8Array): string {
   const text = untilZero(bytes);
   try {

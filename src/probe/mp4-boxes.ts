@@ -170,7 +170,7 @@ export interface TrackIndex {
   consistent: boolean;
 }
 
-// Longer than the priming of a decoder, which every edit list hides.
+// The priming of a decoder, which every edit list hides, is shorter.
 const MIN_PREROLL = 0.15;
 
 const MAX_EXCESS = 60;

@@ -291,7 +291,7 @@ function readLanguage(moov: DataView, mdhd: Box | null): string | null {
 
 function findItems(moov: DataView, udta: Box): Box | null {
   const meta = findBox(moov, udta, "meta");
-  // A full box in MP4, a plain one in MOV.
+  // `meta` is a full box in MP4 and a plain one in MOV.
   const inside = [meta && { ...meta, start: meta.start + 4 }, meta];
   return inside.map((box) => box && findBox(moov, box, "ilst")).find((box) => box) ?? null;
 }

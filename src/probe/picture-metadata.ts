@@ -54,7 +54,7 @@ interface PictureFile {
 const MARKERS = { APP1: 0xffe1, APP13: 0xffed, COM: 0xfffe, SOS: 0xffda, first: 0xffc0 } as const;
 const XMP = /^http:\/\/ns\.adobe\.com\/(xap\/1\.0|xmp\/extension)\//;
 const MAX_SEGMENTS = 1000;
-// Bounds the work on a crafted file.
+// A crafted file may hold any number of texts.
 const MAX_TEXTS = 64;
 
 async function readJpeg(file: PictureFile, collect: Collect): Promise<void> {

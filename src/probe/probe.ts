@@ -142,7 +142,7 @@ function isSameStill(report: unknown, { streams: [own] }: StillReport): boolean 
   return streams?.[0]?.codec_name === own?.codec_name;
 }
 
-// ffmpeg recognizes raw Motion JPEG as pictures.
+// ffmpeg takes raw Motion JPEG for single pictures.
 function motionReport(report: unknown): unknown {
   const { format } = report as { format?: object };
   return { ...(report as object), format: { ...format, format_name: "mjpeg" } };

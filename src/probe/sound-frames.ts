@@ -49,9 +49,9 @@ const MAX_DEPARTURE = 1.25;
 // The probe has already read the first sample.
 const SAMPLE = 16_384;
 const SAMPLE_PLACES = [0.1, 0.3, 0.5, 0.7, 0.9] as const;
-// Tags at the end of the file, which the byte count excludes.
+// The byte count excludes tags at the end of the file.
 const MAX_TRAILER = 64 * KIB;
-// Maximum bytes per step of the table of contents that resolve the first sample.
+// Larger steps of the table of contents do not resolve the first sample.
 const MAX_STEP = SAMPLE / 6;
 
 // Editors that cut or join a file often leave its tag unchanged.

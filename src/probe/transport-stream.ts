@@ -13,7 +13,7 @@ const SYNC = 0x47;
 const PACKET = 188;
 // M2TS adds four bytes before each packet, and DVB may add 16 after it.
 const SIZES = [PACKET, PACKET + 4, PACKET + 16] as const;
-// Consecutive packets that prove the layout.
+// So many consecutive packets prove the layout.
 const ROW = 4;
 const BLOCK = 2 * MIB;
 /** Maximum bytes of a file that a probe reads completely; it samples a larger one. */
@@ -183,7 +183,6 @@ async function endsInPacket(reader: ByteReader, signal: AbortSignal): Promise<bo
   const tail = await reader.read({ start: Math.max(0, reader.size - TAIL), end: reader.size }, signal);
   for (let at = 0; at < tail.length; at++) {
     const size = tail[at] === SYNC ? SIZES.find((each) => isPacketRow(tail, at, each)) : undefined;
-    // DVB may add 16 bytes after a packet, and M2TS four before it.
     if (size !== undefined) return ![0, PACKET].includes((tail.length - at) % size);
   }
   return false;

@@ -48,11 +48,11 @@ export function chooseFonts(letters: readonly string[], files: readonly FontFile
 }
 
 function rangesOf({ ranges }: FontFile): (code: number) => boolean {
-  const parsed = ranges.split(",").map((range) => {
+  const pairs = ranges.split(",").map((range) => {
     const [first = "", last = first] = range.split("-");
     return [Number.parseInt(first, 16), Number.parseInt(last, 16)] as const;
   });
-  return (code) => parsed.some(([first, last]) => first <= code && code <= last);
+  return (code) => pairs.some(([first, last]) => first <= code && code <= last);
 }
 
 const LOADS_AT_ONCE = 8;

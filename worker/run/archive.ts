@@ -51,7 +51,7 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
       httpMetadata: { contentType: "application/jsonl" },
     });
 
-  // The file exists already when a record could not be freed or a batch was interrupted: both are archived again.
+  // The file exists already if a record could not be freed or a batch was interrupted; its records are then archived again.
   async function add(object: ArchiveKind, records: readonly ArchivedRecord[]): Promise<void> {
     const last = records.at(-1);
     if (!last) return;

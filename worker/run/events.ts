@@ -208,7 +208,7 @@ export function streamJob(
     } catch (thrown) {
       logFault("job not followed", thrown, { job: job.id });
     }
-    // Closes the stream before the end, so that the client reconnects.
+    // The stream closes before the end, so that the client reconnects.
     if (!latest?.finished) latest = null;
     changes.tell();
   }

@@ -49,7 +49,7 @@ export function createRunMirror(env: Bindings, rows: RunRows, webhooks: RunWebho
 
   async function removeAll(project: string, record: Task | Step): Promise<void> {
     await patiently(() => env.PROJECT.getByName(project).remove(record.id));
-    // Retried, because KV may have accepted a write within the last second.
+    // KV refuses the deletion if it accepted a write within the last second, so it is retried.
     await patiently(() => env.KV.delete(mirrorKey(record)));
   }
 

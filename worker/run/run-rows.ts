@@ -92,7 +92,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
       sql.exec(SCHEMA);
       ready = true;
       const text = JSON.stringify(record);
-      // Delays the first mirror by a second, because most runs start by then and KV accepts one write a second.
+      // The first mirror waits a second, because most runs start by then and KV accepts one write a second.
       const columns = "INSERT INTO run (one, project, base, record, mirrored_at, heard_at, progressed_at)";
       sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?, ?)`, project, base, text, now, now, now);
       sql.exec("INSERT INTO turn VALUES (1, ?, 'none')", key_id);

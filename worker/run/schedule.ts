@@ -169,7 +169,7 @@ export function createRunAlarm(
   name: string | undefined,
   arm: (pause: number) => Promise<void>,
 ) {
-  // Cached, because setting an alarm writes to storage.
+  // The time is cached, because setting an alarm writes to storage.
   let due: number | null = null;
   let failures = 0;
   return {

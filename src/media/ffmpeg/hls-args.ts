@@ -38,7 +38,7 @@ const MAX_PRIMING = 0.128;
 
 // HLS loses a gap before a late start, so silence fills it.
 const FILL_FROM_START = `${FILL_GAPS}:first_pts=0`;
-// Below the offset that ITU-R BT.1359 calls detectable.
+// ITU-R BT.1359 calls only larger offsets detectable.
 const SAME_START = 0.02;
 
 // ffmpeg rebuilds the graph when the audio changes, and each graph would fill from 0 again. Only the first sees audio this early.
@@ -221,7 +221,7 @@ const MAX_GROUP = 600;
 // ffmpeg passes `-b-pyramid` and `-sc_threshold` only to x264.
 const SEGMENTED = "b-pyramid=0:scenecut=0";
 
-// Counts from the first frame, as the muxer does; half a tick of the time base absorbs rounding.
+// The expression counts from the first frame, as the muxer does; half a tick of the time base absorbs rounding.
 function keyframes(length: number | null): string {
   const due = `gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
   if (length === null) return `expr:${due}`;

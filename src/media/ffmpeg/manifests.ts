@@ -382,7 +382,7 @@ function bestFirst(streams: readonly MasterStream[]): MasterStream[] {
   return byCodec(streams).flatMap((set) => set.toSorted((a, b) => b.rate.peak - a.rate.peak));
 }
 
-// Ranks from 1 upwards: at the same size, the later codec has the higher score. Null for a single codec.
+// Scores count from 1; at the same size, the later codec has the higher one. A single codec needs none.
 function scoresOf(sets: readonly MasterStream[][]): Map<MasterStream, number> | null {
   if (sets.length < 2) return null;
   const ranked = sets.flatMap((set, place) =>

@@ -39,7 +39,7 @@ export interface RunEnd {
 }
 
 const CUT_OFF = /partial file|unexpected end|Premature end/;
-// Fatal only for a still. ffmpeg may miss the end marker of an intact small JPEG, but reports overreads only for truncated ones.
+// These lines are fatal only for a still. ffmpeg may miss the end marker of an intact small JPEG, but reports overreads only for truncated ones.
 const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec|not on whitelist/i;

@@ -184,7 +184,7 @@ function clampedTime(lead: number): string {
   return `'max(0,${sinceStart(lead)})'`;
 }
 
-// Expands a PNG that the decoder wrote in limited range; ffmpeg's scale assumes that RGB is full range.
+// The decoder writes some PNGs in limited range, but ffmpeg's scale filter assumes that RGB has full range.
 const FULL_RANGE = [
   "format=rgba",
   `lutrgb=${["r", "g", "b"].map((part) => `${part}='clip((val-16)*255/219,0,255)'`).join(":")}`,
