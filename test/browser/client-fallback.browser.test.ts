@@ -38,7 +38,7 @@ const open = (name: string, with_fallback = true) =>
     { name, with_fallback, ...remote },
   );
 
-/** Makes the service create the page's next task, but loses the answer; `answered` resolves to the id of the task there. */
+/** Loses the answer of the service that creates the page's next task; `answered` resolves to the id of that task. */
 async function loseAnswer(): Promise<{ answered: Promise<string> }> {
   const { promise: answered, resolve } = Promise.withResolvers<string>();
   const answer = async (route: Route) => resolve((await (await route.fetch()).json()).id);
