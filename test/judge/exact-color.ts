@@ -6,9 +6,20 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 
 /** Returns the largest difference of a channel, of 255, between a file's first picture and a color. */
 export async function farthestFrom(path: string, color: Rgb): Promise<number> {
+  const pixels = await decode(path);
+  return pixels.reduce((worst, value, at) => Math.max(worst, Math.abs(value - (color[at % 3] ?? 0))), 0);
+}
+
+/** Returns the color of the bottom right pixel of a file's first picture. */
+export async function lastPixel(path: string): Promise<Rgb> {
+  const [red = 0, green = 0, blue = 0] = (await decode(path)).subarray(-3);
+  return [red, green, blue];
+}
+
+async function decode(path: string): Promise<Buffer> {
   const pixels = (await decodeStill(path)) ?? (await decodeVideo(path));
   if (pixels.length === 0) throw new Error("There is no picture.");
-  return pixels.reduce((worst, value, at) => Math.max(worst, Math.abs(value - (color[at % 3] ?? 0))), 0);
+  return pixels;
 }
 
 /** Decodes a still to RGB in this process, because starting ffmpeg takes longer; returns null for a video. */

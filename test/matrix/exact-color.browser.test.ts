@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { type JpegKind, plainJpeg } from "../fixtures/jpeg.ts";
 import { keepClip, makeClip, runFfprobe } from "../fixtures/make-clip.ts";
-import { farthestFrom, type Rgb } from "../judge/exact-color.ts";
+import { farthestFrom, lastPixel, type Rgb } from "../judge/exact-color.ts";
 import { TAGGED, taggedClip } from "../judge/tagged.ts";
 import { type Encode, usePage, useService } from "./hosts.ts";
 
@@ -11,8 +11,14 @@ const RED: Rgb = [200, 30, 30];
 // Steps of 255 that rounding in YUV and lossy coding take.
 const TOLERANCE = 6;
 
-const png = (size: string) =>
-  makeClip("png", ["-f", "lavfi", "-i", `color=0xC81E1E:s=${size}:d=1,format=rgb24`, "-frames:v", "1"]);
+const png = (size: string, draw = "") =>
+  makeClip("png", [
+    ...["-f", "lavfi", "-i", `color=0xC81E1E:s=${size}:d=1,format=rgb24${draw}`, "-frames:v", "1"],
+  ]);
+
+// The last column and row, with half-resolution chroma that no other pixel shares.
+const GREEN_EDGES =
+  ",drawbox=x=100:w=1:h=75:color=0x1EC81E:t=fill,drawbox=y=74:w=101:h=1:color=0x1EC81E:t=fill";
 
 const SIZES = ["101x75", "75x101", "641x427", "1x1", "1x50", "50x1"] as const;
 /** The sizes to test for each format. A fault of half-resolution chroma may show in any one of them, a fault in RGB in every odd size. */
@@ -117,6 +123,9 @@ async function judgeSizes(encode: Encode, format: SizedFormat) {
     const { path } = await encode("image", await png(size), { format, quality: "high" });
     expect(await farthestFrom(path, RED), size).toBeLessThanOrEqual(TOLERANCE);
   }
+  const edged = await encode("image", await png("101x75", GREEN_EDGES), { format });
+  const [red, green, blue] = await lastPixel(edged.path);
+  expect(green, "last pixel").toBeGreaterThan(Math.max(red, blue));
   const { path } = await encode("image", await png("202x150"), { format, quality: "high", width: 101 });
   expect(await farthestFrom(path, RED), "scaled to 101x75").toBeLessThanOrEqual(TOLERANCE);
 }

@@ -94,7 +94,7 @@ export function imageScaling(
     profile: image.matte === null ? pictureFilters("profile", image, context) : [],
     alpha: image.alpha && source.has_alpha === true,
     flags: `${toolset.scaler}+${FULL_COLOR}`,
-    ...pixelsOf(plan.format, image),
+    ...pixelsOf(plan.format, image, toolset),
   };
   const { canvas, flags } = scaling;
   const over = overFilters(
@@ -156,7 +156,7 @@ function qualityArgs(format: ImageFormat, { quality, effort }: ImagePlan): strin
 }
 
 // Decoders assume BT.601 for JPEG and WebP, regardless of the source.
-function pixelsOf(format: string, image: ImagePlan) {
+function pixelsOf(format: string, image: ImagePlan, { engine }: Toolset) {
   const { yuv } = pictureFormat(format);
   const palette = image.motion?.palette;
   // The palette filters' native format: they buffer all frames, and a conversion would double the memory.
@@ -164,9 +164,10 @@ function pixelsOf(format: string, image: ImagePlan) {
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
   if (yuv === undefined) return rgb;
   if (yuv === "full") {
-    // In wasm, the encoder loses the subsampled chroma of pictures with a side of one pixel (5.1).
-    const isLine = Math.min(image.geometry.width, image.geometry.height) === 1;
-    const pixels = isLine || (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
+    // The stock core's encoder (5.1.4) gives an odd last column and row the subsampled chroma of their neighbors.
+    const losesChroma =
+      engine === "stock" && (image.geometry.width % 2 === 1 || image.geometry.height % 2 === 1);
+    const pixels = losesChroma || (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
     return { pixels, canvas, matrix: "bt601", range: "pc" } as const;
   }
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
