@@ -113,17 +113,18 @@ function hideChunks(names: ReadonlySet<string>, maxData: number): Repair {
   const replacements: Replacement[] = [];
   const { apply } = replaceBytes(replacements);
   const header = new DataView(new ArrayBuffer(CHUNK_HEADER));
-  let [chunk, filled, data] = [PNG_START, 0, 0];
+  let [chunk, filled, picture, frame] = [PNG_START, 0, 0, 0];
   return {
     apply(bytes, start) {
       for (let at = chunk + filled; at >= start && at < start + bytes.length; at = chunk + filled) {
         header.setUint8(filled++, bytes[at - start] as number);
         if (filled < CHUNK_HEADER) continue;
         const [length, name] = [header.getUint32(0), latinText(header, 4, 4)];
-        const isData = name === "IDAT" || name === "fdAT";
-        if (name === "fcTL") data = 0;
-        if (isData) data += length;
-        const isHidden = names.has(name) || (isData && data > maxData);
+        if (name === "fcTL") frame = 0;
+        if (name === "IDAT") picture += length;
+        if (name === "fdAT") frame += length;
+        const isExcess = name === "IDAT" ? picture > maxData : name === "fdAT" && frame > maxData;
+        const isHidden = names.has(name) || isExcess;
         chunk += 12 + length;
         filled = 0;
         if (!isHidden) continue;

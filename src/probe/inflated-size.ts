@@ -83,7 +83,8 @@ class BitReader {
     return value;
   }
 
-  readSymbol({ counts, symbols, quick }: Code): number {
+  /** Returns the next symbol; null for bits that stand for none. */
+  readSymbol({ counts, symbols, quick }: Code): number | null {
     this.fill();
     const entry = quick[this.buffer & ((1 << QUICK_BITS) - 1)] as number;
     if (entry > 0) {
@@ -98,13 +99,13 @@ class BitReader {
       if (code - count < first) {
         this.buffer >>>= length;
         this.bufferBits -= length;
-        return symbols[index + code - first] as number;
+        return symbols[index + code - first] ?? null;
       }
       index += count;
       first = (first + count) << 1;
       code <<= 1;
     }
-    throw new RangeError();
+    return null;
   }
 
   /** Goes to the next whole byte. */
@@ -136,6 +137,7 @@ function readCodes(bits: BitReader): typeof FIXED {
   const lengths: number[] = [];
   while (lengths.length < literals + distances) {
     const symbol = bits.readSymbol(code);
+    if (symbol === null) throw new RangeError();
     const repeats =
       symbol < 16
         ? 1
@@ -151,20 +153,28 @@ function readCodes(bits: BitReader): typeof FIXED {
   return { literals: codeOf(lengths.slice(0, literals)), distances: codeOf(lengths.slice(literals, end)) };
 }
 
-/** Counts the bytes that symbols stand for, up to the end of the block (`ended`), while they are at most `max` and `keep` bytes are loaded. */
-function countSymbols(bits: BitReader, { literals, distances }: typeof FIXED, max: number, keep: number) {
+/** Counts the bytes that symbols stand for, up to the end of the block or to damage, while they are at most `max` and `keep` bytes are loaded. */
+function countSymbols(
+  bits: BitReader,
+  { literals, distances }: typeof FIXED,
+  max: number,
+  keep: number,
+): { size: number; end: "block" | "damage" | null } {
   let size = 0;
   while (size <= max && bits.rest >= keep) {
     const symbol = bits.readSymbol(literals);
+    if (symbol === END_OF_BLOCK) return { size, end: "block" };
+    if (symbol === null) return { size, end: "damage" };
     if (symbol < END_OF_BLOCK) size++;
-    else if (symbol === END_OF_BLOCK) return { size, ended: true };
     else {
       const length = symbol - END_OF_BLOCK - 1;
       size += (LENGTH_BASES[length] as number) + bits.read(LENGTH_BITS[length] as number);
-      bits.read(DISTANCE_BITS[bits.readSymbol(distances)] as number);
+      const distance = bits.readSymbol(distances);
+      if (distance === null) return { size, end: "damage" };
+      bits.read(DISTANCE_BITS[distance] as number);
     }
   }
-  return { size, ended: false };
+  return { size, end: null };
 }
 
 /**
@@ -211,7 +221,8 @@ export async function inflatedSize(pieces: AsyncIterable<Uint8Array>, max: numbe
       while (size <= max && (await load(NEEDED.symbol))) {
         const counted = countSymbols(bits, codes, max - size, isWhole ? 0 : NEEDED.symbol);
         size += counted.size;
-        if (counted.ended) break;
+        if (counted.end === "damage") return size;
+        if (counted.end) break;
       }
     }
   } catch (thrown) {

@@ -155,8 +155,9 @@ async function readPngFrames(
   if (header.byteLength < PNG_HEAD || header.getUint32(0) !== PNG_START) return [];
   const max = maxPngData(header) ?? 0;
   const bytesOf = (width: number, height: number) => height * pngLine(header, width);
-  let frame: PngFrame = { pixels: bytesOf(header.getUint32(16), header.getUint32(20)), data: [] };
-  const frames = [frame];
+  const picture: PngFrame = { pixels: bytesOf(header.getUint32(16), header.getUint32(20)), data: [] };
+  const frames = [picture];
+  let frame = picture;
   for (let [at, count] = [start + 8, 0]; at + 12 <= end && count < MAX_PNG_CHUNKS; count++) {
     const view = await file.view(at, 8 + FRAME_CONTROL);
     const [length, name] = [view.getUint32(0), latinText(view, 4, 4)];
@@ -168,7 +169,10 @@ async function readPngFrames(
     }
     const body = name === "IDAT" ? at + 8 : at + 12;
     const last = Math.min(end, at + 8 + length);
-    if ((name === "IDAT" || name === "fdAT") && last > body) frame.data.push({ start: body, end: last });
+    const isData = (name === "IDAT" || name === "fdAT") && last > body;
+    if (isData) frame.data.push({ start: body, end: last });
+    // Only a decoder of animations starts anew at a frame.
+    if (isData && name === "IDAT" && frame !== picture) picture.data.push({ start: body, end: last });
     at += 12 + length;
   }
   return frames;

@@ -73,7 +73,7 @@ export async function probeMedia(
   const finish = async (source: Source) =>
     withRest(await withExactDuration(source, intactEnds, reader, signal), complete?.rest ?? null);
   if (complete && !complete.implicit) return finish(complete.source);
-  const { motion } = await checkPicture(readable, head, signal);
+  const { motion } = await checkPicture(readable, icon ? icon.bytes.subarray(0, head.length) : head, signal);
   const tiff = isTiff(head) ? await checkTiff(readable, signal) : null;
   // ffprobe mistakes a small JPEG for a video if another one, such as a gain map, follows it.
   const readReport = async () =>

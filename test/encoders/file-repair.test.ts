@@ -107,14 +107,15 @@ test("hides data of a PNG beyond what its pictures need, and starts anew at each
   const whole = makePng({ width: 1, height: 1, bits: 8, type: 0 }, Buffer.alloc(2));
   const head = whole.subarray(0, 33);
   const part = (name: string) => pngChunk(name, Buffer.alloc(3000));
-  const chunks = ["IDAT", "IDAT", "fcTL", "fdAT", "fdAT", "IEND"].map((name) =>
+  // Only animations have frames, but any PNG can contain the header of one.
+  const chunks = ["IDAT", "IDAT", "fcTL", "IDAT", "fdAT", "fdAT", "IEND"].map((name) =>
     name.endsWith("AT") ? part(name) : pngChunk(name, Buffer.alloc(0)),
   );
   const bytes = repaired(Buffer.concat([head, ...chunks]), "png");
   const names = [];
   for (let at = 33; at < bytes.length; at += 12 + bytes.readUInt32BE(at))
     names.push(bytes.toString("latin1", at + 4, at + 8));
-  expect(names).toEqual(["IDAT", "IDAx", "fcTL", "fdAT", "fdAx", "IEND"]);
+  expect(names).toEqual(["IDAT", "IDAx", "fcTL", "IDAx", "fdAT", "fdAx", "IEND"]);
 });
 
 test("ends a PNG after a bounded number of hidden chunks, which take memory", () => {

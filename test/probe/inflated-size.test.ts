@@ -46,3 +46,13 @@ test("stops beyond its limit, and at damage", async () => {
   const invalid = Buffer.from([0x78, 0x9c, 0x07]);
   expect(await inflatedSize(pieces(invalid, 1), Infinity)).toBe(0);
 });
+
+test("counts damaged data up to the damage", async () => {
+  // RFC 1951, 3.2.6: the last block, with fixed codes; a zero, 400 times 258 bytes at a distance of 1, and a distance that does not exist.
+  const bits = `110${"00110000"}${"1100010100000".repeat(400)}${"1100010111110"}`.padEnd(8 * 1024, "0");
+  const bytes = Uint8Array.from({ length: 1024 }, (_, at) =>
+    Number.parseInt([...bits.slice(8 * at, 8 * at + 8)].reverse().join(""), 2),
+  );
+  const packed = Buffer.concat([Buffer.from("789c", "hex"), bytes]);
+  expect(await inflatedSize(pieces(packed, 2 ** 20), Infinity)).toBe(1 + 401 * 258);
+});

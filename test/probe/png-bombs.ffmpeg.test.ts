@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { pngChunk } from "../inputs/png.ts";
-import { writeIcon } from "../judge/icons.ts";
+import { maskedBitmap, writeIcon } from "../judge/icons.ts";
 import { probeFile } from "./probe-file.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "framewright-bombs-"));
@@ -34,10 +34,11 @@ const png = (...chunks: Buffer[]) =>
     pngChunk("IEND", Buffer.alloc(0)),
   ]);
 
-const frame = (number: number) => {
+const frame = (number: number, side = SIDE) => {
   const control = Buffer.alloc(26);
   control.set([number], 3);
-  HEADER.copy(control, 4, 0, 8);
+  control.writeUInt32BE(side, 4);
+  control.writeUInt32BE(side, 8);
   control.set([0, 1, 0, 10], 20);
   return pngChunk("fcTL", control);
 };
@@ -57,8 +58,18 @@ const FILES = {
   "a PNG": (data: Buffer) => png(pngChunk("IDAT", data)),
   "a PNG in two parts": (data: Buffer) =>
     png(pngChunk("IDAT", data.subarray(0, 5000)), pngChunk("IDAT", data.subarray(5000))),
+  "a PNG with the headers of frames, which only animations have": (data: Buffer) =>
+    png(
+      ...[frame(0, 2 ** 31 - 1), pngChunk("IDAT", data.subarray(0, 5000))],
+      ...[frame(1), pngChunk("IDAT", data.subarray(5000))],
+    ),
   "a later frame of an APNG": animated,
   "a PNG in an icon": icon,
+  "a PNG behind a masked bitmap": (data: Buffer) =>
+    writeIcon([
+      { data: maskedBitmap({ bits: 8, width: 32, height: 32 }), width: 32, height: 32 },
+      { data: png(pngChunk("IDAT", data)), width: 0, height: 0 },
+    ]),
 };
 
 test.for(Object.entries(FILES))(
