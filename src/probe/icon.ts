@@ -9,8 +9,8 @@ export interface Icon {
   maskedPictures: ReadonlySet<number>;
 }
 
-// Entries may share data, so the pictures together may be larger than the file.
-const MAX_PICTURES = 64 * MIB;
+// Entries may share data, so the pictures together may be larger than the file. They are in memory twice.
+const MAX_PICTURES = 16 * MIB;
 
 /** The largest icon that {@link repairIcon} reads, in bytes. */
 export const MAX_ICON = 4 * MIB;
@@ -56,9 +56,10 @@ export function repairIcon(file: Uint8Array): Icon | null {
     for (const [index, { start, end: last }] of iconPictures(view).entries()) {
       const entry = HEAD + ENTRY * index;
       const size = last - start;
+      if (start < head.length || last > file.length) return null;
       // This throws for a file of another type that begins like an icon.
       const data = new DataView(view.buffer, view.byteOffset + start, size);
-      if (start < head.length || !isPicture(data)) return null;
+      if (!isPicture(data)) return null;
       const bitmap = readOr(null, () => mergeMask(data, MAX_PICTURES - end));
       if (bitmap) maskedPictures.add(index);
       const picture = bitmap ?? bytesOf(data);
