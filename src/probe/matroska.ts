@@ -418,7 +418,9 @@ export async function readSoundChanges(
   source: Source,
   signal: AbortSignal,
 ): Promise<SoundChanges | null> {
-  const sound = createSoundChanges(source.codecs?.audio);
+  const codec = source.codecs?.audio;
+  // AAC has headers in other containers only.
+  const sound = codec === "aac" ? null : createSoundChanges(codec);
   const layout = sound && (await readLayout(reader));
   const index = mainStream(source, "audio")?.index;
   const track = layout && index !== undefined ? trackNumbers(layout.tracks)[index] : undefined;
@@ -537,6 +539,10 @@ function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefi
 const MAX_SEARCH = 128 * MIB;
 const BLOCK = MIB;
 const CHILDREN = 8;
+// Other data contain the id of a cluster once in gigabytes; a crafted file could take a read each time.
+const MAX_CANDIDATES = 100;
+// An hour in one cluster has fewer; a crafted one of tiny elements would take minutes.
+const MAX_CHILDREN = 1_000_000;
 const CLUSTER_ID = [0x1f, 0x43, 0xb6, 0x75] as const;
 const TOP_LEVEL: ReadonlySet<number> = new Set([...SKIPPED_IDS, EBML.info, EBML.tracks, EBML.cluster]);
 const BLOCKS: ReadonlySet<number> = new Set([EBML.simple_block, EBML.block_group]);
@@ -604,11 +610,14 @@ async function findDamage(
 
 async function findCluster(reader: ByteReader, from: number, signal: AbortSignal): Promise<number | null> {
   const limit = Math.min(reader.size, from + MAX_SEARCH);
+  let candidates = 0;
   for (let start = from; start < limit; start += BLOCK) {
     const bytes = await reader.read({ start, end: start + BLOCK + CLUSTER_ID.length - 1 }, signal);
     for (let at = bytes.indexOf(CLUSTER_ID[0]); at >= 0; at = bytes.indexOf(CLUSTER_ID[0], at + 1)) {
       const matches = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
-      if (matches && (await isIntactCluster(reader, start + at))) return start + at;
+      if (!matches) continue;
+      if (candidates++ === MAX_CANDIDATES) return null;
+      if (await isIntactCluster(reader, start + at)) return start + at;
     }
   }
   return null;
@@ -637,6 +646,7 @@ async function findLastCluster(
   signal: AbortSignal,
 ): Promise<Element | null> {
   const limit = Math.max(from, reader.size - MAX_SEARCH);
+  let candidates = 0;
   for (let end = reader.size; end > limit; end -= BLOCK) {
     const start = Math.max(limit, end - BLOCK);
     const bytes = await reader.read({ start, end: end + CLUSTER_ID.length - 1 }, signal);
@@ -646,7 +656,9 @@ async function findLastCluster(
       at = bytes.subarray(0, at).lastIndexOf(CLUSTER_ID[0])
     ) {
       const matches = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
-      if (matches && (await isIntactCluster(reader, start + at))) return readElementAt(reader, start + at);
+      if (!matches) continue;
+      if (candidates++ === MAX_CANDIDATES) return null;
+      if (await isIntactCluster(reader, start + at)) return readElementAt(reader, start + at);
     }
   }
   return null;
@@ -655,8 +667,9 @@ async function findLastCluster(
 /** Presents a file whose last cluster is incomplete as one that ends with the last whole block. */
 async function endWithBlock(reader: ByteReader, cluster: Element): Promise<ByteReader> {
   const buffered = bufferReader(reader);
-  let end = cluster.data;
+  let [end, count] = [cluster.data, 0];
   while (end < Math.min(reader.size, cluster.end ?? reader.size)) {
+    if (count++ === MAX_CHILDREN) return reader;
     const child = await readElementAt(buffered, end);
     if (child && TOP_LEVEL.has(child.id) && !BEFORE_BLOCKS.has(child.id)) return reader;
     if (!child || child.end === null || child.end > reader.size) break;

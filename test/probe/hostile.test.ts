@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { hasPhotoFacts, readOrientation } from "../../src/probe/exif.ts";
+import { readSoundChanges, repairMatroska } from "../../src/probe/matroska.ts";
 import { cutFragment, readIntactEnds } from "../../src/probe/mp4-truncation.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
@@ -128,6 +129,21 @@ test("a FLAC of empty metadata blocks takes a bounded number of reads", async ()
   const reader = countReads(Buffer.concat([Buffer.from("fLaC"), padding]));
   expect(await measureFlacEnd(reader)).toBeNull();
   expect(reader.reads()).toBeLessThan(3000);
+});
+
+test("a cut-off Matroska file of false clusters takes a bounded number of reads", async () => {
+  const start = Buffer.from("1a45dfa380" + "1853806701ffffffffffffff", "hex");
+  const clusters = Buffer.alloc(300_000, Buffer.from("1f43b67581ec", "hex"));
+  const reader = countReads(Buffer.concat([start, clusters]));
+  expect(await repairMatroska(reader, "matroska", signal)).toBe(reader);
+  expect(reader.reads()).toBeLessThan(1000);
+});
+
+test("a Matroska file with AAC, whose frames do not state what may change, is not read for changes", async () => {
+  const reader = countReads(Buffer.alloc(1000));
+  const source = { format: "matroska", codecs: { audio: "aac" } } as Parameters<typeof readSoundChanges>[1];
+  expect(await readSoundChanges(reader, source, signal)).toBeNull();
+  expect(reader.reads()).toBe(0);
 });
 
 test("an MP3 of empty tags takes a bounded number of reads", async () => {
