@@ -261,8 +261,10 @@ function createSender(uploads: Uploads, closed: AbortSignal) {
       const { input } = body as { input: object | null };
       return await post({ ...withUrls, input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
-      // After a transient failure the record may exist and use the files.
-      if (keepsFiles && !toMediaError(thrown).retryable) await discard();
+      // After a transient failure, or an earlier request with the same key, a record may exist and use the files.
+      const { retryable, kind } = toMediaError(thrown);
+      const mayBeUsed = retryable || kind === "idempotency_mismatch";
+      if (keepsFiles && !mayBeUsed) await discard();
       throw thrown;
     } finally {
       if (!keepsFiles) await discard();

@@ -70,6 +70,14 @@ test("an upload with the key of an earlier one sends no stored file again, and s
   expect(anew).toMatch(/^[\da-f-]{36}$/);
 });
 
+test("keeps an upload that the task of an earlier request with the same key may use", async () => {
+  api.at(`/uploads/${UPLOAD.id}`, { ...upload, status: "stored", parts: [], etag: "all" });
+  api.at("/tasks", refusal(422, { kind: "idempotency_mismatch", message: "Used with another request." }));
+  const other = client.tasks.create({ input: FILE, kind: "audio" }, { idempotencyKey: "run-1" });
+  await expect(other).rejects.toMatchObject({ kind: "idempotency_mismatch" });
+  expect(api.requestsTo(`/uploads/${UPLOAD.id}`)).toEqual(["GET 200"]);
+});
+
 test("completes an upload again after its response was lost, and keeps it", async () => {
   api.at(COMPLETE, CUT, refusal(502, "bad gateway"), { ...upload, status: "stored", parts: [], etag: "all" });
   expect(await client.uploads.send(FILE)).toMatchObject({ id: UPLOAD.id, status: "stored", etag: "all" });
