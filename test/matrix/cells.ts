@@ -12,7 +12,7 @@ import {
   type VideoCodec,
   type VideoFormat,
 } from "../../src/media/formats.ts";
-import { coverPairs, type Dimensions, type Forbids, type Row, type Value, wholeProduct } from "./pairs.ts";
+import { coverPairs, type Dimensions, type Forbids, type Row, thinRows, wholeProduct } from "./pairs.ts";
 
 /** The source of every cell with video: 160x96, 40 frames at 25 fps, with sound. */
 export const SHOWN = { width: 160, height: 96, fps: 25, seconds: 1.6 } as const;
@@ -146,41 +146,24 @@ function badSpan({ from, start, end, output }: Any): boolean {
   return from === "gif" && output === "avif";
 }
 
-// The axes of a position are independent; geometry.service.test.ts covers all nine positions with every fit.
-const AXES = {
-  across: [null, "left", "middle", "right"],
-  down: [null, "top", "middle", "bottom"],
-} as const;
-
-/** Returns the dimensions of a kind, with those of {@link AXES} in place of the position. */
-export function axesOf(kind: MatrixKind): Dimensions {
-  const table: Dimensions = TABLES[kind];
-  return Object.fromEntries(
-    Object.entries(table).flatMap((entry) => (entry[0] === "position" ? Object.entries(AXES) : [entry])),
-  );
-}
-
-/** Returns whether a row of {@link axesOf}, complete or partial, is forbidden. */
-export const forbidsAxes: Forbids<Dimensions> = ({ across, down, ...row }) => {
-  const [set = across, other = down] = [down, across];
-  if (set !== undefined && other !== undefined && (set === null) !== (other === null)) return true;
-  return forbids(set === undefined ? row : { ...row, position: set });
-};
-
-function positionAt(across: Value, down: Value): Value {
-  if (across === null) return null;
-  return [down, across].filter((side) => side !== "middle").join("-") || "center";
-}
-
-/** Returns cells of a kind that cover every pair of values of {@link axesOf}. */
-export function pairCells(kind: MatrixKind): Cell[] {
-  return coverPairs(axesOf(kind), forbidsAxes).map(({ across = null, down = null, ...row }) => {
-    const whole: Row<Dimensions> = { ...row, position: positionAt(across, down) };
-    return toCell(
-      kind,
-      Object.fromEntries(Object.keys(TABLES[kind]).map((name) => [name, whole[name] ?? null])),
-    );
+/**
+ * Returns the facets of a row: its values, except a position, which has one facet per axis, as the axes are independent.
+ * geometry.service.test.ts covers all nine positions with every fit.
+ */
+export function facetsOf(row: Row<Dimensions>): string[] {
+  return Object.entries(row).flatMap(([name, value]) => {
+    if (name !== "position" || value === null) return `${name}=${value}`;
+    const [across = "middle"] = /left|right/.exec(String(value)) ?? [];
+    const [down = "middle"] = /top|bottom/.exec(String(value)) ?? [];
+    return [`across=${across}`, `down=${down}`];
   });
+}
+
+/** Returns cells of a kind that cover every pair of facets. */
+export function pairCells(kind: MatrixKind): Cell[] {
+  const table: Dimensions = TABLES[kind];
+  const rows = coverPairs(table, forbids as Forbids<Dimensions>);
+  return thinRows(rows, facetsOf).map((row) => toCell(kind, row));
 }
 
 /** Returns cells with only a bitrate for every video output and engine; other cells are too small or short to meet it. */

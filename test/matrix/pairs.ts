@@ -71,6 +71,28 @@ export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids
   }
 }
 
+/**
+ * Returns a subset of the rows that still covers every pair of facets, chosen greedily and deterministically. `facetsOf`
+ * names the facets of a row.
+ */
+export function thinRows<R>(rows: readonly R[], facetsOf: (row: R) => readonly string[]): R[] {
+  const left = rows.map((row) => ({ row, pairs: twosOf(facetsOf(row)) }));
+  const open = new Set(left.flatMap(({ pairs }) => pairs));
+  const cover: R[] = [];
+  while (open.size > 0) {
+    const gains = left.map(({ pairs }) => pairs.filter((pair) => open.has(pair)).length);
+    const [best] = left.splice(gains.indexOf(Math.max(...gains)), 1);
+    if (!best) break;
+    for (const pair of best.pairs) open.delete(pair);
+    cover.push(best.row);
+  }
+  return cover;
+}
+
+function twosOf(facets: readonly string[]): string[] {
+  return facets.flatMap((one, index) => facets.slice(index + 1).map((other) => `${one} ${other}`));
+}
+
 /** Yields every allowed row of a table, the last dimension changing fastest. */
 export function* wholeProduct<D extends Dimensions>(dimensions: D, forbids: Forbids<D>): Generator<Row<D>> {
   const table = createTable(dimensions, forbids);
