@@ -126,7 +126,11 @@ async function checkPngData(reader: ByteReader, head: Uint8Array, signal: AbortS
   for (const { start, end } of pngsOf(head, reader.size)) {
     // Pictures of an icon may share their data, so the work needs a bound.
     if (scanned > MAX_SCANNED) return;
-    if ((end - start) * MAX_EXPANSION <= MAX_EXCESS) continue;
+    if ((end - start) * MAX_EXPANSION <= MAX_EXCESS) {
+      // Its chunks are checked as far as the head has them, without another read.
+      await readPngFrames(readerOf(head), { start, end: Math.min(end, head.length) }, signal);
+      continue;
+    }
     let excess = 0;
     for (const { pixels, data } of await readPngFrames(reader, { start, end }, signal)) {
       const bytes = data.reduce((sum, range) => sum + range.end - range.start, 0);
@@ -137,6 +141,10 @@ async function checkPngData(reader: ByteReader, head: Uint8Array, signal: AbortS
       if (excess > MAX_EXCESS) throw errors.excessPngData();
     }
   }
+}
+
+function readerOf(bytes: Uint8Array): ByteReader {
+  return { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
 }
 
 function pngsOf(head: Uint8Array, size: number): ByteRange[] {
