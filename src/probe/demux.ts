@@ -466,7 +466,7 @@ async function pictureFacts(
   const own: Orientation = index?.orientation ?? { rotate: await video.getRotation(), mirror: false };
   const { rotate: rotation, mirror, tilt } = own;
   if (tilt !== undefined) throw mediaErrors.tilted({ degrees: tilt });
-  const stored = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
+  const coded = { width: coded_width, height: coded_height, pixel_aspect: num / den, rotate: rotation };
   const color = await video.getColorSpace();
   const config = await video.getDecoderConfig();
   const pixels = readPixels({
@@ -476,7 +476,7 @@ async function pictureFacts(
     full_range: color.fullRange === true,
   });
   const facts: Partial<Source> = {
-    ...displayedSize(stored),
+    ...displayedSize(coded),
     coded_width,
     coded_height,
     sample_aspect_ratio: `${num}:${den}`,

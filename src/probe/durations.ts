@@ -25,11 +25,11 @@ export async function durationOf(
   packets: Packets | null,
 ): Promise<number | null> {
   const { max_measured, even_sizes } = containerOf({ format });
-  const stated = await statedDuration(input, format, { start, measure });
+  const duration = await statedDuration(input, format, { start, measure });
   const rate = packets?.bitrate ?? 0;
   const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
-  if (stated && average && Math.abs(average / stated - 1) > TOLERANCE) return roundTime(average);
-  if (stated && stated > 0) return roundTime(stated);
+  if (duration && average && Math.abs(average / duration - 1) > TOLERANCE) return roundTime(average);
+  if (duration && duration > 0) return roundTime(duration);
   const measured = size <= max_measured;
   const estimate = !measured && even_sizes && rate > 0 ? (size * 8) / rate : null;
   const seconds = measured ? await withinBounds(measure) : estimate;
@@ -44,12 +44,12 @@ async function statedDuration(
   format: string,
   { start, measure }: Pick<Measures, "start" | "measure">,
 ): Promise<number | null> {
-  const stated = await withinBounds(() => input.getDurationFromMetadata());
+  const duration = await withinBounds(() => input.getDurationFromMetadata());
   const origin = containerOf({ format }).zero_based ? await input.getFirstTimestamp() : 0;
-  if (!stated || origin < LATE) return stated;
+  if (!duration || origin < LATE) return duration;
   const ends = [...(start?.ends.values() ?? [])];
-  const end = ends.length > 0 ? Math.max(...ends) : ((await withinBounds(measure)) ?? origin + stated);
-  return end > origin ? end - origin : stated;
+  const end = ends.length > 0 ? Math.max(...ends) : ((await withinBounds(measure)) ?? origin + duration);
+  return end > origin ? end - origin : duration;
 }
 
 /** The length of a file, from its packets. */
@@ -192,9 +192,9 @@ async function countStart(track: InputTrack, start: FileStart): Promise<Packets 
     }
   });
   packets.sort((one, other) => one.time - other.time);
-  const counted = start.whole || packets.length <= SAMPLE_PACKETS ? packets : packets.slice(0, -MAX_REORDER);
-  const intervals = counted.slice(0, -1);
-  const seconds = (counted.at(-1)?.time ?? 0) - (counted[0]?.time ?? 0);
+  const sample = start.whole || packets.length <= SAMPLE_PACKETS ? packets : packets.slice(0, -MAX_REORDER);
+  const intervals = sample.slice(0, -1);
+  const seconds = (sample.at(-1)?.time ?? 0) - (sample[0]?.time ?? 0);
   const bytes = intervals.reduce((sum, packet) => sum + packet.bytes, 0);
   const declared = start.fps.get(track.id);
   const rate = declared ?? ratio(intervals.length, seconds);

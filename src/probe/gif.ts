@@ -113,9 +113,9 @@ function usesColor(view: DataView, start: number, color: number): boolean {
  * when the view ends too early.
  */
 export function usedColors(view: DataView, start: number, until = -1): Uint8Array {
-  const used = new Uint8Array(2 ** MAX_COLOR_BITS);
+  const colors = new Uint8Array(2 ** MAX_COLOR_BITS);
   const codeBits = view.getUint8(start);
-  if (codeBits > MAX_COLOR_BITS) return used.fill(1);
+  if (codeBits > MAX_COLOR_BITS) return colors.fill(1);
   // LZW (GIF89a, appendix F): a code stands for an earlier code followed by one color.
   const end = 2 ** codeBits + 1;
   const codes = codesOf(view, start + 1);
@@ -129,7 +129,7 @@ export function usedColors(view: DataView, start: number, until = -1): Uint8Arra
   const count = (code: number) => {
     for (let at = code; at >= 0 && !isCounted[at]; at = prefix[at] ?? -1) {
       isCounted[at] = 1;
-      used[last[at] ?? 0] = 1;
+      colors[last[at] ?? 0] = 1;
     }
   };
   let [next, width, before] = [end + 1, codeBits + 1, -1];
@@ -147,10 +147,10 @@ export function usedColors(view: DataView, start: number, until = -1): Uint8Arra
       if (next === 2 ** width && width < 12) width++;
     }
     if (code < next) count(code);
-    if (used[until]) return used;
+    if (colors[until]) return colors;
     before = code;
   }
-  return used;
+  return colors;
 }
 
 function codesOf(view: DataView, start: number): (width: number) => number | null {

@@ -89,8 +89,8 @@ function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
   const [bits, compression] = [view.getUint16(14, true), view.getUint32(16, true)];
   if (header !== BITMAP || !DEPTHS.has(bits) || compression !== 0) return null;
   if (width <= 0 || height <= 0 || !Number.isInteger(height)) return null;
-  const stated = view.getUint32(32, true);
-  const colors = bits > 8 ? stated : stated || 2 ** bits;
+  const count = view.getUint32(32, true);
+  const colors = bits > 8 ? count : count || 2 ** bits;
   const pixels = BITMAP + 4 * colors;
   const row = lineBytes(width, bits);
   const mask = pixels + row * height;

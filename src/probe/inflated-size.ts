@@ -219,10 +219,10 @@ export async function inflatedSize(pieces: AsyncIterable<Uint8Array>, max: numbe
       }
       const codes = kind === 1 ? FIXED : readCodes(bits);
       while (size <= max && (await load(NEEDED.symbol))) {
-        const counted = countSymbols(bits, codes, max - size, isWhole ? 0 : NEEDED.symbol);
-        size += counted.size;
-        if (counted.end === "damage") return size;
-        if (counted.end) break;
+        const part = countSymbols(bits, codes, max - size, isWhole ? 0 : NEEDED.symbol);
+        size += part.size;
+        if (part.end === "damage") return size;
+        if (part.end) break;
       }
     }
   } catch (thrown) {

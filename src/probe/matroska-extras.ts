@@ -278,11 +278,11 @@ function readFileTags(bytes: Uint8Array, only: string | null): MatroskaExtras["t
     }
     return { parts, texts: [...texts] };
   });
-  const named = (isTrack: boolean) =>
+  const tagsOf = (isTrack: boolean) =>
     all.flatMap(({ parts, texts }) => (parts.length > 0 === isTrack ? texts : []));
-  const own = named(false);
+  const own = tagsOf(false);
   const names = new Set(own.map(([name]) => name));
-  return [...own, ...named(true).filter(([name]) => !names.has(name))];
+  return [...own, ...tagsOf(true).filter(([name]) => !names.has(name))];
 }
 
 function fieldsOf(bytes: Uint8Array, start: number, end: number, id: number) {

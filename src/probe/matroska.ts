@@ -684,12 +684,12 @@ async function endWithBlock(reader: ByteReader, cluster: Element): Promise<ByteR
     async read(range, signal) {
       const bytes = await reader.read({ start: range.start, end: Math.min(range.end, end) }, signal);
       if (range.start >= cluster.data || range.end <= place) return bytes;
-      const patched = bytes.slice();
+      const copy = bytes.slice();
       for (const [index, byte] of size.entries()) {
         const at = place + index - range.start;
-        if (at >= 0 && at < patched.length) patched[at] = byte;
+        if (at >= 0 && at < copy.length) copy[at] = byte;
       }
-      return patched;
+      return copy;
     },
   };
 }

@@ -121,8 +121,8 @@ async function readTag(tag: Tag, id3: OpenId3): Promise<void> {
   const whole = version < 4 && (flags & TAG_FLAGS.unsynchronised) !== 0;
   if (whole) {
     const end = Math.min(tag.end, tag.start + MAX_TAG);
-    const decoded = memoryReader([resynchronise(await reader.read({ start: tag.start, end }))]);
-    await readFrames({ ...tag, reader: decoded, start: 0, end: decoded.size }, false, id3);
+    const frames = memoryReader([resynchronise(await reader.read({ start: tag.start, end }))]);
+    await readFrames({ ...tag, reader: frames, start: 0, end: frames.size }, false, id3);
   } else {
     await readFrames(tag, true, id3);
   }
@@ -164,8 +164,8 @@ async function readFrames(tag: Tag, common: boolean, id3: OpenId3): Promise<void
       const chapter = readChapter(await read(MAX_CHAPTER), version);
       if (chapter) id3.chapters.push(chapter);
     } else if (isText && size > 1) {
-      const stored = await read(MAX_TEXT);
-      const text = compressed ? await inflate(stored, MAX_TEXT) : stored;
+      const data = await read(MAX_TEXT);
+      const text = compressed ? await inflate(data, MAX_TEXT) : data;
       if (text) id3.tags.push(readText(name, text));
     }
   }

@@ -61,12 +61,12 @@ export function readTimescale(view: DataView, box: Box | null): number {
 }
 
 /**
- * Reads the optional fields of a box, in their order, `skipped` bytes after its start; each call names the flag of the next field and
+ * Reads the optional fields of a box, in their order, `offset` bytes after its start; each call names the flag of the next field and
  * returns undefined when that is absent.
  */
-export function readFields(view: DataView, box: Box, skipped: number) {
+export function readFields(view: DataView, box: Box, offset: number) {
   const flags = view.getUint32(box.start) & 0xffffff;
-  let next = box.start + skipped;
+  let next = box.start + offset;
   return (flag: number, size = 4): number | undefined => {
     if ((flags & flag) === 0 || next + size > box.end) return undefined;
     next += size;
@@ -206,8 +206,8 @@ export function readTracks(view: DataView, moov: Box): { tracks: Map<number, Tra
     const span = nominal ?? Math.max(seconds, toSeconds(last, timescale) - first);
     const edits = sumEdits(view, trak, movie);
     // Editors leave the header's duration as it was.
-    const stated = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
-    const duration = nominal === null ? stated : edits.delay + nominal;
+    const total = edits.parts > 1 ? edits.delay + edits.seconds : toSeconds(ticks, movie);
+    const duration = nominal === null ? total : edits.delay + nominal;
     const presentation =
       nominal === null
         ? readPresentation(view, trak, movie, { first, span })
@@ -287,10 +287,10 @@ function descriptionsOf(view: DataView, stbl: Box): TrackIndex["descriptions"] {
   const numbers = new Set<number>();
   for (let at = (stsc?.start ?? 0) + 8; stsc && at + 12 <= stsc.end; at += 12)
     numbers.add(view.getUint32(at + 8));
-  const used = entries.filter((_, index) => numbers.size === 0 || numbers.has(index + 1));
+  const descriptions = entries.filter((_, index) => numbers.size === 0 || numbers.has(index + 1));
   const textOf = ({ start, end }: Box) => bytesOf(view).subarray(start, end).join();
-  if (new Set(used.map(({ kind }) => kind)).size > 1) return "codecs";
-  return new Set(used.map(textOf)).size > 1 ? "several" : "unused";
+  if (new Set(descriptions.map(({ kind }) => kind)).size > 1) return "codecs";
+  return new Set(descriptions.map(textOf)).size > 1 ? "several" : "unused";
 }
 
 function editsOf(view: DataView, trak: Box): TrackIndex["edits"] {
@@ -345,9 +345,9 @@ function readPresentation(
   const mdhd = findBox(view, trak, "mdia", "mdhd");
   let delay = 0;
   for (const { length, from, plain, last } of readEdits(view, elst)) {
-    const stated = toSeconds(length, movie);
+    const seconds = toSeconds(length, movie);
     if (from < 0) {
-      delay += stated;
+      delay += seconds;
       continue;
     }
     if (!plain || !last) return null;
@@ -355,9 +355,9 @@ function readPresentation(
     const skipped = shownFrom - first;
     const rest = span - Math.max(0, skipped);
     // The edit's length is in coarse ticks of the file; if it covers everything, use the track's finer ones.
-    const whole = length === 0 || Math.abs(stated - rest) <= 2 / movie;
+    const whole = length === 0 || Math.abs(seconds - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
-    const end = whole ? start + rest : Math.min(delay + stated, start + rest);
+    const end = whole ? start + rest : Math.min(delay + seconds, start + rest);
     return { start, end, hidden: Math.max(0, skipped), from: shownFrom, rest };
   }
   return null;

@@ -63,10 +63,10 @@ function firstMissing(moov: DataView, trak: Box, fileSize: number): number | nul
     if (shared > 0) {
       // A crafted count may be 2^32, so packets of one size are not walked.
       const intact = Math.max(0, Math.floor((fileSize - offset) / shared));
-      const skipped = Math.min(remaining, count - sample, intact);
-      sample += skipped;
-      remaining -= skipped;
-      offset += skipped * shared;
+      const packets = Math.min(remaining, count - sample, intact);
+      sample += packets;
+      remaining -= packets;
+      offset += packets * shared;
     }
     for (; remaining > 0 && sample < count; remaining--, sample++) {
       offset += shared || moov.getUint32(stsz.start + 12 + sample * 4);

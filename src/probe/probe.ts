@@ -81,20 +81,20 @@ export async function probeMedia(
       ? motionReport(await ffprobe(readable, signal))
       : ((await readStill(readable, signal)) ?? ffprobe(readable, signal));
   const portable = readPortableStill(head);
-  const named = portable ?? readTga(head);
+  const still = portable ?? readTga(head);
   const read = await readReport().catch(async (thrown) => {
     signal.throwIfAborted();
     const error = thrown instanceof MediaError ? thrown : errors.notProbed({ cause: thrown });
     // The core that the headers state is playable, but a transient failure must not decide between it and the full sound.
     if (complete && !error.retryable) return null;
-    if (named && !error.retryable) return named;
+    if (still && !error.retryable) return still;
     const lacksMemory = !error.retryable && error.kind !== "input_unsupported";
     const large = lacksMemory ? await readLargeStill(readable, signal) : null;
     if (large) return large;
     throw error;
   });
   const isMistaken = portable ? !isSameStill(read, portable) : isGuess(read);
-  const report = named && isMistaken ? named : read;
+  const report = still && isMistaken ? still : read;
   if (complete && report === null) return finish(complete.source);
   const { soundChanges } = await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);

@@ -66,15 +66,15 @@ async function isCredible(reader: ByteReader, start: number, signal: AbortSignal
   if (!frame || !tag?.frames) return false;
   const size = reader.size - start;
   if (tag.bytes !== null && Math.abs(tag.bytes - size) > Math.max(MAX_TRAILER, size / 50)) return false;
-  const stated = tag.frames * frame.seconds;
+  const duration = tag.frames * frame.seconds;
   const isNear = (departure: number) => departure <= MAX_DEPARTURE && departure >= 1 / MAX_DEPARTURE;
   const agrees = (samples: readonly { seconds: number; counted: number }[]) => {
     const seconds = samples.reduce((sum, sample) => sum + sample.seconds, 0);
     const counted = samples.reduce((sum, sample) => sum + sample.counted, 0);
-    return isNear((stated * counted) / (size * seconds));
+    return isNear((duration * counted) / (size * seconds));
   };
   const share = tag.table && size / 256 <= MAX_STEP ? shareOf(tag.table, (first.counted / size) * 256) : null;
-  if (share !== null) return isNear((share * stated) / first.seconds);
+  if (share !== null) return isNear((share * duration) / first.seconds);
   if (agrees([first])) return true;
   const places = SAMPLE_PLACES.map((place) => start + Math.floor(size * place));
   return agrees(await Promise.all(places.map(sampleAt)));

@@ -260,9 +260,9 @@ function scan(text: string, start: number, reader: Reader): boolean {
   let last = start;
   for (let at = text.indexOf("<", start); at >= 0; at = text.indexOf("<", last)) {
     reader.onText?.(text.slice(last, at));
-    const skipped = SKIPPED.find(([from]) => text.startsWith(from, at));
-    if (skipped) {
-      const [from, to] = skipped;
+    const section = SKIPPED.find(([from]) => text.startsWith(from, at));
+    if (section) {
+      const [from, to] = section;
       const end = text.indexOf(to, at + from.length);
       if (end < 0) return true;
       if (from === "<![CDATA[") reader.onText?.(text.slice(at + from.length, end));
@@ -408,7 +408,7 @@ function addRules(css: string, rules: Sheet["rules"], max: number): number {
   const sheet = css.replace(QUOTED, (quoted) =>
     quoted.startsWith("/*") ? " " : quoted.replace(/[{};]/g, " "),
   );
-  let added = 0;
+  let count = 0;
   for (const piece of sheet.split("}")) {
     const outer = piece.split("{");
     const body = outer.pop() ?? "";
@@ -416,8 +416,8 @@ function addRules(css: string, rules: Sheet["rules"], max: number): number {
     if (ids.length === 0) continue;
     const painted = inheritedIds(body);
     const names = new Set(body.includes("--") || outer.length === 0 ? ["*"] : outer.flatMap(simpleSelectors));
-    added += names.size * ids.length;
-    if (added > max) return added;
+    count += names.size * ids.length;
+    if (count > max) return count;
     for (const name of names) {
       const rule = rules.get(name) ?? { ids: new Set(), painted: new Set() };
       rules.set(name, rule);
@@ -425,7 +425,7 @@ function addRules(css: string, rules: Sheet["rules"], max: number): number {
       for (const id of painted) rule.painted.add(id);
     }
   }
-  return added;
+  return count;
 }
 
 // Every element that a rule applies to matches one of these; `*` when the selector names none.
@@ -647,10 +647,10 @@ export function sizeSvg(text: string, { width, height }: Size): string {
   if (!root) return text;
   const size = svgSize(root);
   const box = boxOf(root.attributes.get("viewBox")) ? "" : ` viewBox="0 0 ${size.width} ${size.height}"`;
-  const removed = new Set(["width", "height", ...(box ? ["viewBox"] : [])]);
+  const names = new Set(["width", "height", ...(box ? ["viewBox"] : [])]);
   const rest = text
     .slice(root.start, root.end)
-    .replace(ROOT_ATTRIBUTE, (attribute: string, name: string) => (removed.has(name) ? "" : attribute));
+    .replace(ROOT_ATTRIBUTE, (attribute: string, name: string) => (names.has(name) ? "" : attribute));
   const prolog = text.slice(0, root.start).replace(/^\ufeff?\s*<\?xml\s[^>]*\?>/, "");
   return `${prolog} width="${width}" height="${height}"${box}${rest}${text.slice(root.end)}`;
 }

@@ -56,12 +56,12 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
     const last = records.at(-1);
     if (!last) return;
     const key = `${folder(object)}${last.id}.jsonl`;
-    for (let added = false; !added; ) {
+    for (let isAdded = false; !isAdded; ) {
       const file = await bucket.get(key);
       const lines = file ? (await file.text()).split("\n") : [];
       const others = records.map(({ json }) => json).filter((json) => !lines.includes(json));
       if (others.length === 0) return;
-      added = (await put(key, [...lines, ...others], file ? { etagMatches: file.etag } : undefined)) !== null;
+      isAdded = (await put(key, [...lines, ...others], file ? { etagMatches: file.etag } : undefined)) !== null;
     }
   }
 
@@ -77,13 +77,13 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
       return (await find("task", from, new RegExp(`"id":"${step_id}"`)))?.json ?? null;
     },
     async remove(object, id) {
-      let removed = false;
+      let isRemoved = false;
       for (let entry = await findRecord(object, id); entry; entry = await findRecord(object, id)) {
         const { key, etag, others } = entry;
         await (others.length > 0 ? put(key, others, { etagMatches: etag }) : bucket.delete(key));
-        removed = true;
+        isRemoved = true;
       }
-      return removed;
+      return isRemoved;
     },
   };
 }

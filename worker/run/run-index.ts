@@ -100,9 +100,9 @@ export function createRunIndex(sql: Sql): RunIndex {
         return true;
       }
       // REPLACE moves a finished record to the end of the table; packed in place, it would leave most of its page empty.
-      const stored = isFinished(record) ? pack(json, RECORD_SAMPLE) : json;
+      const content = isFinished(record) ? pack(json, RECORD_SAMPLE) : json;
       const columns = "(id, object, kind, status, version, record)";
-      const values = [id, object, kind, status, version, stored];
+      const values = [id, object, kind, status, version, content];
       sql.exec(`INSERT OR REPLACE INTO run ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
       if (previous) return true;
       const steps = stepsOf(record).map((step) => step.id);

@@ -89,10 +89,10 @@ export function createRunMirror(env: Bindings, rows: RunRows, webhooks: RunWebho
       const now = Date.now();
       if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
       const { project, record, version } = row;
-      const changed = row.mirrored === 0 || statusSince(record) >= row.mirrored_at;
+      const isChanged = row.mirrored === 0 || statusSince(record) >= row.mirrored_at;
       const outcomes = await Promise.allSettled([
         indexed < version && handOver(project, record, version),
-        changed && record.status !== status && writeKv(project, record),
+        isChanged && record.status !== status && writeKv(project, record),
       ]);
       if (!rows.get()) return removeAll(project, record);
       const failed = outcomes.find((outcome) => outcome.status === "rejected");

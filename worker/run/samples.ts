@@ -26,7 +26,7 @@ export function createEstimates(env: Env): Estimates {
   return async (owner, { input, kind, options }, signal) => {
     const late = AbortSignal.timeout(LIMIT_MS);
     const ended = new AbortController();
-    const begun = Date.now();
+    const start = Date.now();
     let last: OutputEstimate | null = null;
     try {
       const sample = await openSample(
@@ -36,7 +36,7 @@ export function createEstimates(env: Env): Estimates {
       );
       for await (const estimate of estimateOutput(sample)) {
         last = estimate;
-        if (Date.now() - begun > ENOUGH_MS) break;
+        if (Date.now() - start > ENOUGH_MS) break;
       }
     } catch (thrown) {
       signal.throwIfAborted();

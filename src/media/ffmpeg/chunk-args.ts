@@ -70,11 +70,11 @@ export function chunkArgs(
       : runs.length > 0
         ? listParts(plan, runs, source, io.lists)
         : listPackets(plan, chunk, source, trim, io.lists));
-  const skipped = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
+  const skip = chunk.keyframes_only ? ["-skip_frame", "nokey"] : [];
   const parts = placedParts(plan);
   const seek = runs[0]?.seek ?? (parts[0] ? partInput(plan, parts[0]) : trim.seek);
   const decoder = decoderArgs(plan, source, toolset);
-  const input = [...seek, ...skipped, ...decoder, "-i", io.input];
+  const input = [...seek, ...skip, ...decoder, "-i", io.input];
   input.push(...laterInputs(runs, io.input, decoder));
   const roles = extraFilesOf(plan, chunk);
   for (const [at, { path, input: before }] of (io.extra ?? []).entries()) {

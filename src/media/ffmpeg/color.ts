@@ -42,12 +42,12 @@ function hasFalseMatrix({ color, pixel_format = "" }: SourceFacts): boolean {
 
 /** Returns the colors of a source; where it states no matrix, those that players assume. */
 export function sourceColor(source: SourceFacts): ColorTags {
-  const stated = statedColor(source);
-  if (stated.matrix !== null || isRgb(source) || source.kind === "audio") return stated;
-  if (source.color?.hdr || stated.primaries === "bt2020") return stated;
-  if (source.kind === "image" || source.codecs?.video === "jpeg") return { ...stated, matrix: BT601.matrix };
+  const colors = statedColor(source);
+  if (colors.matrix !== null || isRgb(source) || source.kind === "audio") return colors;
+  if (source.color?.hdr || colors.primaries === "bt2020") return colors;
+  if (source.kind === "image" || source.codecs?.video === "jpeg") return { ...colors, matrix: BT601.matrix };
   const { primaries, transfer, matrix } = assumedColor({ height: source.coded_height ?? source.height ?? 0 });
-  return { primaries: stated.primaries ?? primaries, transfer: stated.transfer ?? transfer, matrix };
+  return { primaries: colors.primaries ?? primaries, transfer: colors.transfer ?? transfer, matrix };
 }
 
 /** Returns the colors to set on frames from a browser's decoder, which takes untagged ones for BT.709; null when it is right. */

@@ -182,11 +182,11 @@ const MIN_RATIO = 1.5;
  */
 export function shrinkPlan(plan: Plan, source: Source): Plan {
   const { image } = plan;
-  const stored = storedPicture(source);
-  if (!image || !stored || !plan.still || !image.geometry.scale) return plan;
+  const picture = storedPicture(source);
+  if (!image || !picture || !plan.still || !image.geometry.scale) return plan;
   if (!pictureFormat(source.format).halves) return plan;
   const { crop, rotate, scale } = image.geometry;
-  const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
+  const turned = rotate % 180 === 0 ? picture : { width: picture.height, height: picture.width };
   const view = crop ?? turned;
   const ratio = Math.min(view.width / scale.width, view.height / scale.height) / MIN_RATIO;
   const halvings = Math.min(3, Math.floor(Math.log2(ratio)));

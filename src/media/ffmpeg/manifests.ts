@@ -526,9 +526,9 @@ function keyLines({ key_url, iv }: NonNullable<PlaylistFacts["encryption"]>) {
   const key = `#EXT-X-KEY:METHOD=AES-128,URI="${key_url}"`;
   let current: string | null = null;
   const change = (line: string) => {
-    const changed = line === current ? [] : [line];
+    const lines = line === current ? [] : [line];
     current = line;
-    return changed;
+    return lines;
   };
   return {
     before(name: string, place: number): string[] {

@@ -207,9 +207,9 @@ export function listPictures(folder: string): string {
 }
 
 export function listPackets(plan: Plan, chunk: Chunk, source: Source, trim: Trim, folder: string): string[] {
-  const pictured = hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only;
+  const hasVideo = hasPictures(plan) && chunk.track !== "audio" && !chunk.keyframes_only;
   const streams = {
-    pictures: pictured ? videoStream(source) : null,
+    pictures: hasVideo ? videoStream(source) : null,
     sound: plan.audio && chunk.track !== "video" ? soundStream(plan) : null,
   };
   return listInput(source, folder, streams, chunk.end === null ? null : trim.lead + chunk.end - chunk.start);
@@ -317,7 +317,7 @@ function readParts(plan: Plan, read: (name: string) => string | null): PacketCou
   const parts = placedParts(plan);
   const whole: PictureCounts = { ...NO_PICTURES };
   let [soundSeconds, silenced]: [number | null, number] = [null, 0];
-  const pictured = parts.some(({ video }) => video !== null);
+  const hasVideo = parts.some(({ video }) => video !== null);
   for (const part of parts) {
     const { source, seconds, start = 0, end = null } = part;
     const text = (name: string) => read(listPrefix(part) + name) ?? "";
@@ -338,7 +338,7 @@ function readParts(plan: Plan, read: (name: string) => string | null): PacketCou
     if (loss > SOUND_TOLERANCE + PRIMING) silenced += loss;
   }
   return {
-    ...(pictured && { pictures: whole }),
+    ...(hasVideo && { pictures: whole }),
     ...(soundSeconds !== null && { sound: soundSeconds }),
     ...(silenced > 0 && { silenced }),
   };

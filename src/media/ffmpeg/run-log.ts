@@ -110,10 +110,10 @@ export function checkPartEnd(
   source: Source,
 ): void {
   const { duration, duration_estimated, codecs, truncated } = source;
-  const stated = mainStream(sourceForTrack(source, plan), "audio")?.end ?? (codecs?.video ? 0 : duration);
+  const statedEnd = mainStream(sourceForTrack(source, plan), "audio")?.end ?? (codecs?.video ? 0 : duration);
   const isEstimated = duration_estimated === true && !codecs?.video;
   if (plan.partial || truncated || !(isEstimated || containerOf(source).exact_duration)) return;
-  const until = isEstimated ? end : Math.min(end, stated ?? 0);
+  const until = isEstimated ? end : Math.min(end, statedEnd ?? 0);
   const length = until - start;
   if (until - Math.max(start, last) <= length * 0.2 + Math.min(0.1, length / 2)) return;
   throw isEstimated ? errors.partBeyondEnd({ start, end }) : errors.inputEndsEarly();

@@ -265,8 +265,8 @@ function refuseSource(plan: Plan, source: Source, toolset: Toolset): RefusalReas
   const { readable } = toolset;
   const { format, codecs } = source;
   if (readable && !readable.formats.has(format)) return { code: "input_format", format };
-  const decoded = [video?.mode === "encode" ? codecs?.video : null, ...decodedSounds(plan, source)];
-  const codec = decoded.find((name) => name && readable && !readable.codecs.has(name));
+  const names = [video?.mode === "encode" ? codecs?.video : null, ...decodedSounds(plan, source)];
+  const codec = names.find((name) => name && readable && !readable.codecs.has(name));
   if (codec) return { code: "input_codec", codec };
   if (video?.mode !== "encode") return null;
   const [coded, bit_depth] = [codecs?.video ?? "", source.color?.bit_depth];
