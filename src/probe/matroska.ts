@@ -419,7 +419,7 @@ export async function readSoundChanges(
   signal: AbortSignal,
 ): Promise<SoundChanges | null> {
   const codec = source.codecs?.audio;
-  // AAC has headers in other containers only.
+  // In Matroska, frames of AAC have no headers.
   const sound = codec === "aac" ? null : createSoundChanges(codec);
   const layout = sound && (await readLayout(reader));
   const index = mainStream(source, "audio")?.index;
@@ -539,9 +539,9 @@ function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefi
 const MAX_SEARCH = 128 * MIB;
 const BLOCK = MIB;
 const CHILDREN = 8;
-// Other data contain the id of a cluster once in gigabytes; a crafted file could take a read each time.
+// By chance, data contain the id of a cluster once in gigabytes, but a crafted file could require a read for each.
 const MAX_CANDIDATES = 100;
-// An hour in one cluster has fewer; a crafted one of tiny elements would take minutes.
+// A cluster of an hour has fewer elements; a crafted one of tiny elements would take minutes.
 const MAX_CHILDREN = 1_000_000;
 const CLUSTER_ID = [0x1f, 0x43, 0xb6, 0x75] as const;
 const TOP_LEVEL: ReadonlySet<number> = new Set([...SKIPPED_IDS, EBML.info, EBML.tracks, EBML.cluster]);

@@ -56,12 +56,13 @@ export function createArchive(bucket: R2Bucket, project: string): Archive {
     const last = records.at(-1);
     if (!last) return;
     const key = `${folder(object)}${last.id}.jsonl`;
-    for (let isAdded = false; !isAdded; ) {
+    for (let isStored = false; !isStored; ) {
       const file = await bucket.get(key);
       const lines = file ? (await file.text()).split("\n") : [];
       const others = records.map(({ json }) => json).filter((json) => !lines.includes(json));
       if (others.length === 0) return;
-      isAdded = (await put(key, [...lines, ...others], file ? { etagMatches: file.etag } : undefined)) !== null;
+      isStored =
+        (await put(key, [...lines, ...others], file ? { etagMatches: file.etag } : undefined)) !== null;
     }
   }
 
