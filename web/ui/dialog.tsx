@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import * as strings from "../strings.ts";
 import { Icon } from "./icon.tsx";
+import "./dialog.css";
 
 /** A dialog over the page, open while mounted; Escape and its close button call `onClose`. */
 export function Dialog({
