@@ -1,5 +1,5 @@
 import { MIB } from "../util/bytes.ts";
-import { WEBP_MAX_SIDE } from "./formats.ts";
+import { FORMATS, WEBP_MAX_SIDE } from "./formats.ts";
 
 /** How a container holds tags: in a list that is fixed (iTunes' items, QuickTime's user data, RIFF's INFO), or by any name. */
 export type TagScheme = "itunes" | "quicktime" | "riff" | "id3" | "vorbis" | "matroska";
@@ -541,6 +541,13 @@ export function isVector({ format }: ContainedSource): boolean {
 /** Returns the facts of a format of pictures. */
 export function pictureFormat(format: string): PictureFormat {
   return containerOf({ format }).picture;
+}
+
+/** Returns whether the padding around a picture is transparent in an output of a format, unless a background is set. */
+export function hasClearPadding(format: string, source: { has_alpha?: boolean | undefined }): boolean {
+  const pictures: Readonly<Record<string, { alpha: boolean }>> = FORMATS.image;
+  const isOpaque = pictureFormat(format).opaque_padding && source.has_alpha !== true;
+  return pictures[format]?.alpha === true && !isOpaque;
 }
 
 /** Returns whether a format of pictures has a quality to choose. */

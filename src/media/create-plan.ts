@@ -1,6 +1,6 @@
 import { NO_LANGUAGE, threeLetters } from "../util/text.ts";
 import { EPSILON_SECONDS, roundTime } from "./clock.ts";
-import { pictureFormat, playsHidden } from "./containers.ts";
+import { hasClearPadding, pictureFormat, playsHidden } from "./containers.ts";
 import { anyPicture, hasVideo, movingPicture } from "./decoded-pictures.ts";
 import type { ExtraFile } from "./extra-files.ts";
 import { extraInputs, readerOf } from "./extra-inputs.ts";
@@ -99,12 +99,8 @@ function createImage(
   const facts = FORMATS.image[format];
   const quality = imageQuality(format, options.quality);
   checkMeasurable(options, format, quality);
-  const { opaque_padding, max_side = Number.POSITIVE_INFINITY } = pictureFormat(format);
-  const rules = {
-    even,
-    alpha: facts.alpha && (!opaque_padding || source.has_alpha === true),
-    max: max_side,
-  };
+  const { max_side = Number.POSITIVE_INFINITY } = pictureFormat(format);
+  const rules = { even, alpha: hasClearPadding(format, source), max: max_side };
   const geometry = createGeometry(picture, options, rules);
   const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
   return {

@@ -30,6 +30,17 @@ test("resizes a picture to half its width, cropped from a corner, as WebP", { ta
   await card.getByLabel("Height").fill("200");
   // Setting both sides does not stretch the picture.
   await expect(card.getByRole("radio", { name: "Contain" })).toBeChecked();
+  // The padding shows whether the format can leave it transparent.
+  const box = card.locator(".preview .box");
+  for (const [format, padding] of [
+    ["gif", "rgba(0, 0, 0, 0)"],
+    ["jpeg", "rgb(0, 0, 0)"],
+    ["avif", "rgb(0, 0, 0)"],
+    ["webp", "rgba(0, 0, 0, 0)"],
+  ] as const) {
+    await card.getByLabel("Format").selectOption(format);
+    await expect(box).toHaveCSS("background-color", padding);
+  }
   await choose(card, "Fit", "Cover");
   await choose(card, "Position", "Top left");
   await choose(card, "Quality", "Highest");
@@ -38,7 +49,7 @@ test("resizes a picture to half its width, cropped from a corner, as WebP", { ta
   const preview = card.locator(".preview img");
   await expect(preview).toHaveCSS("object-fit", "cover");
   await expect(preview).toHaveCSS("object-position", "0% 0%");
-  const { width = 0, height = 1 } = (await card.locator(".preview .box").boundingBox()) ?? {};
+  const { width = 0, height = 1 } = (await box.boundingBox()) ?? {};
   expect(width / height).toBeCloseTo(1, 1);
 
   const output = await convertTo(workbench, card, folder);

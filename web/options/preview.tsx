@@ -9,7 +9,7 @@ import {
   type View,
   viewOf,
 } from "../../src/index.ts";
-import { isVector } from "../../src/media/containers.ts";
+import { hasClearPadding, isVector } from "../../src/media/containers.ts";
 import { LOSSLESS_FORMAT } from "../../src/media/formats.ts";
 import { coreFrame } from "../queue/thumbnail.ts";
 import { releasePlayer, useMediaUrl } from "../ui/media.ts";
@@ -117,7 +117,7 @@ export function Preview({
     objectFit: fit,
     objectPosition: (options.position ?? "center").replace("-", " "),
   };
-  const clear = (format === "png" || format === "webp") && options.background === undefined;
+  const clear = hasClearPadding(format, source) && options.background === undefined;
   // Browsers redraw an SVG at every change of size, which may take long.
   const isDecoded = isBroken || (isVector(source) && typeof input !== "string");
   const decodedUrl = useDecoded(isDecoded ? input : null, source, options.start ?? 0);
