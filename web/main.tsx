@@ -56,6 +56,8 @@ if (root) {
     root.replaceChildren();
     render(page, root);
   }
+  // The script in `index.html` leaves clicks and drops to the page from now on.
+  root.dataset.started = "";
   // No element can lose the focus before one has it.
   const follow = () => void import("./ui/keep-focus.ts").then(({ keepFocus }) => keepFocus(root));
   root.addEventListener("focusin", follow, { once: true });

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -43,6 +44,46 @@ test("the first load is small, and the layout does not shift", async ({ page, se
     await expect(card.getByRole("button", { name: "Convert", exact: true })).toBeVisible();
   }
   expect(await page.evaluate(() => (globalThis as unknown as { shift: number }).shift)).toBeLessThan(0.01);
+});
+
+test("files that are chosen or dropped before the page's code runs are added once it does", async ({
+  page,
+  served,
+  complaints: _,
+}) => {
+  const picture = await makeClip("png", "-f lavfi -i testsrc2=size=320x180 -frames:v 1".split(" "));
+  for (const way of ["choose", "drop"] as const) {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\.js$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(served.url + (way === "choose" ? "/" : "/photos"), { waitUntil: "commit" });
+    const button = page.getByRole("button", { name: "Choose files" });
+    if (way === "choose") {
+      const chooser = page.waitForEvent("filechooser");
+      await button.click();
+      await (await chooser).setFiles(picture);
+    } else {
+      const data = await page.evaluateHandle(
+        (base64) => {
+          const transfer = new DataTransfer();
+          const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+          transfer.items.add(new File([bytes], "dropped.png", { type: "image/png" }));
+          return transfer;
+        },
+        (await readFile(picture)).toString("base64"),
+      );
+      await button.dispatchEvent("drop", { dataTransfer: data });
+    }
+    release();
+    const name = way === "choose" ? basename(picture) : "dropped.png";
+    await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
+    await page.unrouteAll({ behavior: "wait" });
+  }
 });
 
 test("encodes H.265 on this device, with the threaded core in an isolated page", async ({

@@ -40,3 +40,14 @@ test("the page's CSP allows exactly the styles of the player's elements, by hash
   // The host drops longer lines.
   expect(Math.max(...headers.split("\n").map((line) => line.length))).toBeLessThan(2000);
 });
+
+test("the page's CSP allows exactly the script in its head, by hash", () => {
+  const [page = "", headers = ""] = ["index.html", join("public", "_headers")].map((path) =>
+    readFileSync(join(ROOT, "web", path), "utf8"),
+  );
+  const hashes = [...page.matchAll(/<script>(.*?)<\/script>/gs)].map(
+    ([, text]) => `'sha256-${createHash("sha256").update(`${text}`).digest("base64")}'`,
+  );
+  const [, allowed = ""] = /script-src ([^;]+);/.exec(headers) ?? [];
+  expect(allowed.split(" ")).toEqual(["'self'", "'wasm-unsafe-eval'", ...hashes]);
+});

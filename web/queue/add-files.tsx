@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { types } from "../home/strings.ts";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -34,6 +34,15 @@ export function ChooseFiles({ look = "" }: { look?: string }) {
     if (handles) queue.add(handles, address.value.job);
     else input.current?.click();
   };
+  const addChosen = (element: HTMLInputElement) => {
+    const files = [...(element.files ?? [])];
+    element.value = "";
+    if (files.length > 0) queue.add(files, address.peek().job);
+  };
+  // It may have taken files before this code ran.
+  useLayoutEffect(() => {
+    if (input.current) addChosen(input.current);
+  }, []);
   return (
     <>
       <button type="button" class={look} data-home onClick={() => void choose()}>
@@ -47,10 +56,7 @@ export function ChooseFiles({ look = "" }: { look?: string }) {
         multiple
         hidden
         aria-label={strings.addFiles}
-        onChange={({ currentTarget }) => {
-          queue.add([...(currentTarget.files ?? [])], address.value.job);
-          currentTarget.value = "";
-        }}
+        onChange={({ currentTarget }) => addChosen(currentTarget)}
       />
     </>
   );
