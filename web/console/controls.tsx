@@ -286,7 +286,7 @@ export function Confirm({
   );
 }
 
-/** Shows a secret once, to be copied; it is not kept after the dialog closes. */
+/** Shows a secret once, to be copied; it is not kept after the dialog closes, which only the visitor's word that it is saved does. */
 export function SecretDialog({
   title,
   secret,
@@ -298,16 +298,28 @@ export function SecretDialog({
   use: string;
   onClose: () => void;
 }) {
+  const saved = useRef<HTMLButtonElement>(null);
+  const isGuarded = useSignal(false);
+  const guard = () => {
+    isGuarded.value = true;
+    saved.current?.focus();
+  };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={guard}>
       <p>{use}</p>
       <p class="secret">
         <code data-testid="secret">{secret}</code>
       </p>
-      <Notice tone="warn">{strings.secretShownOnce}</Notice>
+      {isGuarded.value ? (
+        <Notice key="guard" tone="bad">
+          {strings.secretGuard}
+        </Notice>
+      ) : (
+        <Notice tone="warn">{strings.secretShownOnce}</Notice>
+      )}
       <div class="row end">
         <CopyButton text={secret} label={strings.copy} words />
-        <button type="button" class="primary" onClick={onClose}>
+        <button ref={saved} type="button" class="primary" onClick={onClose}>
           {strings.secretSaved}
         </button>
       </div>

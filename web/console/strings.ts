@@ -75,6 +75,7 @@ export const actionFailed = ({ label }: { label: string }) => `${label} failed`;
 export const close = "Close";
 export const keep = "Keep";
 export const secretShownOnce = "It is shown only once. Store it where only those who need it can read it.";
+export const secretGuard = "Save it first: it can't be shown again.";
 export const copy = "Copy";
 export const secretSaved = "I've saved it";
 export const copied = "Copied";

@@ -4,7 +4,7 @@ import * as strings from "../strings.ts";
 import { Icon } from "./icon.tsx";
 import "./dialog.css";
 
-/** A dialog over the page, open while mounted; Escape and its close button call `onClose`. */
+/** A dialog over the page, open while mounted; Escape, a click outside and its close button call `onClose`. */
 export function Dialog({
   title,
   onClose,
@@ -24,12 +24,19 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
+      closedby="any"
       data-home
       tabIndex={-1}
       aria-labelledby={id}
       onCancel={(event) => {
         // The parent closes it by unmounting.
         event.preventDefault();
+        onClose();
+      }}
+      onClose={({ currentTarget }) => {
+        // A browser does not ask again when Escape is pressed twice.
+        if (!currentTarget.isConnected) return;
+        currentTarget.showModal();
         onClose();
       }}
     >
