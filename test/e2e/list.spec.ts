@@ -173,7 +173,8 @@ test("selected files get the same settings, and names in the order of the list",
   await expect(titles).toHaveText(["one.jpg", "three.jpg", "two.jpg"]);
   await expect(cardOf(page, "three.jpg")).toBeFocused();
   await expect(page.getByRole("status", { name: "Order" })).toHaveText("three.jpg is now 2 of 3.");
-  // The pointer drags a line by its grip; Escape returns it.
+  // The pointer drags a line by its grip; Escape returns it, and nothing else.
+  await cardOf(page, "three.jpg").getByRole("checkbox").check();
   const grip = cardOf(page, "two.jpg").locator(".grip");
   const top = await cardOf(page, "one.jpg").boundingBox();
   for (const key of ["Escape", null]) {
@@ -185,6 +186,7 @@ test("selected files get the same settings, and names in the order of the list",
     await page.mouse.up();
     await expect(page.locator("[data-drop]")).toHaveCount(0);
     await expect(titles.first()).toHaveText(key ? "one.jpg" : "two.jpg");
+    await expect(page.getByText("1 selected")).toBeVisible();
   }
   await page.reload();
   await expect(titles).toHaveText(["two.jpg", "one.jpg", "three.jpg"]);
@@ -193,6 +195,14 @@ test("selected files get the same settings, and names in the order of the list",
   await page.getByRole("button", { name: "Settings for all" }).click();
   const settings = page.getByRole("dialog", { name: "Settings for all 2 files" });
   await expect(settings.getByRole("button", { name: "Change" })).toBeDisabled();
+  // The fields stand side by side, although neither the editor nor the console has been open.
+  const [quality, size] = await Promise.all(
+    ["Quality", "Picture size"].map((label) => settings.getByLabel(label).boundingBox()),
+  );
+  expect(quality?.y).toBe(size?.y);
+  await page.mouse.click(5, 5);
+  await expect(settings).toHaveCount(0);
+  await page.getByRole("button", { name: "Settings for all" }).click();
   await settings.getByLabel("Quality").selectOption("very_low");
   await settings.getByRole("button", { name: "Change 2 files" }).click();
   await expect(cardOf(page, "two.jpg").locator(".name p")).toContainText("640 × 360");

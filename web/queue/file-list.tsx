@@ -359,7 +359,13 @@ function dragRow(
     options,
   );
   grip.addEventListener("pointercancel", finish, options);
-  addEventListener("keydown", ({ key }) => key === "Escape" && finish(), options);
+  const cancel = (press: KeyboardEvent) => {
+    if (press.key !== "Escape") return;
+    // In the list, the key clears the selection.
+    press.stopPropagation();
+    finish();
+  };
+  addEventListener("keydown", cancel, { signal, capture: true });
   requestAnimationFrame(scroll);
 }
 
