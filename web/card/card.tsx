@@ -504,7 +504,9 @@ function Sizes({ outlook }: { outlook: Outlook | null }) {
       <p>
         {before !== null && <span class="soft">{bytes(before)} → </span>}
         <b>{isRange ? rangeWords(after) : bytes(middle)}</b>{" "}
-        {before !== null && !isRange && <b class="share">{shareWords(before, middle)}</b>}
+        {before !== null && !isRange && (
+          <b class={middle > before ? "share over" : "share"}>{shareWords(before, middle)}</b>
+        )}
       </p>
       {before !== null && <SizeBar before={before} after={middle} />}
     </div>

@@ -267,7 +267,7 @@ function Footer({ item, form, estimate }: { item: Item; form: Form; estimate: Si
             </b>
           </p>
           {before !== null && middle !== null && after !== null && !isKept && !isWide(after) && (
-            <b class="share">{shareWords(before, middle)}</b>
+            <b class={middle > before ? "share over" : "share"}>{shareWords(before, middle)}</b>
           )}
         </div>
         {before !== null && middle !== null && (

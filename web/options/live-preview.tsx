@@ -56,7 +56,10 @@ export function LivePreview({ item, estimates }: { item: Item; estimates: Estima
           strings.resultSide
         ) : (
           <>
-            <b>{bytes(after)}</b> {before !== null && <em>{shareWords(before, after)}</em>}
+            <b>{bytes(after)}</b>{" "}
+            {before !== null && (
+              <em class={after > before ? "over" : undefined}>{shareWords(before, after)}</em>
+            )}
           </>
         )}
       </span>

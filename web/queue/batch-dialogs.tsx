@@ -65,7 +65,7 @@ export function NamesDialog({ items, onClose }: { items: readonly Item[]; onClos
             <li class="soft">{strings.moreFiles({ count: examples.length - MAX_EXAMPLES })}</li>
           )}
         </ul>
-        <div class="row">
+        <div class="row end">
           <button type="submit" class="primary">
             {strings.nameFiles({ count: items.length })}
           </button>
@@ -207,7 +207,7 @@ export function SettingsDialog({ items, onClose }: { items: readonly Item[]; onC
             ])}
           {has("metadata") && select("metadata", metadata.label, choicesOf(metadata))}
         </div>
-        <div class="row">
+        <div class="row end">
           <button type="submit" class="primary" disabled={results.length === 0}>
             {strings.changeFiles({ count: results.length })}
           </button>

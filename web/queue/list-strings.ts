@@ -45,9 +45,9 @@ export const settingsForAll = ({ count }: { count: number }) =>
 export const settings = "Settings for all";
 export const otherSettingsStay = "Each file keeps the settings that you do not change here.";
 export const noChange = "No change";
-export const size = "Size";
+export const size = "Picture size";
 export const originalSize = "Original size";
-export const sizeLimit = "Size limit per file, in MB";
+export const sizeLimit = "File size limit (MB)";
 export const sound = "Sound";
 export const keepSound = "Keep the sound";
 export const muteSound = "Remove the sound";
