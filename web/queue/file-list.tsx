@@ -232,8 +232,8 @@ function Rows({
   const keys = (event: KeyboardEvent) => {
     const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
     const row = target instanceof HTMLElement ? target.closest<HTMLElement>("article") : null;
-    // Controls have keys of their own.
-    if (!row || target !== row) return;
+    // Other controls than the checkbox, by which the Tab key reaches a line, have keys of their own.
+    if (!row || !(target instanceof Element && target.matches("article, .pick input"))) return;
     const id = row.dataset.id ?? "";
     const item = items.find((each) => each.id === id);
     const { selected } = list;
