@@ -381,11 +381,12 @@ function listBlockTimes(
   partly = false,
 ): { times: number[]; complete: boolean } {
   const times: number[] = [];
-  let base = 0;
+  let [base, stated] = [0, 0];
   for (let at = from; at < bytes.length; ) {
     const element = readElement(bytes, at);
-    if (!element) return { times, complete: bytes.length - at < 2 };
+    if (!element) return { times, complete: bytes.length - at < 2 && stated <= bytes.length };
     const { id, data, end } = element;
+    if (id === EBML.cluster) stated = end ?? 0;
     if (id === EBML.cluster || id === EBML.block_group) {
       const isCut = end !== null && end > bytes.length && id !== EBML.cluster;
       if (isCut && !partly) return { times, complete: false };
@@ -401,7 +402,7 @@ function listBlockTimes(
     }
     at = end ?? bytes.length;
   }
-  return { times, complete: true };
+  return { times, complete: stated <= bytes.length };
 }
 
 const MAX_SOUND = 16 * MIB;

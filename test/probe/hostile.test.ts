@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { hasPhotoFacts, readOrientation } from "../../src/probe/exif.ts";
-import { readSoundChanges, repairMatroska } from "../../src/probe/matroska.ts";
+import { readBlockTimes, readSoundChanges, repairMatroska } from "../../src/probe/matroska.ts";
 import { cutFragment, readIntactEnds } from "../../src/probe/mp4-truncation.ts";
 import { probeMedia } from "../../src/probe/probe.ts";
 import { memoryReader } from "../../src/probe/reader.ts";
@@ -137,6 +137,20 @@ test("a cut-off Matroska file of false clusters takes a bounded number of reads"
   const reader = countReads(Buffer.concat([start, clusters]));
   expect(await repairMatroska(reader, "matroska", signal)).toBe(reader);
   expect(reader.reads()).toBeLessThan(1000);
+});
+
+test("a Matroska file of unknown size is cut off if its last cluster ends early, even behind a whole block", async () => {
+  const start = "1a45dfa380" + "1853806701ffffffffffffff" + "1549a96680" + "1654ae6b80";
+  const block = "a38581000080ff";
+  const truncatedWith = async (size: string) => {
+    const file = Buffer.from(`${start}1f43b675${size}e78100${block}`, "hex");
+    return (await readBlockTimes(bytesReader(file), signal))?.truncated;
+  };
+  expect([await truncatedWith("8a"), await truncatedWith("91"), await truncatedWith("ff")]).toEqual([
+    false,
+    true,
+    false,
+  ]);
 });
 
 test("a Matroska file with AAC, whose frames do not state what may change, is not read for changes", async () => {
