@@ -71,6 +71,7 @@ function readLineHeight(view: DataView): number {
 }
 
 const WINDOWS = 3;
+const UNICODE: ReadonlySet<number> = new Set([1, 10]);
 const FAMILY = 1;
 const FULL_NAME = 4;
 const PLAIN_NAME = /^\P{Cc}{1,100}$/u;
@@ -112,7 +113,7 @@ export function readFont(bytes: Uint8Array): Font {
     if (directoryEnd(view) > bytes.length) throw wrongFile(FONT_FILE);
     const family = readFamily(view);
     return {
-      bytes,
+      bytes: withAllLetters(bytes),
       family,
       scriptName: family,
       lineHeight: readLineHeight(view),
@@ -122,6 +123,21 @@ export function readFont(bytes: Uint8Array): Font {
     if (thrown instanceof RangeError) throw wrongFile(FONT_FILE);
     throw thrown;
   }
+}
+
+// libass (0.17) looks letters up in the first table for Windows, which often lacks those beyond U+FFFF although another table has all.
+function withAllLetters(bytes: Uint8Array): Uint8Array {
+  const view = viewOf(bytes);
+  const cmap = findTable(view, "cmap");
+  const records = Array.from({ length: view.getUint16(cmap + 2) }, (_, index) => cmap + 4 + index * 8);
+  const all = records.find((at) => view.getUint16(cmap + view.getUint32(at + 4)) === GROUPS);
+  const first = records.find((at) => view.getUint16(at) === WINDOWS && UNICODE.has(view.getUint16(at + 2)));
+  if (all === undefined || first === undefined) return bytes;
+  const offset = view.getUint32(all + 4);
+  if (view.getUint32(first + 4) === offset) return bytes;
+  const font = bytes.slice();
+  viewOf(font).setUint32(first + 4, offset);
+  return font;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { TextOption } from "../../src/media/option-shapes.ts";
 import type { OptionsOf } from "../../src/media/options.ts";
 import { parseTaskRequest } from "../../src/runs/requests.ts";
 import { writeTextScript } from "../../src/runs/steps/text-scripts.ts";
-import { joinFonts, nameFonts, readFont } from "../../src/subtitles/font.ts";
+import { joinFonts, nameFonts, readFont, unpackFont } from "../../src/subtitles/font.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { runNative } from "../judge/native.ts";
@@ -29,6 +29,8 @@ const THAI = resolve("@expo-google-fonts/noto-sans-thai/400Regular/NotoSansThai_
 const DEVANAGARI = resolve(
   "@expo-google-fonts/noto-sans-devanagari/400Regular/NotoSansDevanagari_400Regular.ttf",
 );
+
+const JAPANESE = resolve("@fontsource/noto-sans-jp/files/noto-sans-jp-1-400-normal.woff");
 
 let folder: string;
 let film: string;
@@ -113,6 +115,17 @@ test.for([
     expect(Math.abs(edges.left + edges.right - 319)).toBeLessThanOrEqual(2);
     expect(Math.abs(edges.top + edges.bottom - 239)).toBeLessThanOrEqual(2);
   }
+});
+
+test("letters beyond U+FFFF are drawn, not the boxes of missing ones", async () => {
+  const japanese = await unpackFont(await readFile(JAPANESE), 2 ** 20);
+  const [one, other] = await Promise.all(
+    ["\u{20bb7}", "\u{20089}"].map(async (text) => {
+      const [path = ""] = await draw("image", photo, [{ text, size: 80 }], { format: "png" }, 60, [japanese]);
+      return readFile(path);
+    }),
+  );
+  expect(one?.equals(other ?? Buffer.alloc(0))).toBe(false);
 });
 
 /** Returns a font with a table of names that holds only a family name. */
