@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { type CountRules, countCrowded, countPictures } from "../../src/media/ffmpeg/packet-count.ts";
+import {
+  type CountRules,
+  countCrowded,
+  countPictures,
+  readLists,
+} from "../../src/media/ffmpeg/packet-count.ts";
+import { createPlan } from "../../src/media/index.ts";
+import type { Source } from "../../src/media/source.ts";
 
 const RULES: CountRules = { length: null, firstPicture: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
@@ -106,4 +113,24 @@ test("pictures are not missing when a decoder gives all of them a time before th
   expect(count(packets, early, { from_start: true })).toEqual({ ...NOTHING, decoded: 8 });
   const lost = early.toSpliced(15, 1);
   expect(count(packets, lost, { from_start: true })).toMatchObject({ decoded: 7, missing: 1 });
+});
+
+test("a packet of sound without a duration lasts until the next one, but not across a gap", () => {
+  const recording: Source = {
+    object: "source",
+    url: "https://example.com/recording.mp4",
+    kind: "audio",
+    format: "mp4",
+    duration: 2,
+    codecs: { video: null, audio: "opus" },
+    audio: { channels: 2, sample_rate: 48_000 },
+    streams: [{ index: 0, kind: "audio", codec: "opus" }],
+  };
+  const starts = [0, 2880, 5760, 48_000, 50_880];
+  const packets = starts.map((start) => `0, ${start}, ${start}, 0, 962, 0x1`);
+  const list = ["#tb 0: 1/48000", ...packets].join("\n");
+  const plan = createPlan(recording, "audio", { format: "mp3" });
+  const whole = { index: 0, track: "all", start: 0, end: null } as const;
+  const { sound, heard } = readLists(plan, whole, recording, (name) => (name === "sound.txt" ? list : null));
+  expect({ sound, heard }).toEqual({ sound: 0.37, heard: { from: 0, until: 1.12 } });
 });

@@ -481,6 +481,23 @@ function parseDecoded(text: string): number[] {
   return Array.from(text.matchAll(/^frame:\d+\s+pts:(-?\d+)/gm), ([, pts]) => Number(pts) / 1e6);
 }
 
+// The longest packet of Opus or AAC, in seconds; what follows it is a gap.
+const MAX_SOUND_PACKET = 0.13;
+
+// Chrome's recorder writes MP4 without durations of Opus: such a packet lasts until the next, and the last one as long as the one before.
+function* withDurations(packets: Iterable<Packet>): Generator<Packet> {
+  let [previous, duration]: [Packet | null, number] = [null, 0];
+  for (const packet of packets) {
+    if (previous) {
+      const distance = (packet.pts ?? packet.dts) - (previous.pts ?? previous.dts);
+      duration = previous.duration || Math.max(0, Math.min(distance, MAX_SOUND_PACKET));
+      yield { ...previous, duration };
+    }
+    previous = packet;
+  }
+  if (previous) yield { ...previous, duration: previous.duration || duration };
+}
+
 type ListedSound = Pick<PacketCounts, "heard"> & { sound: number };
 
 function soundOf(
@@ -491,7 +508,7 @@ function soundOf(
 ): ListedSound {
   const length = end === null ? Number.POSITIVE_INFINITY : end - start;
   let [seconds, from, until, clock] = [0, Number.POSITIVE_INFINITY, 0, 0];
-  for (const { dts, pts, duration, tick } of packets) {
+  for (const { dts, pts, duration, tick } of withDurations(packets)) {
     const time = (timeless ? clock : (pts ?? dts)) - lead;
     clock += duration;
     const edges = [Math.max(time, 0), Math.min(time + duration, length)] as const;
