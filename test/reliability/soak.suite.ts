@@ -182,6 +182,8 @@ async function diskBytes(): Promise<Map<string, number>> {
   const files = await readdir(lab.folder, { recursive: true, withFileTypes: true });
   for (const file of files.filter((each) => each.isFile())) {
     const parts = relative(lab.folder, file.parentPath).split(sep);
+    // Each start writes the page and its fonts again.
+    if (parts[0] === "scratch" && parts[1] === "assets") continue;
     // Below `data`: the Worker, the version of the layout, the kind of storage and its class.
     const part = parts.slice(0, parts[0] === "data" ? 5 : 1).join("/");
     const { size } = await stat(join(file.parentPath, file.name)).catch(() => ({ size: 0 }));
