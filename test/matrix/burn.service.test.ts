@@ -115,10 +115,11 @@ test("draws them into joined videos, by the clock of the output", LIMIT, async (
 
 test.for([
   {
-    name: "letters that the font lacks",
-    text: srt("日本 and 語"),
+    name: "letters that all fonts lack",
+    // Egyptian hieroglyphs.
+    text: srt("\u{13080} and \u{130c0}"),
     kind: "input_unsupported",
-    message: "have no letters for 日 本 語",
+    message: "have no letters for \u{13080} \u{130c0}",
   },
   {
     name: "a crowd",
