@@ -60,7 +60,7 @@ export interface Http {
 }
 
 const TRIES = 4;
-// So many tries take longer than the minute after which the service frees the key of a request that it lost.
+// The tries outlast the minute after which the service frees the key of a request that it lost.
 const CONFLICT_TRIES = 10;
 const RESPONSE_MS = 30_000;
 const PAUSE_MS = { first: 300, max: 20_000 } as const;

@@ -127,7 +127,7 @@ async function checkPngData(reader: ByteReader, head: Uint8Array, signal: AbortS
     // Pictures of an icon may share their data, so the work needs a bound.
     if (scanned > MAX_SCANNED) return;
     if ((end - start) * MAX_EXPANSION <= MAX_EXCESS) {
-      // Its chunks are checked as far as the head has them, without another read.
+      // The head shows the lengths of the chunks; another read would only slow down ordinary pictures.
       await readPngFrames(readerOf(head), { start, end: Math.min(end, head.length) }, signal);
       continue;
     }

@@ -13,7 +13,7 @@ const SYNC = 0x47;
 const PACKET = 188;
 // M2TS adds four bytes before each packet, and DVB may add 16 after it.
 const SIZES = [PACKET, PACKET + 4, PACKET + 16] as const;
-// So many consecutive packets prove the layout.
+// This many consecutive packets prove the layout.
 const ROW = 4;
 const BLOCK = 2 * MIB;
 /** Maximum bytes of a file that a probe reads completely; it samples a larger one. */

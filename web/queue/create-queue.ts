@@ -473,7 +473,7 @@ function loadLauncher(create: () => Promise<Launcher>): Launcher & { load(): voi
   return {
     load: () => void load().catch(() => {}),
     start: async (ids) => (await load()).start(ids),
-    // Without a launcher, nothing has started.
+    // A conversion starts only once there is a launcher.
     stop: (id) => launcher?.stop(id),
   };
 }
