@@ -140,15 +140,15 @@ function minScale({ geometry }: ImagePlan): number {
 }
 
 function scaleGeometry(geometry: Geometry, source: Source, by: number): Geometry {
-  const scaled = ({ width, height }: Size) => ({
-    width: scaleSide(width, by),
-    height: scaleSide(height, by),
-  });
-  const size = scaled(geometry);
+  const width = evenSide(geometry.width * by);
+  const size = { width, height: evenSide((width * geometry.height) / geometry.width) };
   const { pad } = geometry;
   if (!pad) return { ...geometry, ...size, scale: size };
-  const inner = scaled(geometry.scale ?? geometry.crop ?? turnedSize(geometry, source));
-  const scale = { width: Math.min(size.width, inner.width), height: Math.min(size.height, inner.height) };
+  const inner = geometry.scale ?? geometry.crop ?? turnedSize(geometry, source);
+  const scale = {
+    width: Math.min(size.width, Math.max(1, Math.round(inner.width * by))),
+    height: Math.min(size.height, Math.max(1, Math.round(inner.height * by))),
+  };
   const place = {
     x: Math.min(size.width - scale.width, Math.round(pad.x * by)),
     y: Math.min(size.height - scale.height, Math.round(pad.y * by)),
@@ -156,8 +156,9 @@ function scaleGeometry(geometry: Geometry, source: Source, by: number): Geometry
   return { ...geometry, ...size, scale, pad: { ...pad, ...size, ...place } };
 }
 
-function scaleSide(pixels: number, by: number): number {
-  return Math.max(1, Math.round(pixels * by));
+// Even sides keep chroma subsampled: the stock core encodes a JPEG of odd sides in 4:4:4, which takes more bytes.
+function evenSide(pixels: number): number {
+  return pixels < 2 ? 1 : 2 * Math.round(pixels / 2);
 }
 
 function turnedSize({ rotate, width, height }: Geometry, source: Source): Size {
