@@ -128,13 +128,14 @@ const CODES = { picture: 0x00, group: 0xb8 } as const;
 // ISO/IEC 13818-2, 6.3.8 and 6.3.9: each picture states its place in its group. A time is that of the first picture that starts in a packet.
 function countUnstamped(bytes: Uint8Array): number {
   let [base, next, last, stamped] = [0, 0, -1, -1];
-  for (const { payload, hasTime } of picturePackets(bytes)) {
-    let isTimed = hasTime;
-    for (let at = 0; at + 6 <= payload.length; at++) {
-      if (payload[at] !== 0 || payload[at + 1] !== 0 || payload[at + 2] !== 1) continue;
-      if (payload[at + 3] === CODES.group) base = next;
-      if (payload[at + 3] !== CODES.picture) continue;
-      const place = base + (((payload[at + 4] ?? 0) << 2) | ((payload[at + 5] ?? 0) >> 6));
+  for (const { code, packet } of programPackets(bytes)) {
+    if (!isPictures(code)) continue;
+    let isTimed = pesTime(packet) !== null;
+    for (let at = 6; at + 6 <= packet.length; at++) {
+      if (packet[at] !== 0 || packet[at + 1] !== 0 || packet[at + 2] !== 1) continue;
+      if (packet[at + 3] === CODES.group) base = next;
+      if (packet[at + 3] !== CODES.picture) continue;
+      const place = base + (((packet[at + 4] ?? 0) << 2) | ((packet[at + 5] ?? 0) >> 6));
       next = Math.max(next, place + 1);
       last = Math.max(last, place);
       if (isTimed) stamped = Math.max(stamped, place);
@@ -142,20 +143,6 @@ function countUnstamped(bytes: Uint8Array): number {
     }
   }
   return stamped < 0 ? 0 : last - stamped;
-}
-
-function* picturePackets(bytes: Uint8Array): Generator<{ payload: Uint8Array; hasTime: boolean }> {
-  for (let at = 0; at + 9 <= bytes.length; ) {
-    const code = bytes[at + 3] ?? 0;
-    const isPictures = (code & 0xf0) === 0xe0;
-    if (bytes[at] !== 0 || bytes[at + 1] !== 0 || bytes[at + 2] !== 1 || !isPictures) {
-      at++;
-      continue;
-    }
-    const end = at + 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0));
-    yield { payload: bytes.subarray(at + 6, end), hasTime: pesTime(bytes, at) !== null };
-    at = end;
-  }
 }
 
 /** Reads a whole file in blocks, or samples of one larger than `maxBytes`. */
@@ -303,25 +290,36 @@ interface StreamTime {
 
 function* transportTimes(bytes: Uint8Array): Generator<StreamTime> {
   for (const { id, starts, payload } of packetsIn(bytes)) {
-    const time = starts ? pesTime(payload, 0) : null;
-    if (time !== null) yield { stream: id, isVideo: ((payload[3] ?? 0) & 0xf0) === 0xe0, time };
+    const time = starts ? pesTime(payload) : null;
+    if (time !== null) yield { stream: id, isVideo: isPictures(payload[3] ?? 0), time };
   }
 }
 
 const PACK = 0xba;
 const FIRST_PES = 0xbb;
 
-function* programTimes(bytes: Uint8Array): Generator<StreamTime> {
+/** Yields the PES packets in bytes of a program stream with their stream ids; the last may be cut off. */
+function* programPackets(bytes: Uint8Array): Generator<{ code: number; packet: Uint8Array }> {
   for (let at = 0; at + 9 <= bytes.length; ) {
     const code = bytes[at + 3] ?? 0;
-    const isStart = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === 1 && code >= PACK;
-    if (!isStart) {
+    if (bytes[at] !== 0 || bytes[at + 1] !== 0 || bytes[at + 2] !== 1 || code < PACK) {
       at++;
-      continue;
+    } else if (code < FIRST_PES) {
+      at += 4;
+    } else {
+      const end = at + 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0));
+      yield { code, packet: bytes.subarray(at, end) };
+      at = end;
     }
-    const time = pesTime(bytes, at);
-    if (time !== null) yield { stream: code, isVideo: (code & 0xf0) === 0xe0, time };
-    at += code >= FIRST_PES ? 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0)) : 4;
+  }
+}
+
+const isPictures = (code: number) => (code & 0xf0) === 0xe0;
+
+function* programTimes(bytes: Uint8Array): Generator<StreamTime> {
+  for (const { code, packet } of programPackets(bytes)) {
+    const time = pesTime(packet);
+    if (time !== null) yield { stream: code, isVideo: isPictures(code), time };
   }
 }
 
@@ -332,40 +330,32 @@ const PRIVATE_HEADER = 4;
 /** Yields the data of the first sound stream from bytes of a program stream. */
 function* programSound(bytes: Uint8Array): Generator<Uint8Array> {
   let [main, substream] = [0, 0];
-  for (let at = 0; at + 9 <= bytes.length; ) {
-    const code = bytes[at + 3] ?? 0;
-    const isStart = bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === 1 && code >= PACK;
-    if (!isStart) {
-      at++;
-      continue;
-    }
-    const end = at + (code >= FIRST_PES ? 6 + (((bytes[at + 4] ?? 0) << 8) | (bytes[at + 5] ?? 0)) : 4);
+  for (const { code, packet } of programPackets(bytes)) {
     const isSound = code === PRIVATE || (code >= 0xc0 && code < 0xe0);
-    if (isSound && end <= bytes.length) {
-      const data = pesData(bytes.subarray(at, end));
-      const own = code === PRIVATE ? (data[0] ?? 0) : 0;
-      if (main === 0) [main, substream] = [code, own];
-      if (code === main && own === substream) yield code === PRIVATE ? data.subarray(PRIVATE_HEADER) : data;
-    }
-    at = end;
+    const isWhole = packet.length === 6 + (((packet[4] ?? 0) << 8) | (packet[5] ?? 0));
+    if (!isSound || !isWhole) continue;
+    const data = pesData(packet);
+    const own = code === PRIVATE ? (data[0] ?? 0) : 0;
+    if (main === 0) [main, substream] = [code, own];
+    if (code === main && own === substream) yield code === PRIVATE ? data.subarray(PRIVATE_HEADER) : data;
   }
 }
 
 /** Returns the decoding time in a PES header, otherwise its presentation time, in ticks; null for none. */
-function pesTime(bytes: Uint8Array, at: number): number | null {
-  const [zero, one, two, code = 0] = bytes.subarray(at, at + 4);
+function pesTime(packet: Uint8Array): number | null {
+  const [zero, one, two, code = 0] = packet;
   const isMedia = (code >= 0xc0 && code <= 0xef) || code === 0xbd || code === 0xfd;
   if (zero !== 0 || one !== 0 || two !== 1 || !isMedia) return null;
   // 2.4.3.7; in MPEG-1 (ISO/IEC 11172-1, 2.4.3.3) the times follow stuffing and a buffer size.
-  if (((bytes[at + 6] ?? 0) & 0xc0) === 0x80) {
-    const flags = (bytes[at + 7] ?? 0) >> 6;
-    return flags === 3 ? ticksAt(bytes, at + 14) : flags === 2 ? ticksAt(bytes, at + 9) : null;
+  if (((packet[6] ?? 0) & 0xc0) === 0x80) {
+    const flags = (packet[7] ?? 0) >> 6;
+    return flags === 3 ? ticksAt(packet, 14) : flags === 2 ? ticksAt(packet, 9) : null;
   }
-  let place = at + 6;
-  while (bytes[place] === 0xff && place < at + 22) place++;
-  if (((bytes[place] ?? 0) & 0xc0) === 0x40) place += 2;
-  const kind = (bytes[place] ?? 0) >> 4;
-  return kind === 3 ? ticksAt(bytes, place + 5) : kind === 2 ? ticksAt(bytes, place) : null;
+  let place = 6;
+  while (packet[place] === 0xff && place < 22) place++;
+  if (((packet[place] ?? 0) & 0xc0) === 0x40) place += 2;
+  const kind = (packet[place] ?? 0) >> 4;
+  return kind === 3 ? ticksAt(packet, place + 5) : kind === 2 ? ticksAt(packet, place) : null;
 }
 
 function ticksAt(bytes: Uint8Array, at: number): number | null {
