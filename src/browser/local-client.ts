@@ -410,7 +410,7 @@ export interface LocalClientOptions {
    */
   threadedCore?: ThreadedCoreFiles;
   /**
-   * URL of `@jsquash/avif/codec/enc/avif_enc.wasm`.
+   * URL of `@jsquash/avif/codec/enc/avif_enc.wasm`, plain or gzipped.
    *
    * @default that of the package
    */

@@ -10,7 +10,7 @@ import { DECODABLE, drawImage } from "./draw-image.ts";
 
 /** Options of {@link createAvifEncoder}. */
 export interface AvifOptions {
-  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; fetched when the first picture is encoded. */
+  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`, plain or gzipped; fetched when the first picture is encoded. */
   wasm: string | URL;
   /** Wraps the functions that the wasm imports, so that a running encode can be interrupted. */
   guard?: (imports: AvifImports) => void;
@@ -156,8 +156,14 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
     const response = await fetch(url);
     if (!response.ok) throw errors.httpStatus({ status: response.status });
     // compileStreaming needs a content type that not every server sends.
-    return await WebAssembly.compile(await response.arrayBuffer());
+    return await WebAssembly.compile(await inflateGzip(new Uint8Array(await response.arrayBuffer())));
   } catch (cause) {
     throw errors.avifUnloaded({ cause });
   }
+}
+
+// The browser may have unpacked the gzip already (Content-Encoding), so look at the bytes.
+async function inflateGzip(bytes: Uint8Array<ArrayBuffer>): Promise<BufferSource> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }

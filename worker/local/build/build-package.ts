@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -49,7 +49,8 @@ export async function buildPageParts(folder: string): Promise<ReadonlySet<string
 /** Builds the package's `workers/` in a folder; returns the names of the packages bundled into them. */
 export async function buildWorkers(folder: string): Promise<string[]> {
   const inside = await bundle(WORKER_FILES, "workers", folder);
-  await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
+  const avif = await readFile(createRequire(import.meta.url).resolve(AVIF_WASM));
+  await writeFile(join(folder, "workers", "avif_enc.wasm.gz"), gzipSync(avif, { level: 9 }));
   return inside;
 }
 
@@ -200,7 +201,7 @@ const NEW_URL = /new URL\("([^"]+)", import\.meta\.url\)/g;
  * to {@link ROOT}. Throws when the package does not contain it.
  */
 function inPackage(origin: string, name: string): string {
-  if (name === AVIF_WASM) return "dist/workers/avif_enc.wasm";
+  if (name === AVIF_WASM) return "dist/workers/avif_enc.wasm.gz";
   const path = join(dirname(origin), name);
   if (path.startsWith("dist/core/")) return path;
   const worker = Object.entries(WORKER_FILES).find(([, source]) => source === path);
