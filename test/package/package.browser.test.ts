@@ -29,6 +29,10 @@ const file = new File([await (await fetch("/clip.mp4")).blob()], "clip.mp4");
 `;
 const RESULT = "Object.assign(globalThis, { result: blob });\nexport { file, video };\n";
 const BLOB = "const blob = await (await client.output(done)).blob();\n";
+const AVIF = `import { createLocalClient } from "framewright/browser";
+const still = { input: file, kind: "image", options: { format: "avif", width: 320 } };
+const { blob } = await createLocalClient({ name: "avif" }).run(still);
+`;
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><video></video>';
 const script = (name: string) => `${PAGE}<script type="module" src="./${name}"></script>`;
 // A page before its visitor does anything.
@@ -247,8 +251,8 @@ testFastCore(() => ({ project, folder, open, complaints: () => complaints }));
 testRecipes(() => ({ project, folder, importMap, open, complaints: () => complaints }));
 testBundlers(() => ({ tarball, code: plain(page), html: script, open, complaints: () => complaints }));
 
-test("a page without a bundler runs the documented example", async () => {
-  await addFiles(project, { "plain.html": inline(followed + BLOB) });
+test("a page without a bundler runs the documented example and encodes AVIF", async () => {
+  await addFiles(project, { "plain.html": inline(followed + BLOB), "avif.html": inline(AVIF) });
   await copyFile(await clip("mp4"), join(project, "clip.mp4"));
   const server = await serveFolder(project);
   const opened = await open(`${server.url}plain.html`);
@@ -256,6 +260,11 @@ test("a page without a bundler runs the documented example", async () => {
   expect(streams).toEqual([H264, expect.objectContaining({ codec_name: "aac" })]);
   expect(complaints).toEqual([]);
   await opened.context().close();
+  const stills = await open(`${server.url}avif.html`);
+  const still = await judge(stills, folder);
+  expect(still.streams).toEqual([expect.objectContaining({ codec_name: "av1", width: 320 })]);
+  expect(complaints).toEqual([]);
+  await stills.context().close();
   server.close();
 });
 
