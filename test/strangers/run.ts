@@ -9,6 +9,7 @@ import { MediaError } from "../../src/media/errors.ts";
 import { runMain, stopSignal } from "../../worker/local/cli.ts";
 import * as errors from "../../worker/local/errors.ts";
 import { requireTools } from "../../worker/local/system.ts";
+import { setup } from "../fixtures/build-assets.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Attempt, HOSTS, type HostName } from "./hosts.ts";
 import { type Decodes, decode, judge } from "./judge.ts";
@@ -251,6 +252,7 @@ if (import.meta.main) {
       throw new MediaError("request_invalid", `There is no folder ${folder}.`);
     const browsers = hosts.includes("page") ? (["chromium"] as const) : [];
     requireTools(["ffmpeg", "ffprobe", "heif-convert", ...browsers]);
+    await setup();
     const log = values.log ?? `${resolve(folder)}.jsonl`;
     const entries = await tryStrangers(folder, hosts, log, stopSignal());
     console.log(tableOf(entries.values(), hosts));
