@@ -47,7 +47,7 @@ export function estimateWork(plan: Plan, source: Source): WorkEstimate {
   const seconds = plan.image && !plan.image.animated ? 0 : plan.duration;
   const decoded =
     outputs.length > 0 ? decodedFrames(plan, source, seconds === 0 ? 0 : sourceSeconds(plan)) : 0;
-  const encoded = outputs.length > 0 ? plan.frames : 0;
+  const encoded = outputs.length > 0 ? (plan.frames ?? times(seconds, DEFAULT_FPS)) : 0;
   const areas = outputs.map(({ width, height }) => width * height);
   const area = areas.reduce((sum, each) => sum + each, 0);
   return {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { dropped } from "../../src/media/dropped.ts";
 import { parseFfprobe } from "../../src/media/ffmpeg/ffprobe.ts";
 import { Source } from "../../src/media/source.ts";
 import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
@@ -227,6 +228,13 @@ test.for([
   },
 ] as const)("rejects $name as unsupported", ({ json }) => {
   expect(faultOf(() => parseFfprobe(json, origin))).toMatchObject({ kind: "input_unsupported" });
+});
+
+test("the clock of a WebM is not the frame rate of its pictures", () => {
+  const recorded = { ...pixels, codec_name: "vp8", r_frame_rate: "1000/1", avg_frame_rate: "0/0" };
+  const source = parseFfprobe({ ...report("matroska,webm", recorded), frames: "none" }, origin);
+  expect(source.fps).toBeUndefined();
+  expect(dropped("video", { speed: 2 }, source)).toEqual([]);
 });
 
 test("ignores malformed fields of a report", () => {

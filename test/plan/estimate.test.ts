@@ -108,3 +108,12 @@ test("leaves the totals unknown without a duration", () => {
     seconds: null,
   });
 });
+
+test("counts 30 pictures a second if the source states no rate", () => {
+  const { fps, ...recorded } = videoSource();
+  expect(fps).toBe(25);
+  expect(estimateWork(createPlan(recorded, "video", { quality: "low" }), recorded)).toMatchObject({
+    frames_decoded: 300,
+    frames_encoded: 300,
+  });
+});

@@ -204,7 +204,7 @@ function pictureFacts(
   const stored = { width: coded_width, height: coded_height, pixel_aspect, rotate };
   const pixel_format = asText(video.pix_fmt);
   const common = asRatio(video.r_frame_rate);
-  const fps = asRatio(video.avg_frame_rate) ?? common;
+  const fps = asRatio(video.avg_frame_rate) ?? (common === MILLISECOND_CLOCK ? undefined : common);
   const isEven = !still && containerOf({ format }).even;
   const isConstant = isEven && fps !== undefined && common !== undefined && isSameFps(fps, common);
   return withoutUndefined({
@@ -224,6 +224,9 @@ function pictureFacts(
     color: colorFacts(video),
   });
 }
+
+// For unevenly spaced pictures without a declared rate, as in WebM by a browser's recorder, ffprobe names the rate of the clock.
+const MILLISECOND_CLOCK = 1000;
 
 function soundFacts(audio: Report): Source["audio"] {
   const channels = asNumber(audio.channels);
