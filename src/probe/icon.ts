@@ -147,16 +147,29 @@ function colorAt(view: DataView, line: number, x: number, bits: number, colors: 
   return index < colors ? view.getUint32(BITMAP + 4 * index, true) & 0xffffff : 0;
 }
 
-/** Rewrites an icon or cursor by {@link repairIcon}; null if it needs no change or is too large. Rejects as the reader does. */
+/** An icon or cursor as ffmpeg reads it. */
+export interface ReadableIcon extends Pick<Icon, "maskedPictures"> {
+  bytes: Uint8Array;
+  reader: ByteReader;
+  /** Bits per pixel of each picture in the original file. */
+  depths: readonly number[];
+}
+
+/** Reads an icon or cursor, rewritten by {@link repairIcon} if it needs that; null if it is too large. Rejects as the reader does. */
 export async function readIcon(
   reader: ByteReader,
   head: Uint8Array,
   signal: AbortSignal,
-): Promise<(Icon & { reader: ByteReader }) | null> {
+): Promise<ReadableIcon | null> {
   if (!isIcon(head) || reader.size > MAX_ICON) return null;
-  const icon = repairIcon(await reader.read({ start: 0, end: reader.size }, signal));
-  if (!icon) return null;
-  const { bytes } = icon;
+  const file = await reader.read({ start: 0, end: reader.size }, signal);
+  const view = viewOf(file);
+  const depths = readOr([], () => iconPictures(view).map(({ start }) => depthAt(view, start)));
+  const { bytes, maskedPictures } = repairIcon(file) ?? { bytes: file, maskedPictures: new Set<number>() };
   const read: ByteReader["read"] = async ({ start, end }) => bytes.subarray(start, end);
-  return { ...icon, reader: { size: bytes.length, read } };
+  return { bytes, maskedPictures, depths, reader: { size: bytes.length, read } };
+}
+
+function depthAt(view: DataView, start: number): number {
+  return view.getUint32(start, true) === PNG ? 32 : view.getUint16(start + 14, true);
 }

@@ -1,7 +1,9 @@
+import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { createPlan } from "../../src/media/create-plan.ts";
 import { dropped } from "../../src/media/dropped.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
+import { maskedBitmap, writeIcon } from "../judge/icons.ts";
 import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
 import { probeFile } from "./probe-file.ts";
 
@@ -84,4 +86,20 @@ test("describes the only film, even a disabled or a still one", async () => {
 test("describes the largest picture of an icon", async () => {
   const { source } = await probeFile(await twoSizes());
   expect(source).toMatchObject({ kind: "image", width: 160, height: 120, video_track: 1 });
+});
+
+test("describes the picture of most colors among the largest of an icon", async () => {
+  const size = { width: 32, height: 24 };
+  const picture = (bits: 4 | 8 | 24 | 32) => ({
+    data: maskedBitmap({ bits, opaque: true, ...size }),
+    ...size,
+  });
+  const trackOf = async (...depths: (4 | 8 | 24 | 32)[]) => {
+    const path = await keepClip("ico", `depths ${depths}`, (to) =>
+      writeFile(to, writeIcon(depths.map(picture))),
+    );
+    return (await probeFile(path)).source.video_track;
+  };
+  expect(await trackOf(4, 24, 8)).toBe(1);
+  expect(await trackOf(4, 24, 8, 32)).toBe(3);
 });
