@@ -1,5 +1,6 @@
 import { MediaError } from "../src/media/errors.ts";
 import { CONNECTION_USERS } from "../src/runs/errors.ts";
+import { IDEMPOTENCY_KEY_MAX } from "../src/runs/ids.ts";
 import type { Scope } from "../src/runs/key.ts";
 import type { ListType } from "../src/runs/lists.ts";
 
@@ -89,7 +90,7 @@ export const lastEventIdMalformed = () =>
 export const idempotencyKeyMalformed = () =>
   new MediaError(
     "request_invalid",
-    "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.",
+    `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX} printable ASCII characters without spaces.`,
     { param: "Idempotency-Key" },
   );
 export const idempotencyConflict = () =>

@@ -120,7 +120,7 @@ export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
   /** Called with the bytes sent so far and the size of the file; bytes that are sent again count once. */
   onProgress?(sent: number, size: number): void;
   /**
-   * Idempotency key: 1 to 200 printable ASCII characters without spaces. For a day, the same request with the same key returns the first
+   * Idempotency key: 1 to 255 printable ASCII characters without spaces. For a day, the same request with the same key returns the first
    * record instead of creating another, for example after a crash that lost the response. Another request with the key rejects with
    * `idempotency_mismatch`. While the first is in progress, the client waits up to a minute, then rejects with `idempotency_conflict`. The
    * files of a request are uploaded under keys derived from it. The local client ignores it.

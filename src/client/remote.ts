@@ -2,12 +2,13 @@ import { z } from "zod";
 import { MediaError, toMediaError } from "../media/errors.ts";
 import { mapExtraInputs } from "../media/extra-inputs.ts";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../runs/connection.ts";
-import { isId } from "../runs/ids.ts";
+import { IDEMPOTENCY_KEY_MAX, isId } from "../runs/ids.ts";
 import { ApiKey, NewApiKey } from "../runs/key.ts";
 import type { Task as TaskRecord } from "../runs/task.ts";
 import { isFinished } from "../runs/transitions.ts";
 import type { Upload } from "../runs/upload.ts";
 import { sleep, untilAborted } from "../util/async.ts";
+import { sha256Hex } from "../util/bytes.ts";
 import type {
   CreateOptions,
   FilmstripOptions,
@@ -244,7 +245,7 @@ function createSender(uploads: Uploads, closed: AbortSignal) {
       sendOptions: CreateOptions | undefined,
     ) => {
       const key = options?.idempotencyKey;
-      const keyOfFile = key === undefined ? {} : { idempotencyKey: `${key}.${param}` };
+      const keyOfFile = key === undefined ? {} : { idempotencyKey: await fileKey(key, param) };
       const upload = await uploads.send(each, { ...sendOptions, ...keyOfFile });
       uploaded.push(upload);
       return upload.url;
@@ -270,6 +271,11 @@ function createSender(uploads: Uploads, closed: AbortSignal) {
       if (!keepsFiles) await discard();
     }
   };
+}
+
+async function fileKey(key: string, param: string): Promise<string> {
+  const own = `${key}.${param}`;
+  return own.length > IDEMPOTENCY_KEY_MAX ? sha256Hex(new TextEncoder().encode(own)) : own;
 }
 
 interface SampleTools extends Pick<Http, "call"> {

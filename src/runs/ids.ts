@@ -13,6 +13,9 @@ export const ID_PREFIX = {
   request: "req_",
   key: "key_",
 } as const;
+/** The maximum length of an idempotency key, in characters; the keys that a client derives from it for files are no longer. */
+export const IDEMPOTENCY_KEY_MAX = 255;
+
 /** The types of ids. */
 export type IdType = keyof typeof ID_PREFIX;
 

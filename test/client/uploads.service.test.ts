@@ -70,6 +70,21 @@ test("an upload with the key of an earlier one sends no stored file again, and s
   expect(anew).toMatch(/^[\da-f-]{36}$/);
 });
 
+test("a file is uploaded under a key of at most 255 characters, however long that of the task is", async () => {
+  api.at(`/uploads/${UPLOAD.id}`, { ...upload, status: "stored", parts: [], etag: "all" });
+  api.at("/tasks", QUEUED);
+  const send = async (idempotencyKey: string) => {
+    api.log.length = 0;
+    await client.tasks.create({ input: FILE, kind: "audio" }, { idempotencyKey });
+    const sent = api.log.filter(({ path }) => path === "/uploads" || path === "/tasks");
+    return sent.map(({ headers }) => headers["idempotency-key"]);
+  };
+  expect(await send("k".repeat(249))).toEqual([`${"k".repeat(249)}.input`, "k".repeat(249)]);
+  const [file, task] = await send("k".repeat(255));
+  expect(task).toBe("k".repeat(255));
+  expect(file).toMatch(/^[\da-f]{64}$/);
+});
+
 test("keeps an upload that the task of an earlier request with the same key may use", async () => {
   api.at(`/uploads/${UPLOAD.id}`, { ...upload, status: "stored", parts: [], etag: "all" });
   api.at("/tasks", refusal(422, { kind: "idempotency_mismatch", message: "Used with another request." }));

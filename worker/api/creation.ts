@@ -1,5 +1,5 @@
 import type { Context, Handler } from "hono";
-import type { IdType } from "../../src/runs/ids.ts";
+import { IDEMPOTENCY_KEY_MAX, type IdType } from "../../src/runs/ids.ts";
 import { toHex } from "../../src/util/bytes.ts";
 import { digest } from "../auth/key-ring.ts";
 import type { Seal } from "../connections/seal.ts";
@@ -66,7 +66,8 @@ export function creationHandler<T>(services: Services, creation: Creation<T>): H
   return async (c) => {
     const key = c.req.header("Idempotency-Key");
     if (key === undefined) return c.json((await create(c.req.raw, c, id(sort, now()))) as object, 201);
-    if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw errors.idempotencyKeyMalformed();
+    if (!/^[\x21-\x7e]+$/.test(key) || key.length > IDEMPOTENCY_KEY_MAX)
+      throw errors.idempotencyKeyMalformed();
     return createOnce(c, key);
   };
 }

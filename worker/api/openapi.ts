@@ -5,7 +5,7 @@ import * as ffmpegErrors from "../../src/media/ffmpeg/errors.ts";
 import * as planErrors from "../../src/media/plan-errors.ts";
 import * as probeErrors from "../../src/probe/errors.ts";
 import * as runErrors from "../../src/runs/errors.ts";
-import type { IdType } from "../../src/runs/ids.ts";
+import { IDEMPOTENCY_KEY_MAX, type IdType } from "../../src/runs/ids.ts";
 import * as storageErrors from "../../src/storage/errors.ts";
 import { scopeOf } from "../auth/bearer.ts";
 import * as errors from "../errors.ts";
@@ -115,12 +115,11 @@ const REPEATED = { description: "The first answer to a request with this `Idempo
 const idempotencyKey: Parameter = {
   name: "Idempotency-Key",
   in: "header",
-  description:
-    "A text of your choice, up to 255 characters: for a day, the same request with the same key returns the first record again, with 200, and creates nothing.",
+  description: `A text of your choice, up to ${IDEMPOTENCY_KEY_MAX} characters: for a day, the same request with the same key returns the first record again, with 200, and creates nothing.`,
   schema: {
     type: "string",
     minLength: 1,
-    maxLength: 255,
+    maxLength: IDEMPOTENCY_KEY_MAX,
     examples: ["7c9e6679-7425-40de-944b-e07fc1f90ae7"],
   },
 };
