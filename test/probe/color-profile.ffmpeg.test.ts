@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { dropped } from "../../src/media/index.ts";
 import type { Source } from "../../src/media/source.ts";
 import { readColors } from "../../src/probe/color-profile.ts";
@@ -28,6 +28,16 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const signal = new AbortController().signal;
 let files = 0;
+
+/** A PNG whose profile expands to `bytes` zeros. */
+async function endlessProfile(bytes: number): Promise<Buffer> {
+  const png = await writePatches("png", SRGB_PROFILES[1] as Buffer);
+  const body = Buffer.concat([Buffer.from("x\0\0", "latin1"), deflateSync(Buffer.alloc(bytes))]);
+  const at = png.indexOf("iCCP") - 4;
+  const own = at < 0 ? 0 : png.readUInt32BE(at) + 12;
+  const start = at < 0 ? 33 : at;
+  return Buffer.concat([png.subarray(0, start), pngChunk("iCCP", body), png.subarray(start + own)]);
+}
 async function probe(bytes: Buffer): Promise<Source> {
   const path = join(folder, `input-${files++}`);
   await writeFile(path, bytes);
@@ -200,14 +210,7 @@ describe("ignores, as viewers do,", () => {
     noise: async () => jpegWith(icc(Buffer.alloc(500, 0x5a))),
     "a profile of gray for colors": async () =>
       jpegWith(icc(iccOf("GRAY", { kTRC: Buffer.from("curv\0\0\0\0\0\0\0\0") }))),
-    "compressed data without end": async () => {
-      const png = await writePatches("png", SRGB_PROFILES[1] as Buffer);
-      const body = Buffer.concat([Buffer.from("x\0\0", "latin1"), deflateSync(Buffer.alloc(64_000_000))]);
-      const at = png.indexOf("iCCP") - 4;
-      const own = at < 0 ? 0 : png.readUInt32BE(at) + 12;
-      const start = at < 0 ? 33 : at;
-      return Buffer.concat([png.subarray(0, start), pngChunk("iCCP", body), png.subarray(start + own)]);
-    },
+    "compressed data without end": async () => endlessProfile(64_000_000),
   } as const;
   test.for(Object.keys(ignored) as (keyof typeof ignored)[])("%s", async (name) => {
     const source = await probe(await ignored[name]());
@@ -217,6 +220,32 @@ describe("ignores, as viewers do,", () => {
     const lost = isEmbedded ? [{ kind: "color_profile", reason: "not_supported" }] : [];
     for (const format of ["png", "webp"] as const) expect(dropped("image", { format }, source)).toEqual(lost);
   });
+});
+
+test("expands a profile in pieces of 4 KiB, because a browser expands each at once", async () => {
+  const pieces: number[] = [];
+  const Native = DecompressionStream;
+  class Counting extends Native {
+    override readonly writable: WritableStream<BufferSource>;
+    constructor(format: CompressionFormat) {
+      super(format);
+      const counter = new TransformStream<BufferSource, BufferSource>({
+        transform(piece, controller) {
+          pieces.push(piece.byteLength);
+          controller.enqueue(piece);
+        },
+      });
+      void counter.readable.pipeTo(super.writable).catch(() => {});
+      this.writable = counter.writable;
+    }
+  }
+  vi.stubGlobal("DecompressionStream", Counting);
+  try {
+    expect((await probe(await endlessProfile(64_000_000))).color_profile).toEqual({ ignored: true });
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(Math.max(...pieces)).toBe(4096);
 });
 
 describe("reports colors that an output lacks", () => {
