@@ -3,7 +3,7 @@ import { losesProfile } from "../media/features/color-profile.ts";
 import type { Plan } from "../media/plan.ts";
 import type { Source } from "../media/source.ts";
 import { blockBytes, dataStart, GIF, headerBytes, MAX_GIF, usedColors } from "../probe/gif.ts";
-import { isIcon, MAX_ICON, repairIcon } from "../probe/icon.ts";
+import { isIcon, repairIcon } from "../probe/icon.ts";
 import { maxPngData } from "../probe/picture-header.ts";
 import type { ByteRange } from "../runs/ports.ts";
 import { bytesOf, latinText, MIB, sevenBits, viewOf } from "../util/bytes.ts";
@@ -50,7 +50,7 @@ export function* startRepair(
   if (ICON_FORMATS.has(format)) {
     const head = yield { start: 0, end: Math.min(size, PNG_HEAD) };
     if (isIcon(head)) {
-      const icon = size > MAX_ICON ? null : repairIcon(yield { start: 0, end: size });
+      const icon = yield* repairIcon(size);
       return icon && { file: icon.bytes };
     }
     if (format !== "png") return null;

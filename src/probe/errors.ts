@@ -100,6 +100,12 @@ export const tiffLayout = ({ layout }: { layout: TiffLayout }) =>
     reason: { code: "tiff_layout", layout },
   });
 
+export const largeIcon = () =>
+  new MediaError(
+    "input_too_large",
+    "The icon is too large: with bitmaps, it may have 16 MiB, and 24 MiB once their masks are transparency.",
+    { retryable: false },
+  );
 export const largeSvg = () =>
   new MediaError("input_too_large", "The SVG is larger than 8 MiB.", { retryable: false });
 export const svgCutOff = () => unsupported("The SVG is damaged or cut off.");

@@ -1,5 +1,6 @@
 import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { bytesOf, concatBytes, MIB, readOr, viewOf } from "../util/bytes.ts";
+import * as errors from "./errors.ts";
 
 /** An icon or cursor (ICO, CUR), rewritten for ffmpeg. */
 export interface Icon {
@@ -10,23 +11,28 @@ export interface Icon {
 }
 
 // Entries may share data, so the pictures together may be larger than the file. They are in memory twice.
-const MAX_PICTURES = 16 * MIB;
-
-/** The largest icon that {@link repairIcon} reads, in bytes. */
-export const MAX_ICON = 4 * MIB;
+const MAX_PICTURES = 24 * MIB;
+const MAX_ICON = 16 * MIB;
 
 /** Returns whether a file is an icon or a cursor, from its first bytes. */
 export function isIcon(head: Uint8Array): boolean {
   return readOr(false, () => {
     const view = viewOf(head);
     const [kind, count] = [view.getUint32(0), view.getUint16(4, true)];
-    return (kind === 0x0000_0100 || kind === 0x0000_0200) && count > 0 && count < 256;
+    return (kind === 0x0000_0100 || kind === 0x0000_0200) && count > 0;
   });
 }
 
 const ICON = 1;
 const HEAD = 6;
 const ENTRY = 16;
+// ffmpeg opens no file of more streams.
+const MAX_STREAMS = 1000;
+
+/** Returns the byte range of the list of pictures of an icon that starts with `head`, which has at least 6 bytes. */
+export function iconList(head: Uint8Array): ByteRange {
+  return { start: 0, end: HEAD + ENTRY * Math.min(MAX_STREAMS, viewOf(head).getUint16(4, true)) };
+}
 
 /** Returns the byte range of each picture of an icon. Throws a RangeError when the list of pictures is cut off. */
 export function iconPictures(view: DataView): ByteRange[] {
@@ -38,41 +44,53 @@ export function iconPictures(view: DataView): ByteRange[] {
 }
 
 /**
- * Rewrites an icon or cursor for ffmpeg (5.1), which ignores the masks of bitmaps and reads no cursors. Returns null if the icon needs no
- * change or is damaged.
+ * Rewrites an icon or cursor of `size` bytes for ffmpeg (5.1), which ignores the masks of bitmaps and reads no cursors. Returns null if the
+ * icon needs no change or is damaged; yields the ranges that it needs. Throws `input_too_large` if the bitmaps exceed what memory holds.
  */
-export function repairIcon(file: Uint8Array): Icon | null {
-  return readOr(null, () => {
-    const view = viewOf(file);
-    const count = view.getUint16(4, true);
-    const maskedPictures = new Set<number>();
-    const head = new Uint8Array(HEAD + ENTRY * count);
-    head.set(file.subarray(0, head.length));
-    const list = viewOf(head);
-    const isCursor = list.getUint16(2, true) !== ICON;
-    list.setUint16(2, ICON, true);
-    const pictures: Uint8Array[] = [];
-    let end = head.length;
-    for (const [index, { start, end: last }] of iconPictures(view).entries()) {
-      const entry = HEAD + ENTRY * index;
-      const size = last - start;
-      if (start < head.length || last > file.length) return null;
-      // This throws for a file of another type that begins like an icon.
-      const data = new DataView(view.buffer, view.byteOffset + start, size);
-      if (!isPicture(data)) return null;
-      const bitmap = readOr(null, () => mergeMask(data, MAX_PICTURES - end));
-      if (bitmap) maskedPictures.add(index);
-      const picture = bitmap ?? bytesOf(data);
-      list.setUint32(entry + 8, picture.length, true);
-      list.setUint32(entry + 12, end, true);
-      pictures.push(picture);
-      end += picture.length;
-      if (end > MAX_PICTURES) return null;
-    }
-    return isCursor || maskedPictures.size > 0
-      ? { bytes: concatBytes([head, ...pictures]), maskedPictures }
-      : null;
-  });
+export function* repairIcon(size: number): Generator<ByteRange, Icon | null, Uint8Array> {
+  if (size <= MAX_ICON) {
+    const file = yield { start: 0, end: size };
+    return readOr(null, () => rewrite(file));
+  }
+  const list = yield iconList(yield { start: 0, end: HEAD });
+  for (const { start } of readOr([], () => iconPictures(viewOf(list)))) {
+    if (start + 4 > size) return null;
+    const type = viewOf(yield { start, end: start + 4 }).getUint32(0, true);
+    if (type === BITMAP) throw errors.largeIcon();
+    if (type !== PNG) return null;
+  }
+  return null;
+}
+
+// Throws a RangeError for a damaged icon, and for a file of another type that begins like one.
+function rewrite(file: Uint8Array): Icon | null {
+  const view = viewOf(file);
+  const count = view.getUint16(4, true);
+  const maskedPictures = new Set<number>();
+  const head = new Uint8Array(HEAD + ENTRY * count);
+  head.set(file.subarray(0, head.length));
+  const list = viewOf(head);
+  const isCursor = list.getUint16(2, true) !== ICON;
+  list.setUint16(2, ICON, true);
+  const pictures: Uint8Array[] = [];
+  let end = head.length;
+  for (const [index, { start, end: last }] of iconPictures(view).entries()) {
+    const entry = HEAD + ENTRY * index;
+    if (start < head.length || last > file.length) return null;
+    const data = new DataView(view.buffer, view.byteOffset + start, last - start);
+    if (!isPicture(data)) return null;
+    const bitmap = readOr(null, () => mergeMask(data, MAX_PICTURES - end));
+    if (bitmap) maskedPictures.add(index);
+    const picture = bitmap ?? bytesOf(data);
+    list.setUint32(entry + 8, picture.length, true);
+    list.setUint32(entry + 12, end, true);
+    pictures.push(picture);
+    end += picture.length;
+    if (end > MAX_PICTURES) throw errors.largeIcon();
+  }
+  return isCursor || maskedPictures.size > 0
+    ? { bytes: concatBytes([head, ...pictures]), maskedPictures }
+    : null;
 }
 
 const BITMAP = 40;
@@ -81,7 +99,7 @@ const DEPTHS: ReadonlySet<number> = new Set([1, 4, 8, 16, 24, 32]);
 
 /**
  * Converts a bitmap to 32 bits with its mask as alpha. Returns null if the mask hides nothing, the bitmap has an alpha of its own or is not
- * of a known form, or the result would exceed `maxBytes`. Throws a RangeError for a truncated bitmap.
+ * of a known form. Throws a RangeError for a truncated bitmap, and `input_too_large` if the result would exceed `maxBytes`.
  */
 function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
   const header = view.getUint32(0, true);
@@ -95,9 +113,9 @@ function mergeMask(view: DataView, maxBytes: number): Uint8Array | null {
   const row = lineBytes(width, bits);
   const mask = pixels + row * height;
   const maskRow = lineBytes(width, 1);
-  if (BITMAP + 4 * width * height > maxBytes) return null;
   // A truncated bitmap must fail before memory is allocated for all of its rows.
   view.getUint8(mask + maskRow * height - 1);
+  if (BITMAP + 4 * width * height > maxBytes) throw errors.largeIcon();
   const bytes = new Uint8Array(BITMAP + 4 * width * height);
   const target = viewOf(bytes);
   for (let at = 0; at < 12; at += 4) target.setUint32(at, view.getUint32(at, true), true);
@@ -147,29 +165,18 @@ function colorAt(view: DataView, line: number, x: number, bits: number, colors: 
   return index < colors ? view.getUint32(BITMAP + 4 * index, true) & 0xffffff : 0;
 }
 
-/** An icon or cursor as ffmpeg reads it. */
-export interface ReadableIcon extends Pick<Icon, "maskedPictures"> {
-  bytes: Uint8Array;
-  reader: ByteReader;
-  /** Bits per pixel of each picture in the original file. */
-  depths: readonly number[];
-}
-
-/** Reads an icon or cursor, rewritten by {@link repairIcon} if it needs that; null if it is too large. Rejects as the reader does. */
+/** Rewrites an icon or cursor by {@link repairIcon}; null if it needs no change. Throws as that does, and rejects as the reader does. */
 export async function readIcon(
   reader: ByteReader,
   head: Uint8Array,
   signal: AbortSignal,
-): Promise<ReadableIcon | null> {
-  if (!isIcon(head) || reader.size > MAX_ICON) return null;
-  const file = await reader.read({ start: 0, end: reader.size }, signal);
-  const view = viewOf(file);
-  const depths = readOr([], () => iconPictures(view).map(({ start }) => depthAt(view, start)));
-  const { bytes, maskedPictures } = repairIcon(file) ?? { bytes: file, maskedPictures: new Set<number>() };
+): Promise<(Icon & { reader: ByteReader }) | null> {
+  if (!isIcon(head)) return null;
+  const repairing = repairIcon(reader.size);
+  let step = repairing.next();
+  while (!step.done) step = repairing.next(await reader.read(step.value, signal));
+  if (!step.value) return null;
+  const { bytes } = step.value;
   const read: ByteReader["read"] = async ({ start, end }) => bytes.subarray(start, end);
-  return { bytes, maskedPictures, depths, reader: { size: bytes.length, read } };
-}
-
-function depthAt(view: DataView, start: number): number {
-  return view.getUint32(start, true) === PNG ? 32 : view.getUint16(start + 14, true);
+  return { ...step.value, reader: { size: bytes.length, read } };
 }

@@ -4,7 +4,7 @@ import type { ByteRange, ByteReader } from "../runs/ports.ts";
 import { latinText, MIB, readOr, uint24, viewOf } from "../util/bytes.ts";
 import * as errors from "./errors.ts";
 import { type PictureFacts, readHeif } from "./heif.ts";
-import { iconPictures, isIcon } from "./icon.ts";
+import { iconList, iconPictures, isIcon } from "./icon.ts";
 import { inflatedSize } from "./inflated-size.ts";
 import { createBlocks } from "./packet-lengths.ts";
 
@@ -123,7 +123,7 @@ interface PngFrame {
  */
 async function checkPngData(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<void> {
   let scanned = 0;
-  for (const { start, end } of pngsOf(head, reader.size)) {
+  for (const { start, end } of await pngsOf(reader, head, signal)) {
     // Pictures of an icon may share their data, so the work needs a bound.
     if (scanned > MAX_SCANNED) return;
     if ((end - start) * MAX_EXPANSION <= MAX_EXCESS) {
@@ -147,10 +147,13 @@ function readerOf(bytes: Uint8Array): ByteReader {
   return { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
 }
 
-function pngsOf(head: Uint8Array, size: number): ByteRange[] {
-  const view = viewOf(head);
-  if (head.length >= PNG_HEAD && view.getUint32(0) === PNG_START) return [{ start: 0, end: size }];
-  return isIcon(head) ? readOr([], () => iconPictures(view)).filter(({ end }) => end <= size) : [];
+async function pngsOf(reader: ByteReader, head: Uint8Array, signal: AbortSignal): Promise<ByteRange[]> {
+  const { size } = reader;
+  if (head.length >= PNG_HEAD && viewOf(head).getUint32(0) === PNG_START) return [{ start: 0, end: size }];
+  if (!isIcon(head)) return [];
+  const range = iconList(head);
+  const list = range.end <= head.length ? head : await reader.read(range, signal);
+  return readOr([], () => iconPictures(viewOf(list))).filter(({ end }) => end <= size);
 }
 
 async function readPngFrames(
@@ -259,31 +262,20 @@ function isMotionJpeg(view: DataView): boolean {
   const first = readJpeg(view);
   let [at, least] = [0, 2];
   for (let pictures = 1; pictures < least; pictures++) {
-    let place = skipFill(view, at + 2);
-    for (
-      ;
-      view.getUint16(place) !== MARKERS.sos;
-      place = skipFill(view, place + 2 + view.getUint16(place + 2))
-    ) {
+    let place = at + 2;
+    for (; view.getUint16(place) !== MARKERS.sos; place += 2 + view.getUint16(place + 2)) {
       const marker = view.getUint16(place);
       if (marker === MARKERS.app2 && latinText(view, place + 4, 3) === "MPF") return false;
       if (marker === MARKERS.app1 || marker === MARKERS.app2) least = 3;
     }
-    // Compressed data contain neither marker; a picture without an end marker lasts until the next one.
-    while (view.getUint16(place) !== MARKERS.eoi && view.getUint16(place) !== MARKERS.soi) place++;
-    at = skipFill(view, view.getUint16(place) === MARKERS.eoi ? place + 2 : place);
+    // Compressed data contain no such marker.
+    while (view.getUint16(place) !== MARKERS.eoi) place++;
+    at = place + 2;
     if (view.getUint16(at) !== MARKERS.soi) return false;
     const next = readJpeg(new DataView(view.buffer, view.byteOffset + at, view.byteLength - at));
     if (next?.width !== first?.width || next?.height !== first?.height) return false;
   }
   return true;
-}
-
-// ITU-T T.81, B.1.1.2: any number of 0xFF may precede a marker.
-function skipFill(view: DataView, at: number): number {
-  let place = at;
-  while (view.getUint16(place) === 0xffff) place++;
-  return place;
 }
 
 /**

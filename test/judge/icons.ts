@@ -59,7 +59,8 @@ export function writeIcon(pictures: readonly IconPicture[], kind: "icon" | "curs
   let at = header.length;
   for (const [index, { data, width, height }] of pictures.entries()) {
     const entry = 6 + 16 * index;
-    header.set([width, height, 0, 0, 1, 0, 32, 0], entry);
+    // A side of 256 pixels and more is 0.
+    header.set([width > 255 ? 0 : width, height > 255 ? 0 : height, 0, 0, 1, 0, 32, 0], entry);
     header.writeUInt32LE(data.length, entry + 8);
     header.writeUInt32LE(at, entry + 12);
     at += data.length;

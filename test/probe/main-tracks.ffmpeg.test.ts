@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createPlan } from "../../src/media/create-plan.ts";
 import { dropped } from "../../src/media/dropped.ts";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
-import { maskedBitmap, writeIcon } from "../judge/icons.ts";
+import { type IconPicture, maskedBitmap, writeIcon } from "../judge/icons.ts";
 import { FILM_SECOND, SOUND_SECOND, twoSizes } from "../judge/main-tracks.ts";
 import { probeFile } from "./probe-file.ts";
 
@@ -88,18 +88,34 @@ test("describes the largest picture of an icon", async () => {
   expect(source).toMatchObject({ kind: "image", width: 160, height: 120, video_track: 1 });
 });
 
-test("describes the picture of most colors among the largest of an icon", async () => {
-  const size = { width: 32, height: 24 };
-  const picture = (bits: 4 | 8 | 24 | 32) => ({
-    data: maskedBitmap({ bits, opaque: true, ...size }),
-    ...size,
+const masked = (width: number, height: number, bits: 8 | 24 = 24) => ({
+  data: maskedBitmap({ bits, width, height }),
+  width,
+  height,
+});
+
+async function probeIcon(pictures: readonly IconPicture[]) {
+  const icon = writeIcon(pictures);
+  const key = pictures.map(({ data, width }) => `${width}-${data.length}`).join();
+  return (await probeFile(await keepClip("ico", key, (path) => writeFile(path, icon)))).source;
+}
+
+test.each([
+  ["more than 4 MiB", [masked(1500, 1000)], { width: 1500 }],
+  ["300 pictures", [...Array(299).fill(masked(16, 12)), masked(32, 24)], { width: 32, video_track: 299 }],
+])("an icon of %s is transparent where its mask says so", async (_, pictures, facts) => {
+  const source = await probeIcon(pictures);
+  expect(source).toMatchObject({ kind: "image", has_alpha: true, binary_alpha: true, ...facts });
+});
+
+test.each([
+  ["more than 16 MiB", masked(2400, 2400)],
+  ["16 MiB that more than 24 MiB of pixels with alpha replace", masked(2600, 2600, 8)],
+])("an icon of %s is refused", async (_, picture) => {
+  await expect(probeIcon([picture])).rejects.toMatchObject({
+    kind: "input_too_large",
+    message:
+      "The icon is too large: with bitmaps, it may have 16 MiB, and 24 MiB once their masks are transparency.",
+    retryable: false,
   });
-  const trackOf = async (...depths: (4 | 8 | 24 | 32)[]) => {
-    const path = await keepClip("ico", `depths ${depths}`, (to) =>
-      writeFile(to, writeIcon(depths.map(picture))),
-    );
-    return (await probeFile(path)).source.video_track;
-  };
-  expect(await trackOf(4, 24, 8)).toBe(1);
-  expect(await trackOf(4, 24, 8, 32)).toBe(3);
 });
