@@ -8,7 +8,7 @@ const API =
 
 /** Modules of the first load that later parts of the page import, too. */
 const FIRST =
-  /\/node_modules\/(@preact|preact)\/|\/web\/(address|strings|workbench|home\/jobs|ui\/icon)\.|\/src\/(client\/(media-input|methods|errors)|media\/(errors|formats)|util\/(async|bytes|text))\./;
+  /\/node_modules\/(@preact|preact)\/|\/web\/(address|strings|workbench|home\/jobs|ui\/first-icon|ui\/first-signs)\.|\/src\/(client\/(media-input|methods|errors)|media\/(errors|formats)|util\/(async|bytes|text))\./;
 
 /** Builds the page and serves it during development (`npm run dev:page`). */
 export default defineConfig({

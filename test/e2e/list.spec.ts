@@ -133,9 +133,14 @@ test("the open file, its pane, the filter and the theme survive a reload, and Ba
   await page.getByRole("tab", { name: "Picture" }).click();
   const scheme = () =>
     page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("color-scheme"));
-  await page.getByRole("button", { name: "Theme: system" }).click();
-  await page.getByRole("button", { name: "Theme: light" }).click();
+  const icons = new Set<string | null>();
+  for (const name of ["Theme: system", "Theme: light"]) {
+    icons.add(await page.getByRole("button", { name }).locator("path").getAttribute("d"));
+    await page.getByRole("button", { name }).click();
+  }
   expect(await scheme()).toBe("dark");
+  icons.add(await page.getByRole("button", { name: "Theme: dark" }).locator("path").getAttribute("d"));
+  expect(icons.size).toBe(3);
 
   await page.reload();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("two.jpg");

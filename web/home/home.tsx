@@ -1,5 +1,6 @@
 import { AddFiles } from "../queue/add-files.tsx";
-import { Icon, type IconName } from "../ui/icon.tsx";
+import { FirstIcon } from "../ui/first-icon.tsx";
+import type { FirstIconName } from "../ui/first-signs.ts";
 import { JOBS, type Job, LIMITS } from "./jobs.ts";
 import * as strings from "./strings.ts";
 import "./home.css";
@@ -33,7 +34,7 @@ export function JobLinks({
   const link = (job: Job) => (
     <li key={job.path}>
       <a class="job" href={job.path} aria-current={at(job)}>
-        <Icon name={job.icon} size={22} />
+        <FirstIcon name={job.icon} size={22} />
         <span>
           <strong>{job.name}</strong> <small>{job.note}</small>
         </span>
@@ -47,7 +48,7 @@ export function JobLinks({
         {first && link(first)}
         <li class="wide">
           <div class="job">
-            <Icon name="limit" size={22} />
+            <FirstIcon name="limit" size={22} />
             <span>
               <strong>{strings.limits}</strong> <small>{strings.limitsNote}</small>
             </span>
@@ -70,7 +71,7 @@ const PROOFS = [
   ["shield", "private"],
   ["offline", "offline"],
   ["device", "service"],
-] as const satisfies readonly (readonly [IconName, keyof typeof strings.proofs])[];
+] as const satisfies readonly (readonly [FirstIconName, keyof typeof strings.proofs])[];
 
 function Proofs() {
   return (
@@ -79,7 +80,7 @@ function Proofs() {
         const [title, words] = strings.proofs[name];
         return (
           <li key={name}>
-            <Icon name={icon} />
+            <FirstIcon name={icon} />
             <p>
               <strong>{title}</strong>
               <span class="soft">

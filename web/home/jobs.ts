@@ -1,7 +1,7 @@
 import type { Source } from "../../src/index.ts";
 import type { AnyOptions } from "../options/choices.ts";
 import type { Preset, PresetId } from "../options/presets.ts";
-import type { IconName } from "../ui/signs.ts";
+import type { FirstIconName } from "../ui/first-signs.ts";
 
 /** The output that a job chooses for a file: a preset, or a kind with its options. Sizes are ceilings. */
 export type Choice =
@@ -27,7 +27,7 @@ interface JobRow {
   readonly heading: string;
   /** The line under the heading, which search engines and shared links show too. */
   readonly description: string;
-  readonly icon: IconName;
+  readonly icon: FirstIconName;
   /** The choice for each kind of source; `animated` for an animated picture. Other files keep the default options. */
   readonly sets: Readonly<Partial<Record<Source["kind"] | "animated", Choice>>>;
   readonly part?: Part;

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import * as strings from "../strings.ts";
-import { Icon } from "../ui/icon.tsx";
+import { FirstIcon } from "../ui/first-icon.tsx";
 import { whenIdle } from "../ui/schedule.ts";
 import type { Order, TookOver } from "./names.ts";
 
@@ -83,7 +83,7 @@ function NewVersion({ isThere, onReload }: { isThere: { value: boolean }; onRelo
     <div class="new-version" role="status">
       {isThere.value && (
         <div class="panel">
-          <Icon name="refresh" />
+          <FirstIcon name="refresh" />
           <span>{strings.newVersionReady}</span>
           <button type="button" class="primary" onClick={onReload}>
             {strings.reload}
@@ -96,7 +96,7 @@ function NewVersion({ isThere, onReload }: { isThere: { value: boolean }; onRelo
               isThere.value = false;
             }}
           >
-            <Icon name="cancel" />
+            <FirstIcon name="cancel" />
           </button>
         </div>
       )}

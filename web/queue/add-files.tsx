@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { types } from "../home/strings.ts";
 import { Field } from "../ui/field.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { FirstIcon } from "../ui/first-icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./add-inputs.tsx";
 import * as strings from "./strings.ts";
@@ -46,7 +46,7 @@ export function ChooseFiles({ look = "" }: { look?: string }) {
   return (
     <>
       <button type="button" class={look} data-home onClick={() => void choose()}>
-        <Icon name="add" />
+        <FirstIcon name="add" />
         {strings.chooseFiles}
       </button>
       {/* Browsers without file handles need this input, and so do scripts that set files. */}

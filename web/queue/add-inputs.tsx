@@ -3,7 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
 import { visit } from "../address.ts";
 import { jobAt } from "../home/jobs.ts";
-import { Icon } from "../ui/icon.tsx";
+import { FirstIcon } from "../ui/first-icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import * as strings from "./strings.ts";
 
@@ -126,7 +126,7 @@ export function DropAnywhere() {
   return (
     <div class={over.value ? "drop-sign frame over" : "drop-sign"} aria-hidden="true">
       <div>
-        <Icon name="upload" size={48} />
+        <FirstIcon name="upload" size={48} />
         {strings.dropToAdd}
       </div>
     </div>

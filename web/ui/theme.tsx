@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import * as strings from "../strings.ts";
-import { Icon } from "./icon.tsx";
+import { FirstIcon } from "./first-icon.tsx";
 
 /** `index.html` applies the stored theme before the first paint. */
 const NAME = "framewright-theme";
@@ -28,7 +28,7 @@ export function ThemeButton() {
   const label = strings.theme[theme.value];
   return (
     <button type="button" class="quiet icon theme" aria-label={label} title={label} onClick={change}>
-      <Icon name="theme" />
+      <FirstIcon name={theme.value} />
     </button>
   );
 }
