@@ -232,7 +232,12 @@ export function tableOf(entries: Iterable<Entry>, hosts: readonly HostName[]): s
 /** Returns a manifest's text, a line for each file. */
 export function manifestText(entries: ReadonlyMap<string, Entry>): string {
   const sorted = [...entries].sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{\n${sorted.map(([sha, entry]) => `${JSON.stringify(sha)}: ${JSON.stringify(entry)}`).join(",\n")}\n}\n`;
+  const lines = sorted.map(([sha, { hosts, ...facts }]) => {
+    // The hosts finish in any order.
+    const verdicts = Object.fromEntries(HOSTS.flatMap((name) => (hosts[name] ? [[name, hosts[name]]] : [])));
+    return `${JSON.stringify(sha)}: ${JSON.stringify({ ...facts, hosts: verdicts })}`;
+  });
+  return `{\n${lines.join(",\n")}\n}\n`;
 }
 
 const USAGE = "npm run strangers -- FOLDER [--host page|light|native]… [--manifest FILE] [--log FILE]";
