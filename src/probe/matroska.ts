@@ -139,6 +139,22 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
   return null;
 }
 
+/** Returns whether a Matroska file is cut off before its first cluster, by the size that its segment states. */
+export async function endsBeforeBlocks(reader: ByteReader): Promise<boolean> {
+  const header = await readElementAt(reader, 0);
+  if (header?.id !== EBML.header || header.end === null) return false;
+  const segment = await readElementAt(reader, header.end);
+  if (segment?.id !== EBML.segment || (segment.end ?? 0) <= reader.size) return false;
+  let at = segment.data;
+  for (let count = 0; count < MAX_TOP_ELEMENTS; count++) {
+    const element = await readElementAt(reader, at);
+    if (element?.id === EBML.cluster || element?.end === null) return false;
+    if (!element || element.end > reader.size) return true;
+    at = element.end;
+  }
+  return false;
+}
+
 /** A track's entry in Tracks (RFC 9559, 5.1.4.1). */
 interface TrackEntry {
   number: number;
@@ -338,18 +354,21 @@ const TAILS = [64 * KIB, MIB, 8 * MIB] as const;
 
 /** The first and the last time of a Matroska or WebM file's blocks, in seconds. */
 export interface BlockTimes {
-  first: number;
+  /** Null when the file is cut off before its first block is complete. */
+  first: number | null;
   /** Null when the last cluster is too large to be read. */
   last: number | null;
   /** Whether the file ends before its segment or within an element. */
   truncated: boolean;
 }
 
+const NO_BLOCKS: BlockTimes = { first: null, last: null, truncated: true };
+
 /** Reads the times of the first and the last block from the clusters at both ends of a file; null when it finds none. */
 export async function readBlockTimes(reader: ByteReader, signal: AbortSignal): Promise<BlockTimes | null> {
   const layout = await readLayout(reader);
-  if (!layout) return null;
-  const { info, clusters, cut } = layout;
+  if (!layout) return (await endsBeforeBlocks(reader)) ? NO_BLOCKS : null;
+  const { info, clusters, cut, unbounded } = layout;
   const tick = readTick(info) / 1e9;
   const head = await reader.read({ start: clusters, end: clusters + TAILS[0] }, signal);
   const [first] = listBlockTimes(head, 0, true).times;
@@ -360,7 +379,9 @@ export async function readBlockTimes(reader: ByteReader, signal: AbortSignal): P
     const { times, complete } = from < 0 ? { times: [], complete: true } : listBlockTimes(tail, from);
     if (first !== undefined && times.length > 0)
       return { first: first * tick, last: Math.max(...times) * tick, truncated: cut || !complete };
-    if (start === clusters) return null;
+    // Players skip a damaged cluster if another one follows.
+    const isCut = (cut || (unbounded && !complete)) && indexOfCluster(tail, 1) < 0;
+    if (start === clusters) return isCut ? NO_BLOCKS : null;
   }
   return first === undefined ? null : { first: first * tick, last: null, truncated: cut };
 }

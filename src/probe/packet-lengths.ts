@@ -516,6 +516,7 @@ async function measureMatroska({ reader, signal }: Blocks, source: Source): Prom
   if (agrees && ends.length === playing.length && ends.length > 1) return null;
   const times = await readBlockTimes(reader, signal);
   if (!times) return null;
+  if (times.first === null) return { seconds: 0, truncated: true };
   if (times.last === null) return { seconds: null, truncated: times.truncated };
   const seconds = times.last - times.first + SOUND_PACKET;
   // Blocks do not state how long the last picture is shown, which may be as long as all before it.

@@ -14,7 +14,7 @@ import { boundDurations, type PacketLength, withRest } from "./durations.ts";
 import * as errors from "./errors.ts";
 import { checkTiff, isTiff, readOrientation } from "./exif.ts";
 import { readIcon } from "./icon.ts";
-import { readDisabledTracks, repairClusters } from "./matroska.ts";
+import { endsBeforeBlocks, readDisabledTracks, repairClusters } from "./matroska.ts";
 import { readChunkId3 } from "./mp3.ts";
 import { type MovieIndex, readMovieExtras, readMovieIndex } from "./mp4.ts";
 import { cutFragment, type IntactEnds, readFragmentCut, readIntactEnds } from "./mp4-truncation.ts";
@@ -91,7 +91,8 @@ export async function probeMedia(
     const lacksMemory = !error.retryable && error.kind !== "input_unsupported";
     const large = lacksMemory ? await readLargeStill(readable, signal) : null;
     if (large) return large;
-    throw error;
+    const isEarlyCut = !error.retryable && formats.includes(MATROSKA) && (await endsBeforeBlocks(reader));
+    throw isEarlyCut ? errors.nothingLeft() : error;
   });
   const isMistaken = portable ? !isSameStill(read, portable) : isGuess(read);
   const report = still && isMistaken ? still : read;

@@ -150,8 +150,16 @@ const BAD: readonly { name: string; bytes: () => Promise<Uint8Array> | Uint8Arra
   {
     name: "a WebM cut off in its header",
     bytes: () => cut(clip("webm"), 0.002),
-    message: /not media|no readable sound/,
+    message: /cut off within its first pictures or sound/,
   },
+  ...[-8, 0, 4, 8, 100].map((more) => ({
+    name: `a WebM cut off ${more} bytes from its first cluster`,
+    bytes: async () => {
+      const file = await readFile(await clip("webm"));
+      return file.subarray(0, file.indexOf("1f43b675", "hex") + more);
+    },
+    message: /cut off within its first pictures or sound/,
+  })),
   { name: "a JPEG cut off in its header", bytes: () => cut(clip("jpeg"), 0.02), message: /read/ },
   {
     name: "an MP4 of zero length",
