@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "@playwright/test";
 import type { Connection, NewApiKey, WebhookDelivery } from "../../src/client/index.ts";
 import type { Task } from "../../src/index.ts";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
@@ -82,7 +84,7 @@ test("an endpoint gets a task's event, signed with the secret shown once; replay
   await dialog.getByRole("button", { name: "Create" }).click();
   const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
   expect(secret).toMatch(/^whsec_/);
-  await dialog.getByRole("button", { name: "I've saved it" }).click();
+  await saveSecret(page, `FRAMEWRIGHT_WEBHOOK_SECRET=${secret}\n`);
   await expectNowhere(page, secret);
 
   const input = origin.serve("/tone.wav", { file: sound, mime: "audio/wav" });
@@ -117,11 +119,16 @@ test("an endpoint gets a task's event, signed with the secret shown once; replay
   await dialog.getByRole("button", { name: "Create a new secret" }).click();
   await expect(dialog.getByTestId("secret")).toContainText("whsec_");
   await expect(dialog.getByTestId("secret")).not.toHaveText(secret);
-  // Only the visitor's word that it is saved closes a secret.
+  // A secret closes only once it is copied or saved.
   for (const key of ["Escape", "Escape", "Escape"]) await page.keyboard.press(key);
-  await expect(dialog.getByRole("alert")).toHaveText("Save it first: it can't be shown again.");
+  await expect(dialog.getByRole("alert")).toHaveText("Copy or save it first: it can't be shown again.");
   await expect(dialog.getByTestId("secret")).toContainText("whsec_");
-  await page.keyboard.press("Enter");
+  await expect(dialog.getByRole("button", { name: "Done" })).toBeDisabled();
+  // The focus is on the button that saves it.
+  await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+  await expect(dialog.getByRole("alert")).toHaveCount(0);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
   await endpoint.getByRole("button", { name: /^Delete/ }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
   await expect(endpoint).toHaveCount(0);
@@ -146,11 +153,12 @@ test("creates a key limited to its scopes, rolls it and revokes it", async ({
   await dialog.getByLabel("write").uncheck();
   await dialog.getByRole("button", { name: "Create" }).click();
   const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
+  await expect(dialog.getByRole("button", { name: "Done" })).toBeDisabled();
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await dialog.getByRole("button", { name: "Copy" }).click();
   await expect(dialog.getByRole("button", { name: "Copied" })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
-  await dialog.getByRole("button", { name: "I've saved it" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
   await expectNowhere(page, secret);
   const row = page.getByRole("row").filter({ hasText: "Reader" });
   await expect(row).toContainText("read");
@@ -165,7 +173,7 @@ test("creates a key limited to its scopes, rolls it and revokes it", async ({
   await dialog.getByRole("button", { name: "Roll" }).click();
   const rolled = (await dialog.getByTestId("secret").textContent()) ?? "";
   expect(rolled).not.toBe(secret);
-  await dialog.getByRole("button", { name: "I've saved it" }).click();
+  await saveSecret(page, `FRAMEWRIGHT_API_KEY=${rolled}\n`);
   await row.getByRole("button", { name: "Revoke Reader" }).click();
   await dialog.getByRole("button", { name: "Revoke" }).click();
   await expect(row).toHaveCount(0);
@@ -174,3 +182,14 @@ test("creates a key limited to its scopes, rolls it and revokes it", async ({
   // Never used before, so no cache accepts it.
   expect((await ask({ ...served, console_key: rolled }, "GET", "/tasks")).status).toBe(401);
 });
+
+/** Saves the secret that a dialog shows, expects these contents in the file, and closes the dialog. */
+async function saveSecret(page: Page, contents: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("button", { name: "Done" })).toBeDisabled();
+  const save = dialog.getByRole("button", { name: "Save as .env" });
+  const [download] = await Promise.all([page.waitForEvent("download"), save.click()]);
+  expect(download.suggestedFilename()).toBe("framewright.env");
+  expect(await readFile(await download.path(), "utf8")).toBe(contents);
+  await dialog.getByRole("button", { name: "Done" }).click();
+}

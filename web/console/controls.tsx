@@ -154,13 +154,24 @@ export function ActButton({
   );
 }
 
-/** Copies a text and confirms it; `label` names what is copied. With `words`, the label stands beside the icon. */
-export function CopyButton({ text, label, words = false }: { text: string; label: string; words?: boolean }) {
+/** Copies a text, confirms it, and calls `onCopy`; `label` names what is copied. With `words`, the label stands beside the icon. */
+export function CopyButton({
+  text,
+  label,
+  words = false,
+  onCopy,
+}: {
+  text: string;
+  label: string;
+  words?: boolean;
+  onCopy?: () => void;
+}) {
   const result = useSignal("");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
       result.value = strings.copied;
+      onCopy?.();
     } catch {
       result.value = strings.copyYourself;
     }
@@ -286,29 +297,49 @@ export function Confirm({
   );
 }
 
-/** Shows a secret once, to be copied; it is not kept after the dialog closes, which only the visitor's word that it is saved does. */
+/** Shows a secret once; the dialog closes only after the secret is copied, or saved as a file that sets `variable` to it. */
 export function SecretDialog({
   title,
   secret,
+  variable,
   use,
   onClose,
 }: {
   title: string;
   secret: string;
+  /** The name of the environment variable for it. */
+  variable: string;
   use: string;
   onClose: () => void;
 }) {
-  const saved = useRef<HTMLButtonElement>(null);
+  const save = useRef<HTMLButtonElement>(null);
+  const isSaved = useSignal(false);
   const isGuarded = useSignal(false);
-  const guard = () => {
+  const settle = () => {
+    isSaved.value = true;
+    isGuarded.value = false;
+  };
+  const close = () => {
+    if (isSaved.value) return onClose();
     isGuarded.value = true;
-    saved.current?.focus();
+    save.current?.focus();
+  };
+  const saveFile = () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([`${variable}=${secret}\n`]));
+    // Browsers drop the dot of a name that begins with one.
+    link.download = "framewright.env";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    settle();
   };
   return (
-    <Dialog title={title} onClose={guard}>
+    <Dialog title={title} onClose={close}>
       <p>{use}</p>
       <p class="secret">
-        <code data-testid="secret">{secret}</code>
+        <code data-testid="secret" onCopy={settle}>
+          {secret}
+        </code>
       </p>
       {isGuarded.value ? (
         <Notice key="guard" tone="bad">
@@ -318,9 +349,13 @@ export function SecretDialog({
         <Notice tone="warn">{strings.secretShownOnce}</Notice>
       )}
       <div class="row end">
-        <CopyButton text={secret} label={strings.copy} words />
-        <button ref={saved} type="button" class="primary" onClick={onClose}>
-          {strings.secretSaved}
+        <CopyButton text={secret} label={strings.copy} words onCopy={settle} />
+        <button ref={save} type="button" onClick={saveFile}>
+          <Icon name="download" />
+          {strings.saveAsEnv}
+        </button>
+        <button type="button" class="primary" disabled={!isSaved.value} onClick={onClose}>
+          {strings.done}
         </button>
       </div>
     </Dialog>

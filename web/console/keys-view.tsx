@@ -92,7 +92,13 @@ function Dialogs({
       return <KeyForm onMade={putKey} onClose={close} />;
     case "secret":
       return (
-        <SecretDialog title={strings.theKey} secret={open.secret} use={strings.keyUse} onClose={close} />
+        <SecretDialog
+          title={strings.theKey}
+          secret={open.secret}
+          variable="FRAMEWRIGHT_API_KEY"
+          use={strings.keyUse}
+          onClose={close}
+        />
       );
     case "roll":
       return (

@@ -186,6 +186,7 @@ function EndpointDialogs({ open, list, show }: EndpointParts & { open: EndpointD
         <SecretDialog
           title={strings.endpointSecret}
           secret={open.secret}
+          variable="FRAMEWRIGHT_WEBHOOK_SECRET"
           use={strings.endpointSecretUse}
           onClose={close}
         />
@@ -261,6 +262,7 @@ export function ProjectSecret() {
         <SecretDialog
           title={strings.projectSecret}
           secret={open.value.secret}
+          variable="FRAMEWRIGHT_WEBHOOK_SECRET"
           use={strings.projectSecretUse}
           onClose={close}
         />
