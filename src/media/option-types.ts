@@ -114,7 +114,7 @@ export type VideoOptions = (
    */
   position?: Position | undefined;
   /**
-   * Hex color of the bars; valid only with fit contain.
+   * Hex color of the bars, and behind transparent pictures in a format without transparency. Needs fit contain and both sides; 100% keeps each.
    */
   background?: string | undefined;
   /**
@@ -410,7 +410,7 @@ export type ImageOptions = {
    */
   position?: Position | undefined;
   /**
-   * Hex color of the bars; valid only with fit contain.
+   * Hex color of the bars, and behind transparent pictures in a format without transparency. Needs fit contain and both sides; 100% keeps each.
    */
   background?: string | undefined;
   /**
@@ -508,7 +508,7 @@ export type AnimationOptions = {
    */
   position?: Position | undefined;
   /**
-   * Hex color of the bars; valid only with fit contain.
+   * Hex color of the bars, and behind transparent pictures in a format without transparency. Needs fit contain and both sides; 100% keeps each.
    */
   background?: string | undefined;
   /**
@@ -764,7 +764,7 @@ export type AdaptiveVideoOptions = {
    */
   position?: Position | undefined;
   /**
-   * Hex color of the bars; valid only with fit contain.
+   * Hex color of the bars, and behind transparent pictures in a format without transparency. Needs fit contain and both sides; 100% keeps each.
    */
   background?: string | undefined;
   /**

@@ -144,9 +144,11 @@ export const geometry = optionGroup({
     }),
     background: option({
       kinds: KINDS,
-      schema: hexColor
-        .optional()
-        .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
+      schema: hexColor.optional().meta({
+        description:
+          "Hex color of the bars, and behind transparent pictures in a format without transparency. Needs fit contain and both sides; 100% keeps each.",
+        example: "#000000",
+      }),
       placed: true,
       words: {
         label: "Background",
