@@ -62,7 +62,8 @@ function withChange(length: PacketLength | null, sound: SoundChanges | null): Pa
 }
 
 // ITU-T T.81, B.1.1: a picture ends with a marker that its compressed data cannot contain, but its segments can: a thumbnail in EXIF data is
-// a whole JPEG. The pictures at the start of a large file stand for all.
+// a whole JPEG. Some cameras omit that marker, so that a picture lasts until the next one starts. The pictures at the start of a large file
+// stand for all.
 async function measureMotionJpeg(
   { reader, signal }: Blocks,
   { fps = FFMPEG_FPS }: Source,
@@ -70,6 +71,7 @@ async function measureMotionJpeg(
 ): Promise<PacketLength | null> {
   const bytes = Math.min(reader.size, maxBytes);
   let [pictures, before, counted] = [0, 0, 0];
+  let [isOpen, omitsEnds] = [false, false];
   // Unread bytes of the field that states a segment's length, and that length.
   let [unread, length] = [0, 0];
   for (let [at, place] = [0, 0]; at < bytes; at += BLOCK, place -= BLOCK) {
@@ -80,9 +82,14 @@ async function measureMotionJpeg(
         length = length * 256 + byte;
         unread--;
         if (unread === 0) place += Math.max(0, length - 2);
-      } else if (before === 0xff && byte === END_OF_IMAGE) {
-        pictures++;
-        counted = at + place + 1;
+      } else if (before === 0xff && (byte === START_OF_IMAGE || byte === END_OF_IMAGE)) {
+        const isStart = byte === START_OF_IMAGE;
+        if (isOpen) {
+          pictures++;
+          counted = at + place + (isStart ? -1 : 1);
+          omitsEnds ||= isStart;
+        }
+        isOpen = isStart;
       } else if (before === 0xff && byte >= FIRST_SEGMENT && byte < 0xff && !isBare(byte)) {
         [unread, length] = [2, 0];
       }
@@ -91,11 +98,13 @@ async function measureMotionJpeg(
   }
   if (pictures === 0) return null;
   const isWhole = bytes === reader.size;
-  const truncated = isWhole && counted < reader.size;
-  const all = isWhole ? pictures : (pictures * reader.size) / counted;
+  const truncated = isWhole && isOpen && !omitsEnds;
+  const last = isOpen && omitsEnds ? 1 : 0;
+  const all = isWhole ? pictures + last : (pictures * reader.size) / counted;
   return { seconds: all / fps, truncated, ...(isWhole ? { exact: true } : { estimated: true }) };
 }
 
+const START_OF_IMAGE = 0xd8;
 const END_OF_IMAGE = 0xd9;
 // T.81, table B.1: a segment follows each marker from here on, except restarts and the start and end of a picture.
 const FIRST_SEGMENT = 0xc0;

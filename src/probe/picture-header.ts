@@ -262,20 +262,31 @@ function isMotionJpeg(view: DataView): boolean {
   const first = readJpeg(view);
   let [at, least] = [0, 2];
   for (let pictures = 1; pictures < least; pictures++) {
-    let place = at + 2;
-    for (; view.getUint16(place) !== MARKERS.sos; place += 2 + view.getUint16(place + 2)) {
+    let place = skipFill(view, at + 2);
+    for (
+      ;
+      view.getUint16(place) !== MARKERS.sos;
+      place = skipFill(view, place + 2 + view.getUint16(place + 2))
+    ) {
       const marker = view.getUint16(place);
       if (marker === MARKERS.app2 && latinText(view, place + 4, 3) === "MPF") return false;
       if (marker === MARKERS.app1 || marker === MARKERS.app2) least = 3;
     }
-    // Compressed data contain no such marker.
-    while (view.getUint16(place) !== MARKERS.eoi) place++;
-    at = place + 2;
+    // Compressed data contain neither marker; a picture without an end marker lasts until the next one.
+    while (view.getUint16(place) !== MARKERS.eoi && view.getUint16(place) !== MARKERS.soi) place++;
+    at = skipFill(view, view.getUint16(place) === MARKERS.eoi ? place + 2 : place);
     if (view.getUint16(at) !== MARKERS.soi) return false;
     const next = readJpeg(new DataView(view.buffer, view.byteOffset + at, view.byteLength - at));
     if (next?.width !== first?.width || next?.height !== first?.height) return false;
   }
   return true;
+}
+
+// ITU-T T.81, B.1.1.2: any number of 0xFF may precede a marker.
+function skipFill(view: DataView, at: number): number {
+  let place = at;
+  while (view.getUint16(place) === 0xffff) place++;
+  return place;
 }
 
 /**

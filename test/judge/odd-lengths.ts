@@ -305,8 +305,11 @@ export function boxOf(kind: string, ...parts: Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Adds EXIF data with a thumbnail, a JPEG within the JPEG, to each picture of ffmpeg's raw Motion JPEG. */
-export async function withThumbnails(path: string): Promise<string> {
+/**
+ * Adds EXIF data with a thumbnail, a JPEG within the JPEG, and fill bytes before two markers to each picture of ffmpeg's raw Motion JPEG;
+ * every second picture loses its end marker.
+ */
+export async function withOddMarkers(path: string): Promise<string> {
   const small = await makeClip("jpg", ["-i", path, "-frames:v", "1", "-vf", "scale=32:20"]);
   const thumbnail = await readFile(small);
   // TIFF 6.0, 2: the first directory is empty, the second says where the thumbnail is and how long.
@@ -326,14 +329,18 @@ export async function withThumbnails(path: string): Promise<string> {
     tiff.writeUInt32BE(value, entry + 8);
   }
   const exif = Buffer.concat([Buffer.from("Exif\0\0", "latin1"), tiff, thumbnail]);
-  const head = Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0, 0]);
-  head.writeUInt16BE(exif.length + 2, 4);
-  return rewritten(path, "bin", "thumbnails", (file) => {
+  const head = Buffer.from([0xff, 0xd8, 0xff, 0xff, 0xff, 0xe1, 0, 0]);
+  head.writeUInt16BE(exif.length + 2, 6);
+  const fill = Buffer.from([0xff, 0xff]);
+  return rewritten(path, "bin", "thumbnails and fill", (file) => {
     const starts: number[] = [];
     for (let at = file.indexOf("ffd8", "hex"); at >= 0; at = file.indexOf("ffd8", at + 1, "hex"))
       starts.push(at);
     return Buffer.concat(
-      starts.flatMap((at, index) => [head, exif, file.subarray(at + 2, starts[index + 1])]),
+      starts.flatMap((at, index) => {
+        const data = file.subarray(at + 2, starts[index + 1]);
+        return [head, exif, ...(index % 2 === 1 ? [data.subarray(0, -2)] : [data, fill])];
+      }),
     );
   });
 }

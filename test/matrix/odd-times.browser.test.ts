@@ -16,7 +16,7 @@ import {
   stream,
   truehd,
   unknownDurations,
-  withThumbnails,
+  withOddMarkers,
 } from "../judge/odd-lengths.ts";
 import { readSound } from "../judge/sound.ts";
 import { cutOff } from "../judge/wrong-headers.ts";
@@ -220,7 +220,7 @@ async function judgeSlides(encode: Encode) {
 async function judgeMotionJpeg(encode: Encode, options: object = {}) {
   const codec = "-c:v libx264 -preset ultrafast -crf 10 -pix_fmt yuv420p";
   const clip = await numberedClip({ container: "mp4", frames: PICTURES, codec });
-  const input = await withThumbnails(
+  const input = await withOddMarkers(
     await makeClip("bin", ["-i", clip, "-an", "-c:v", "mjpeg", "-q:v", "2", "-f", "mjpeg"]),
   );
   const { path } = await encode("video", input, { format: "mp4", ...options });

@@ -27,7 +27,7 @@ import {
   unknownDurations,
   unknownLongDurations,
   vorbis,
-  withThumbnails,
+  withOddMarkers,
   wrappedClock,
 } from "../judge/odd-lengths.ts";
 import {
@@ -80,7 +80,7 @@ const FILES = [
   {
     name: "raw Motion JPEG with a thumbnail in the EXIF data of each picture",
     make: async () =>
-      withThumbnails(await makeClip("bin", ["-i", await film("mp4"), "-an", "-c:v", "mjpeg", "-f", "mjpeg"])),
+      withOddMarkers(await makeClip("bin", ["-i", await film("mp4"), "-an", "-c:v", "mjpeg", "-f", "mjpeg"])),
     seconds: 6,
   },
   { name: "FLV that starts at 50 s", make: lateFlv, seconds: 6.02 },
