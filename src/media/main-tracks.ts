@@ -13,6 +13,8 @@ export interface TrackFacts {
   /** Area of a picture. */
   pixels?: number;
   seconds?: number | undefined;
+  /** Bits per pixel of a picture of an icon. */
+  depth?: number | undefined;
 }
 
 type Fact = (track: TrackFacts) => number;
@@ -28,7 +30,7 @@ const PLAYABLE: readonly Fact[] = [
 const RANKS: Readonly<Record<"video" | "audio" | "image", readonly Fact[]>> = {
   video: [...PLAYABLE, ({ pixels = 0 }) => pixels, ({ seconds = 0 }) => seconds],
   audio: PLAYABLE,
-  image: [({ pixels = 0 }) => pixels],
+  image: [({ pixels = 0 }) => pixels, ({ depth = 0 }) => depth],
 };
 
 /**

@@ -165,18 +165,39 @@ function colorAt(view: DataView, line: number, x: number, bits: number, colors: 
   return index < colors ? view.getUint32(BITMAP + 4 * index, true) & 0xffffff : 0;
 }
 
-/** Rewrites an icon or cursor by {@link repairIcon}; null if it needs no change. Throws as that does, and rejects as the reader does. */
+/** An icon or cursor as ffmpeg reads it. */
+export interface ReadableIcon extends Pick<Icon, "maskedPictures"> {
+  bytes: Uint8Array;
+  reader: ByteReader;
+  /** Bits per pixel of each picture in the original file. */
+  depths: readonly number[];
+}
+
+/**
+ * Reads an icon or cursor, rewritten by {@link repairIcon} if it needs that; null for a large one of PNGs alone. Throws as that does, and
+ * rejects as the reader does.
+ */
 export async function readIcon(
   reader: ByteReader,
   head: Uint8Array,
   signal: AbortSignal,
-): Promise<(Icon & { reader: ByteReader }) | null> {
+): Promise<ReadableIcon | null> {
   if (!isIcon(head)) return null;
   const repairing = repairIcon(reader.size);
+  let file = head;
   let step = repairing.next();
-  while (!step.done) step = repairing.next(await reader.read(step.value, signal));
-  if (!step.value) return null;
-  const { bytes } = step.value;
+  while (!step.done) {
+    file = await reader.read(step.value, signal);
+    step = repairing.next(file);
+  }
+  if (file.length < reader.size) return null;
+  const view = viewOf(file);
+  const depths = readOr([], () => iconPictures(view).map(({ start }) => depthAt(view, start)));
+  const { bytes, maskedPictures } = step.value ?? { bytes: file, maskedPictures: new Set<number>() };
   const read: ByteReader["read"] = async ({ start, end }) => bytes.subarray(start, end);
-  return { ...step.value, reader: { size: bytes.length, read } };
+  return { bytes, maskedPictures, depths, reader: { size: bytes.length, read } };
+}
+
+function depthAt(view: DataView, start: number): number {
+  return view.getUint32(start, true) === PNG ? 32 : view.getUint16(start + 14, true);
 }

@@ -99,7 +99,9 @@ export async function probeMedia(
   if (complete && report === null) return finish(complete.source);
   const { soundChanges } = await checkProgram(report, readable, signal);
   const oriented = await withOrientation(report, readable, signal);
-  const flagged = formats.includes(MATROSKA) ? await withDisabled(oriented, readable, signal) : oriented;
+  const flagged = formats.includes(MATROSKA)
+    ? await withDisabled(oriented, readable, signal)
+    : withDepths(oriented, icon?.depths ?? []);
   const parsed = parseFfprobe(flagged, { url: input.url, filesize: reader.size });
   if (complete) return finish(withSound(complete.source, parsed));
   const own = parsed.format === "aiff" ? await tagsOfAiff(readable, signal) : tags;
@@ -185,6 +187,14 @@ async function withDisabled(report: unknown, reader: ByteReader, signal: AbortSi
     disabled.has(stream.index) ? { ...stream, disposition: { ...stream.disposition, disabled: 1 } } : stream,
   );
   return { ...(report as object), streams: flagged };
+}
+
+// The rewritten pictures of an icon all have 32 bits.
+function withDepths(report: unknown, depths: readonly number[]): unknown {
+  const { streams } = report as { streams?: unknown };
+  if (!Array.isArray(streams) || streams.length !== depths.length) return report;
+  const measured = streams.map((stream, index) => ({ ...stream, bits_per_pixel: depths[index] }));
+  return { ...(report as object), streams: measured };
 }
 
 // Both mediabunny and ffprobe guess their duration from a bitrate.

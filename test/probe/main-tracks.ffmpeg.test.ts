@@ -119,3 +119,13 @@ test.each([
     retryable: false,
   });
 });
+
+test("describes the picture of most colors among the largest of an icon", async () => {
+  const trackOf = async (...depths: (4 | 8 | 24 | 32)[]) => {
+    const size = { width: 32, height: 24 };
+    const pictures = depths.map((bits) => ({ data: maskedBitmap({ bits, ...size, opaque: true }), ...size }));
+    return (await probeIcon(pictures)).video_track;
+  };
+  expect(await trackOf(4, 24, 8)).toBe(1);
+  expect(await trackOf(4, 24, 8, 32)).toBe(3);
+});

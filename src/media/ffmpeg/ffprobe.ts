@@ -145,6 +145,7 @@ function trackFacts(stream: Report, demuxer: string): TrackFacts {
     still: SINGLE_PICTURES.has(asText(stream.codec_name) ?? "") && countFrames(stream) <= 1,
     disabled: isDisabled(stream, demuxer),
     default: asRecord(stream.disposition).default === 1,
+    depth: asNumber(stream.bits_per_pixel),
     ...(compared && {
       pixels: (asNumber(stream.width) ?? 0) * (asNumber(stream.height) ?? 0),
       seconds: secondsOf(stream),
