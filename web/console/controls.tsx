@@ -297,6 +297,15 @@ export function Confirm({
   );
 }
 
+/** Downloads a file under a name. */
+export function offerFile(name: string, file: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 /** Shows a secret once; the dialog closes only after the secret is copied, or saved as a file that sets `variable` to it. */
 export function SecretDialog({
   title,
@@ -325,19 +334,15 @@ export function SecretDialog({
     save.current?.focus();
   };
   const saveFile = () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([`${variable}=${secret}\n`]));
     // Browsers drop the dot of a name that begins with one.
-    link.download = "framewright.env";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    offerFile("framewright.env", new Blob([`${variable}=${secret}\n`]));
     settle();
   };
   return (
     <Dialog title={title} onClose={close}>
       <p>{use}</p>
       <p class="secret">
-        <code data-testid="secret" onCopy={settle}>
+        <code data-testid="secret" onCopy={() => getSelection()?.toString().includes(secret) && settle()}>
           {secret}
         </code>
       </p>

@@ -6,7 +6,7 @@ import { isFolder, outputName } from "../result/file-names.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
-import { ActButton, CopyButton } from "./controls.tsx";
+import { ActButton, CopyButton, offerFile } from "./controls.tsx";
 import { useService } from "./service.ts";
 import * as strings from "./strings.ts";
 import { encodeOf, placeOf } from "./task-words.ts";
@@ -113,11 +113,7 @@ function Download({ task, url, name }: { task: Task; url: string; name: string }
       </a>
     );
   const fetchFirst = async () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(await (await client.output(task)).blob());
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    offerFile(name, await (await client.output(task)).blob());
   };
   return <ActButton label={strings.download} of={name} icon="download" variant="plain" act={fetchFirst} />;
 }
